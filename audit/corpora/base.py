@@ -1,0 +1,51 @@
+"""Where sources come from."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from audit.tasks import Input
+
+Unit = Literal["sentence", "document"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a corpus, a source in the making.
+
+    `key` names the row within its corpus for ever (texts may repeat, keys may not); `cluster` names the document it
+    was cut from; `gold` is a label of the task or None; `attributes` keeps what else the corpus knows.
+    """
+
+    key: str
+    input: Input
+    gold: str | None = None
+    cluster: str | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+class Corpus(Protocol):
+    """A named list of rows, read only when asked for."""
+
+    name: str
+    task: str
+    language: str
+    unit: Unit
+    has_gold: bool
+    summary: str
+
+    def size(self) -> int | None:
+        """Number of rows that the package or file holds, or None while it is not available."""
+        ...
+
+    def needs(self) -> str | None:
+        """None when the corpus can be read now; else the line that installs it."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Names the content: another content, another fingerprint."""
+        ...
+
+    def rows(self) -> Iterator[Row]:
+        """Every row that may become a source, in corpus order. Raises NotInstalled or BadFile; never a part."""
+        ...

@@ -1,0 +1,45 @@
+"""Every error that `audit` raises on purpose.
+
+A message is one sentence that says what is wrong, where, what is allowed and what to do; the command line prints
+it and exits 2, the app shows it in place.
+"""
+
+
+class AuditError(Exception):
+    """A mistake that the user can mend. Nothing was changed."""
+
+
+class UnknownName(AuditError):
+    """A task, corpus, relation, system or design that nobody registered."""
+
+    def __init__(self, kind: str, name: str, known: list[str]):
+        super().__init__(f"unknown {kind} {name!r}; known are: {', '.join(sorted(known)) or 'none'}")
+
+
+class NotInstalled(AuditError):
+    """An optional package, model or data set is absent; the message has the line that installs it."""
+
+
+class BadRow(AuditError):
+    """A row of a user's file is wrong. Says file, line, reason."""
+
+    def __init__(self, file: object, line: int, reason: str):
+        super().__init__(f"{file}, line {line}: {reason}")
+        self.line = line
+        self.reason = reason
+
+
+class BadFile(AuditError):
+    """A user's file cannot be used: missing, empty, wrong encoding, missing columns, or with several bad rows."""
+
+
+class BadOutput(AuditError):
+    """A system returned something that its task does not allow."""
+
+
+class NotAllowed(AuditError):
+    """The role of this account may not do this."""
+
+
+class Refused(AuditError):
+    """An answer was not taken: the question is settled, not leased to this annotator, or the label is unknown."""

@@ -1,0 +1,67 @@
+"""What an answer about the source says about a follow-up, without asking anybody."""
+
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass
+
+from audit.tasks import Input, Output
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A member with its output, for rules that must look at the texts or outputs."""
+
+    input: Input
+    output: Output
+
+
+Rule = Callable[[str, Seen | None, Seen | None], frozenset[str] | None]
+"""(answer about the source, source, follow-up) -> allowed answers about the follow-up, or None: ask."""
+
+
+@dataclass(frozen=True)
+class Carry:
+    """A rule that carries answers from the source to each follow-up.
+
+    `preserves_truth`: every answer is carried unchanged. `reads`: the rule looks at the members (they are loaded and
+    passed); else it is given None for them and its result depends on the answer alone.
+    """
+
+    rule: Rule
+    preserves_truth: bool = False
+    reads: bool = False
+
+    def __call__(
+        self, allowed: Set[str], source: Seen | None = None, follow_up: Seen | None = None
+    ) -> frozenset[str] | None:
+        """Allowed answers about the follow-up when the source's right answer is one of `allowed`; None: ask.
+
+        >>> sorted(unchanged({"positive"}))
+        ['positive']
+        >>> stays("positive")({"negative"}) is None
+        True
+        """
+        carried: set[str] = set()
+        for answer in allowed:
+            result = self.rule(answer, source, follow_up)
+            if result is None:
+                return None
+            carried |= result
+        return frozenset(carried) or None
+
+
+unchanged = Carry(lambda answer, source, follow_up: frozenset({answer}), preserves_truth=True)
+"""The follow-up means what the source means."""
+
+nothing = Carry(lambda answer, source, follow_up: None)
+"""The answer about the source says nothing about the follow-up."""
+
+
+def stays(*answers: str) -> Carry:
+    """These answers are carried unchanged, the others are not carried."""
+    return Carry(lambda answer, source, follow_up: frozenset({answer}) if answer in answers else None)
+
+
+def becomes(table: Mapping[str, Set[str]]) -> Carry:
+    """Each answer of the table is carried to its set of allowed answers, the others are not carried."""
+    kept = {answer: frozenset(allowed) for answer, allowed in table.items()}
+    return Carry(lambda answer, source, follow_up: kept.get(answer))

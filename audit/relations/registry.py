@@ -1,0 +1,87 @@
+"""Relations by task and name. A new relation is one decorated function, or one `register` call."""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from audit.errors import AuditError, UnknownName
+from audit.relations.base import Chained, Check, Perturb, Plain, Relation, Source, Steps
+from audit.relations.carry import Carry
+
+_RELATIONS: dict[tuple[str, str], Relation] = {}
+
+
+def register(relation: Relation) -> Relation:
+    """Make a relation known under (task, name). Raises AuditError when that is taken."""
+    key = (relation.task, relation.name)
+    if key in _RELATIONS:
+        raise AuditError(f"relation {relation.name!r} of task {relation.task!r} is registered twice")
+    _RELATIONS[key] = relation
+    return relation
+
+
+def plain(
+    name: str,
+    *,
+    task: str,
+    family: str,
+    unit: Literal["sentence", "document"],
+    check: Check,
+    carry: Carry,
+    version: str = "1",
+    params: Mapping[str, object] | None = None,
+) -> Callable[[Perturb], Perturb]:
+    """Register the decorated perturbation as a relation; the first line of its docstring is the summary."""
+
+    def keep(perturb: Perturb) -> Perturb:
+        summary = (perturb.__doc__ or "").strip().splitlines()[0]
+        register(Plain(task, name, family, summary, unit, perturb, check, carry, version, params or {}))
+        return perturb
+
+    return keep
+
+
+def chained(
+    name: str,
+    *,
+    task: str,
+    family: str,
+    unit: Literal["sentence", "document"],
+    carry: Carry,
+    version: str = "1",
+    params: Mapping[str, object] | None = None,
+) -> Callable[[Callable[..., Steps]], Callable[..., Steps]]:
+    """Register the decorated generator `walk(source, choices)` as a relation."""
+
+    def keep(walk: Callable[..., Steps]) -> Callable[..., Steps]:
+        summary = (walk.__doc__ or "").strip().splitlines()[0]
+        register(Chained(task, name, family, summary, unit, walk, carry, version, params or {}))
+        return walk
+
+    return keep
+
+
+def all_relations(task: str | None = None) -> list[Relation]:
+    """Registered relations in the order of their names' numbers (MR1.2 before MR1.10)."""
+    chosen = [relation for relation in _RELATIONS.values() if task in (None, relation.task)]
+    return sorted(chosen, key=lambda relation: (relation.task, name_order(relation.name)))
+
+
+def name_order(name: str) -> tuple[tuple[int, str], ...]:
+    """Sort key that reads numbers as numbers.
+
+    >>> sorted(["MR10.1", "MR2.1"], key=name_order)
+    ['MR2.1', 'MR10.1']
+    """
+    import re
+
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name) if part)
+
+
+def get_relation(task: str, name: str) -> Relation:
+    """The relation of this name within its task. Raises UnknownName, which lists the known ones."""
+    if (task, name) not in _RELATIONS:
+        raise UnknownName("relation", name, [known.name for known in all_relations(task)])
+    return _RELATIONS[task, name]
+
+
+__all__ = ["Source", "all_relations", "chained", "get_relation", "name_order", "plain", "register"]

@@ -1,0 +1,1 @@
+"""Pure functions on numbers, arrays and frames. Knows nothing of the store."""

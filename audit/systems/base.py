@@ -1,0 +1,32 @@
+"""Anything that maps inputs to outputs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from audit.tasks import Input, Output
+
+
+class System(Protocol):
+    """A system under test, identified by name, version and settings: change one, and its outputs are stored anew.
+
+    Creating a system is cheap; models load in the first `run` (or in `prepare`).
+    """
+
+    name: str
+    version: str
+    settings: Mapping[str, object]
+    tasks: tuple[str, ...]
+    languages: tuple[str, ...]
+    summary: str
+
+    def needs(self) -> str | None:
+        """None when it can run now; else the line that installs what is missing."""
+        ...
+
+    def prepare(self) -> None:
+        """Load, train or download what `run` needs, once, before workers start. Says on stderr when it takes long."""
+        ...
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        """One output per input, in order. May raise: the runner then isolates the inputs that fail."""
+        ...

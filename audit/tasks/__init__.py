@@ -1,0 +1,17 @@
+"""One file per task; a new task is one file and one line in `TASKS`."""
+
+from audit.errors import UnknownName
+from audit.tasks.base import Input, Output, Task
+from audit.tasks.sentiment import Sentiment
+
+TASKS: dict[str, Task] = {task.name: task for task in (Sentiment(),)}
+
+
+def get_task(name: str) -> Task:
+    """The task of this name. Raises UnknownName, which lists the known ones."""
+    if name not in TASKS:
+        raise UnknownName("task", name, list(TASKS))
+    return TASKS[name]
+
+
+__all__ = ["TASKS", "Input", "Output", "Task", "get_task"]

@@ -1,0 +1,38 @@
+"""Sentiment of a sentence or document: positive, negative or neutral, with a confidence score in [0, 1].
+
+Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
+(Information and Software Technology 150, 2022), section 4.2.
+"""
+
+import math
+from collections.abc import Set
+from typing import Literal
+
+from audit.errors import BadOutput
+from audit.tasks.base import Output
+
+
+class Sentiment:
+    """The task `sentiment`.
+
+    >>> Sentiment().is_wrong(Output("positive", 0.9), {"negative"})
+    True
+    """
+
+    name = "sentiment"
+    labels = ("positive", "neutral", "negative")
+    question_kind: Literal["input", "pair"] = "input"
+    question = "What does this text say about the film?"
+
+    def checked(self, output: Output) -> Output:
+        if output.label not in self.labels:
+            raise BadOutput(f"label {output.label!r} is not one of {', '.join(self.labels)}")
+        score = output.score
+        if score is None:
+            return Output(output.label, 1.0)
+        if not math.isfinite(score) or not 0 <= score <= 1:
+            raise BadOutput(f"score {score!r} is not a number from 0 to 1")
+        return output
+
+    def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
+        return output.label not in allowed
