@@ -24,7 +24,7 @@ def _english(text: str) -> tuple[Token, ...]:
     from textblob.en import tag as pattern_tag
 
     found = [(match.group(), *match.span()) for match in _ENGLISH.finditer(text)]
-    tags = [mark for _, mark in pattern_tag([word for word, _, _ in found], tokenize=False)]
+    tags = [mark for _, mark in pattern_tag(" ".join(word for word, _, _ in found), tokenize=False)] if found else []
     return tuple(Token(word, mark, start, end) for (word, start, end), mark in zip(found, tags, strict=True))
 
 
