@@ -11,8 +11,9 @@ import random
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Literal, Protocol
+from typing import Literal
 
+from audit.keys import generator
 from audit.language import Analysis
 from audit.relations.carry import Carry
 from audit.tasks import Input, Output
@@ -56,8 +57,6 @@ class Source:
     """Study seed and row key; `choices` mixes in the relation's name, so that relations do not disturb each other."""
 
     def choices(self, relation: str) -> random.Random:
-        from audit.keys import generator
-
         return generator(self.seed, relation)
 
 
@@ -68,40 +67,39 @@ Perturb = Callable[[Analysis, random.Random], "str | list[str] | None"]
 """Analysis of the source's text -> follow-up text(s), or None where no follow-up would read well."""
 
 
-class Relation(Protocol):
-    """What every relation has."""
+@dataclass(frozen=True, kw_only=True)
+class Relation:
+    """What every relation has; `Plain` and `Chained` are the two ways to write one."""
 
     task: str
     name: str
     family: str
     summary: str
     unit: Literal["sentence", "document"]
-    carry: Carry
-    version: str
-    params: Mapping[str, object]
-    per_system: bool
-    """Whether the group depends on the system's outputs (Chained) or is the same for every system (Plain)."""
-
-    def steps(self, source: Source) -> Steps:
-        """Yield members, be sent their outputs, return the verdict or None."""
-        ...
-
-
-@dataclass(frozen=True)
-class Plain:
-    """A relation that perturbs the source once, the same way for every system, and checks the outputs."""
-
-    task: str
-    name: str
-    family: str
-    summary: str
-    unit: Literal["sentence", "document"]
-    perturb: Perturb
-    check: Check
     carry: Carry
     version: str = "1"
     params: Mapping[str, object] = field(default_factory=dict)
-    per_system: bool = False
+
+    @property
+    def per_system(self) -> bool:
+        """Whether the group depends on the system's outputs, or is the same for every system."""
+        return True
+
+    def steps(self, source: Source) -> Steps:
+        """Yield members, be sent their outputs, return the verdict, or None where there is no group."""
+        raise TypeError(f"{type(self).__name__} must define steps")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plain(Relation):
+    """A relation that perturbs the source once, the same way for every system, and checks the outputs."""
+
+    perturb: Perturb
+    check: Check
+
+    @property
+    def per_system(self) -> bool:
+        return False
 
     def follow_ups(self, source: Source) -> list[Input]:
         """The follow-ups of one source; empty where the relation makes no group."""
@@ -111,28 +109,23 @@ class Plain:
             return []
         return [Input((text, *source.input.texts[1:]), source.input.languages) for text in texts]
 
-    def steps(self, source: Source) -> Steps:
+    def members(self, source: Source) -> list[Member]:
+        """Source and follow-ups; empty where the relation makes no group."""
         follow_ups = self.follow_ups(source)
         if not follow_ups:
-            return None
-        members = [Member("source", source.input), *(Member("follow_up", made) for made in follow_ups)]
-        return self.check((yield members))
+            return []
+        return [Member("source", source.input), *(Member("follow_up", made) for made in follow_ups)]
+
+    def steps(self, source: Source) -> Steps:
+        members = self.members(source)
+        return self.check((yield members)) if members else None
 
 
-@dataclass(frozen=True)
-class Chained:
+@dataclass(frozen=True, kw_only=True)
+class Chained(Relation):
     """A relation whose group depends on the system's outputs: `walk` is the generator."""
 
-    task: str
-    name: str
-    family: str
-    summary: str
-    unit: Literal["sentence", "document"]
     walk: Callable[[Source, random.Random], Steps]
-    carry: Carry
-    version: str = "1"
-    params: Mapping[str, object] = field(default_factory=dict)
-    per_system: bool = True
 
     def steps(self, source: Source) -> Steps:
         return self.walk(source, source.choices(self.name))

@@ -5,6 +5,7 @@ sentiment outputs: Jiang et al. 2022, section 4.2.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from audit.relations.base import Check, Outcome, Verdict
 from audit.tasks import Output
@@ -37,12 +38,12 @@ def stronger(outputs: Sequence[Output]) -> Verdict:
 
 def goes_up(outputs: Sequence[Output]) -> Verdict:
     """Sentiments keep going up over all outputs (conditions i to iv of section 4.2)."""
-    return _verdict(all(_not_below(one, other) for one, other in zip(outputs, outputs[1:], strict=False)))
+    return _verdict(all(_not_below(one, other) for one, other in pairwise(outputs)))
 
 
 def goes_down(outputs: Sequence[Output]) -> Verdict:
     """Sentiments keep going down over all outputs."""
-    return _verdict(all(_not_below(other, one) for one, other in zip(outputs, outputs[1:], strict=False)))
+    return _verdict(all(_not_below(other, one) for one, other in pairwise(outputs)))
 
 
 def opinionated(check: Check) -> Check:

@@ -1,5 +1,6 @@
 """Relations by task and name. A new relation is one decorated function, or one `register` call."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Literal
 
@@ -34,7 +35,20 @@ def plain(
 
     def keep(perturb: Perturb) -> Perturb:
         summary = (perturb.__doc__ or "").strip().splitlines()[0]
-        register(Plain(task, name, family, summary, unit, perturb, check, carry, version, params or {}))
+        register(
+            Plain(
+                task=task,
+                name=name,
+                family=family,
+                summary=summary,
+                unit=unit,
+                perturb=perturb,
+                check=check,
+                carry=carry,
+                version=version,
+                params=params or {},
+            )
+        )
         return perturb
 
     return keep
@@ -54,7 +68,19 @@ def chained(
 
     def keep(walk: Callable[..., Steps]) -> Callable[..., Steps]:
         summary = (walk.__doc__ or "").strip().splitlines()[0]
-        register(Chained(task, name, family, summary, unit, walk, carry, version, params or {}))
+        register(
+            Chained(
+                task=task,
+                name=name,
+                family=family,
+                summary=summary,
+                unit=unit,
+                walk=walk,
+                carry=carry,
+                version=version,
+                params=params or {},
+            )
+        )
         return walk
 
     return keep
@@ -72,8 +98,6 @@ def name_order(name: str) -> tuple[tuple[int, str], ...]:
     >>> sorted(["MR10.1", "MR2.1"], key=name_order)
     ['MR2.1', 'MR10.1']
     """
-    import re
-
     return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name) if part)
 
 
