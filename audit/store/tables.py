@@ -1,0 +1,258 @@
+"""The tables. Their names are the nouns of the field; keys are content, so that writing twice changes nothing.
+
+Conventions: `key` columns hold 16 bytes from `audit.keys.digest`; times are UTC; JSON columns hold lists or objects.
+History tables (judgement, adjudication) are append-only: nothing in the code updates or deletes their rows.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, Column, DateTime, Index, Integer, LargeBinary, SmallInteger, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+SCHEMA_VERSION = 1
+
+
+def now() -> datetime:
+    """The present moment in UTC."""
+    return datetime.now(UTC)
+
+
+def _json(**options: Any) -> Any:
+    return Field(sa_column=Column(JSON, nullable=False), **options)
+
+
+def _time(nullable: bool = False) -> Any:
+    return Field(default=None if nullable else ..., sa_column=Column(DateTime(timezone=True), nullable=nullable))
+
+
+def _key() -> Any:
+    return Field(sa_column=Column(LargeBinary(16), nullable=False, unique=True))
+
+
+class SchemaVersion(SQLModel, table=True):
+    """One row: which version of these tables the database has."""
+
+    __tablename__ = "schema_version"
+    version: int = Field(primary_key=True)
+
+
+class Study(SQLModel, table=True):
+    """A corpus, task, seed and limit. What was run of it and drawn from it hangs on its id."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    key: bytes = _key()
+    task: str
+    corpus: str
+    fingerprint: str
+    unit: str
+    has_gold: bool
+    seed: int
+    limit: int | None = None
+    options: dict[str, Any] = _json(default_factory=dict)
+    chunk: int
+    """Sources per chunk of work; fixed when the study is made, since `progress` counts in it."""
+    created_at: datetime = _time()
+
+
+class Input(SQLModel, table=True):
+    """An ordered tuple of texts; each content once."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    key: bytes = _key()
+    texts: list[str] = _json()
+    languages: str
+    """Language codes in the order of the texts, joined by commas."""
+
+
+class Source(SQLModel, table=True):
+    """A row of a corpus in a study. `u` is its permanent random number; sources are numbered in the order of u."""
+
+    __table_args__ = (UniqueConstraint("study_id", "row"),)
+    id: int | None = Field(default=None, primary_key=True)
+    study_id: int = Field(foreign_key="study.id")
+    row: str
+    input_id: int = Field(foreign_key="input.id", index=True)
+    gold: str | None = None
+    cluster: str | None = None
+    attributes: dict[str, Any] = _json(default_factory=dict)
+    u: float
+
+
+class Relation(SQLModel, table=True):
+    """A relation as it was run: another version or parameters is another row."""
+
+    __table_args__ = (UniqueConstraint("task", "name", "version", "params"),)
+    id: int | None = Field(default=None, primary_key=True)
+    task: str
+    name: str
+    version: str
+    params: str = "{}"
+    """Canonical JSON."""
+
+
+class System(SQLModel, table=True):
+    """A system as it was run: another version or other settings is another row with outputs of its own."""
+
+    __table_args__ = (UniqueConstraint("name", "version", "settings"),)
+    id: int | None = Field(default=None, primary_key=True)
+    name: str
+    version: str
+    settings: str = "{}"
+    """Canonical JSON."""
+
+
+class Output(SQLModel, table=True):
+    """What a system returned for an input. The last attempt counts."""
+
+    __table_args__ = (Index("ix_output_input", "input_id"),)
+    system_id: int = Field(primary_key=True, foreign_key="system.id")
+    input_id: int = Field(primary_key=True, foreign_key="input.id")
+    attempt: int = Field(default=1, sa_column=Column(SmallInteger, primary_key=True))
+    label: str | None = None
+    score: float | None = None
+    text: str | None = None
+    error: str | None = None
+
+
+class Group(SQLModel, table=True):
+    """A metamorphic group. `system_id` is null where the group is the same for every system.
+
+    The id is computed from source, relation and system (`audit.store.ids.group_id`): planning twice makes one row.
+    """
+
+    __table_args__ = (Index("ix_group_source", "source_id"),)
+    id: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
+    study_id: int = Field(foreign_key="study.id")
+    relation_id: int = Field(foreign_key="relation.id")
+    source_id: int = Field(foreign_key="source.id")
+    system_id: int | None = Field(default=None, foreign_key="system.id")
+
+
+class Member(SQLModel, table=True):
+    """One input of a group, at its step, in its role: source, follow_up, link or probe."""
+
+    __table_args__ = (Index("ix_member_input", "input_id"),)
+    group_id: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
+    step: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
+    input_id: int = Field(foreign_key="input.id")
+    role: str
+
+
+class Verdict(SQLModel, table=True):
+    """One relation's check of one group for one system. `outcome` is `audit.relations.Outcome`."""
+
+    group_id: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
+    system_id: int = Field(primary_key=True, foreign_key="system.id")
+    outcome: int = Field(sa_column=Column(SmallInteger, nullable=False))
+    value: float | None = None
+    reason: str | None = None
+
+
+class Progress(SQLModel, table=True):
+    """A chunk of sources that is finished for one relation and one system."""
+
+    study_id: int = Field(primary_key=True, foreign_key="study.id")
+    relation_id: int = Field(primary_key=True, foreign_key="relation.id")
+    system_id: int = Field(primary_key=True, foreign_key="system.id")
+    chunk: int = Field(primary_key=True)
+
+
+class Sample(SQLModel, table=True):
+    """A design and seed under which groups of a study are drawn for judging."""
+
+    __table_args__ = (UniqueConstraint("study_id", "design", "seed"),)
+    id: int | None = Field(default=None, primary_key=True)
+    study_id: int = Field(foreign_key="study.id")
+    design: str
+    seed: int
+    annotators: int = 2
+    """How many people answer each question."""
+    drawn_at: datetime = _time()
+
+
+class Draw(SQLModel, table=True):
+    """One drawn group of a cell: its rank in the cell's order and its inclusion probability."""
+
+    __table_args__ = (Index("ix_draw_group", "group_id"),)
+    sample_id: int = Field(primary_key=True, foreign_key="sample.id")
+    relation_id: int = Field(primary_key=True, foreign_key="relation.id")
+    system_id: int = Field(primary_key=True, foreign_key="system.id")
+    rank: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    group_id: int = Field(sa_column=Column(BigInteger, nullable=False))
+    pi: float
+
+
+class Question(SQLModel, table=True):
+    """What people are asked. `priority` is the best rank of a drawn group that waits for it; null: nobody waits."""
+
+    __table_args__ = (Index("ix_question_priority", "priority"), Index("ix_question_input", "input_id"))
+    id: int | None = Field(default=None, primary_key=True)
+    key: bytes = _key()
+    task: str
+    kind: str
+    input_id: int = Field(foreign_key="input.id")
+    output: str | None = None
+    group_id: int | None = Field(default=None, sa_column=Column(BigInteger))
+    annotators: int = 2
+    priority: int | None = None
+
+
+class Annotator(SQLModel, table=True):
+    """Who answers: a person with a role, or `gold`. People are never deleted, only disabled."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+    role: str
+    password: str | None = None
+    """Argon2id hash; null: cannot log in."""
+    languages: str = ""
+    """Language codes joined by commas; empty: all."""
+    disabled: bool = False
+    created_at: datetime = _time()
+
+
+class Judgement(SQLModel, table=True):
+    """One annotator's answer to one question in one pass. A changed answer is a new row that supersedes the old."""
+
+    __table_args__ = (Index("ix_judgement_question", "question_id"), Index("ix_judgement_annotator", "annotator_id"))
+    id: int | None = Field(default=None, primary_key=True)
+    question_id: int = Field(foreign_key="question.id")
+    annotator_id: int = Field(foreign_key="annotator.id")
+    round: int = 1
+    """Which pass: hidden repeats are a second pass and never part of an answer."""
+    answer: str
+    """A label of the task, or `unsure`, which is no answer, or `withdrawn`, which undoes the one it supersedes."""
+    comment: str | None = None
+    guideline: int
+    shown_at: datetime | None = _time(nullable=True)
+    decided_at: datetime = _time()
+    supersedes: int | None = Field(default=None, foreign_key="judgement.id", unique=True)
+
+
+class Adjudication(SQLModel, table=True):
+    """An adjudicator's answer to a disputed question: the allowed labels and why. The last one counts."""
+
+    __table_args__ = (Index("ix_adjudication_question", "question_id"),)
+    id: int | None = Field(default=None, primary_key=True)
+    question_id: int = Field(foreign_key="question.id")
+    annotator_id: int = Field(foreign_key="annotator.id")
+    allowed: list[str] = _json()
+    reason: str
+    decided_at: datetime = _time()
+
+
+class Answer(SQLModel, table=True):
+    """The settled truth of a question by origin (adjudicated, people, gold). Derived; can be rebuilt."""
+
+    question_id: int = Field(primary_key=True, foreign_key="question.id")
+    origin: str = Field(primary_key=True)
+    allowed: list[str] = _json()
+
+
+class Lease(SQLModel, table=True):
+    """A question that an annotator is looking at, until it expires."""
+
+    question_id: int = Field(primary_key=True, foreign_key="question.id")
+    annotator_id: int = Field(primary_key=True, foreign_key="annotator.id")
+    expires_at: datetime = _time()
