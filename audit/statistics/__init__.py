@@ -1,1 +1,1 @@
-"""Pure functions on numbers, arrays and frames. Knows nothing of the store."""
+"""Pure functions on numbers, arrays and frames, one estimator a file. Knows nothing of the store."""

@@ -1,0 +1,69 @@
+"""Which system looks best for one relation, and which is (Jiang et al. 2022, section 6.2)."""
+
+from itertools import combinations
+from typing import TypedDict
+
+import pandas as pd
+
+TIED = 1e-12
+"""Rates closer than this are equal: what is left are the last bits of a product."""
+
+
+class Orders(TypedDict):
+    """Systems of one relation before and after correction, best first, ties by name."""
+
+    order_observed: list[str]
+    order_genuine: list[str]
+    best_observed: list[str]
+    best_genuine: list[str]
+    order_changes: bool
+    best_changes: bool
+
+
+def compare_orders(frame: pd.DataFrame) -> Orders:
+    """Order and best systems by observed and by genuine satisfaction rate.
+
+    `frame` has the columns system, sr_observed, sr_genuine, one row a system; NaN where a rate is unknown. The lists
+    hold the systems whose rate is known; `best_*` lists ties. The two comparisons are made over the systems that have
+    both rates (fewer than two of them: nothing changes): `best_changes` where the best before and the best after share
+    no system, `order_changes` where any pair compares differently, a tie made or broken included.
+
+    >>> frame = pd.DataFrame({"system": ["a", "b"], "sr_observed": [0.8, 0.9], "sr_genuine": [0.7, 0.6]})
+    >>> compare_orders(frame)["best_observed"], compare_orders(frame)["best_genuine"]
+    (['b'], ['a'])
+    """
+    observed = _known(frame, "sr_observed")
+    genuine = _known(frame, "sr_genuine")
+    both = sorted(set(observed) & set(genuine))
+    best_before = _best({system: observed[system] for system in both})
+    best_after = _best({system: genuine[system] for system in both})
+    return {
+        "order_observed": _order(observed),
+        "order_genuine": _order(genuine),
+        "best_observed": _best(observed),
+        "best_genuine": _best(genuine),
+        "order_changes": any(
+            _sign(observed[one] - observed[other]) != _sign(genuine[one] - genuine[other])
+            for one, other in combinations(both, 2)
+        ),
+        "best_changes": bool(both) and not set(best_before) & set(best_after),
+    }
+
+
+def _known(frame: pd.DataFrame, column: str) -> dict[str, float]:
+    rates = zip(frame["system"], frame[column], strict=True)
+    return {str(system): float(rate) for system, rate in rates if not pd.isna(rate)}
+
+
+def _order(rates: dict[str, float]) -> list[str]:
+    # Rounding first lets tied systems fall back on their names.
+    return sorted(rates, key=lambda system: (-round(rates[system], 12), system))
+
+
+def _best(rates: dict[str, float]) -> list[str]:
+    top = max(rates.values(), default=0.0)
+    return sorted(system for system, rate in rates.items() if top - rate <= TIED)
+
+
+def _sign(difference: float) -> int:
+    return 0 if abs(difference) <= TIED else 1 if difference > 0 else -1
