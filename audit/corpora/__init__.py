@@ -1,0 +1,70 @@
+"""Where sources come from: corpora of packages, NLTK's corpora, the user's files.
+
+A new corpus is one class or function and one line in `_CORPORA`.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from audit.corpora.base import Corpus, Row, Unit
+from audit.corpora.movie_reviews import Imdb, ImdbSentences, RottenTomatoes
+from audit.errors import AuditError, UnknownName
+
+_CORPORA: dict[str, Callable[[], Corpus]] = {
+    "rotten-tomatoes": RottenTomatoes,
+    "imdb": Imdb,
+    "imdb-sentences": ImdbSentences,
+}
+
+
+def all_corpora(task: str | None = None) -> list[Corpus]:
+    """Every registered corpus, available or not, in the order of registration."""
+    corpora = [make() for make in _CORPORA.values()]
+    return [corpus for corpus in corpora if task in (None, corpus.task)]
+
+
+def get_corpus(
+    name_or_path: str | Path, task: str = "sentiment", unit: Unit | None = None, language: str | None = None
+) -> Corpus:
+    """A registered corpus of the task.
+
+    Raises UnknownName.
+    """
+    name = str(name_or_path)
+    if name in _CORPORA:
+        return _registered(name, task, unit, language)
+    raise UnknownName("corpus", name, [corpus.name for corpus in all_corpora(task)])
+
+
+def _registered(name: str, task: str, unit: Unit | None, language: str | None) -> Corpus:
+    corpus = _CORPORA[name]()
+    for what, wanted, found in (
+        ("task", task, corpus.task),
+        ("unit", unit, corpus.unit),
+        ("language", language, corpus.language),
+    ):
+        if wanted is not None and wanted != found:
+            raise AuditError(
+                f"the {what} of corpus {name!r} is {found!r}, not {wanted!r}; leave it out or choose another"
+            )
+    return corpus
+
+
+def listing(task: str | None = None) -> list[dict[str, object]]:
+    """What `audit corpora --json` prints: one row per corpus; loads no corpus that is not installed."""
+    return [
+        {
+            "corpus": corpus.name,
+            "task": corpus.task,
+            "language": corpus.language,
+            "unit": corpus.unit,
+            "size": corpus.size(),
+            "gold": corpus.has_gold,
+            "available": corpus.needs() is None,
+            "needs": corpus.needs(),
+        }
+        for corpus in all_corpora(task)
+    ]
+
+
+__all__ = ["Corpus", "Row", "Unit", "all_corpora", "get_corpus", "listing"]

@@ -1,0 +1,46 @@
+"""Systems under test. A new system is one file and one line in `_SYSTEMS`."""
+
+from importlib import import_module
+
+from audit.errors import UnknownName
+from audit.systems.base import System
+
+_SYSTEMS: dict[str, str] = {
+    "vader": "audit.systems.vader:Vader",
+    "textblob": "audit.systems.textblob:TextBlob",
+}
+
+
+def get_system(spec: str) -> System:
+    """The system of this name. Cheap: models load in `prepare` or the first `run`.
+
+    Raises UnknownName.
+    """
+    if spec in _SYSTEMS:
+        module, _, name = _SYSTEMS[spec].partition(":")
+        return getattr(import_module(module), name)()
+    raise UnknownName("system", spec, list(_SYSTEMS))
+
+
+def all_systems(task: str | None = None) -> list[System]:
+    """Every built-in system, available or not, in the order of registration."""
+    systems = [get_system(name) for name in _SYSTEMS]
+    return [system for system in systems if task is None or task in system.tasks]
+
+
+def listing(task: str | None = None) -> list[dict[str, object]]:
+    """What `audit systems --json` prints: one row per built-in system; neither trains nor loads a model."""
+    return [
+        {
+            "system": system.name,
+            "version": system.version,
+            "tasks": list(system.tasks),
+            "languages": list(system.languages),
+            "available": system.needs() is None,
+            "needs": system.needs(),
+        }
+        for system in all_systems(task)
+    ]
+
+
+__all__ = ["System", "all_systems", "get_system", "listing"]
