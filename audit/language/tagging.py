@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from audit.errors import UnknownName
+from audit.language.corrections import correct
 from audit.language.text import Token
 
 _ENGLISH = re.compile(
@@ -21,11 +22,18 @@ _ENGLISH = re.compile(
 
 
 def _english(text: str) -> tuple[Token, ...]:
+    found = [(match.group(), *match.span()) for match in _ENGLISH.finditer(text)]
+    tags = tag_words([word for word, _, _ in found])
+    return tuple(Token(word, mark, start, end) for (word, start, end), mark in zip(found, tags, strict=True))
+
+
+def tag_words(words: list[str]) -> list[str]:
+    """Penn tags of English words that are already split (none holds white space): same length, same order."""
     from textblob.en import tag as pattern_tag
 
-    found = [(match.group(), *match.span()) for match in _ENGLISH.finditer(text)]
-    tags = [mark for _, mark in pattern_tag(" ".join(word for word, _, _ in found), tokenize=False)] if found else []
-    return tuple(Token(word, mark, start, end) for (word, start, end), mark in zip(found, tags, strict=True))
+    if not words:
+        return []
+    return correct([word.lower() for word in words], [mark for _, mark in pattern_tag(" ".join(words), tokenize=False)])
 
 
 TAGGERS: dict[str, Callable[[str], tuple[Token, ...]]] = {"en": _english}
