@@ -1,7 +1,7 @@
 """The report: one JSON document that the tables, the charts, the HTML file and the app all read."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -70,7 +70,10 @@ def build_report(
     orders: list[Orders] = []
     for (task, study, relation), group in frame.groupby(["task", "study", "relation"], sort=False, dropna=False):
         orders.append(compare_orders(group))
-        relations.append({"task": task, "study": _plain(study), "relation": relation, **orders[-1]})
+        relations.append(
+            {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
+            | dict(orders[-1])
+        )
     return {
         "signature": dict(signature),
         "cells": [_cell(row) for row in frame.to_dict("records")],
@@ -110,21 +113,3 @@ def _plain(value: Any) -> Any:
 
 def _unknown(value: Any) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
-
-
-def notes_of(report: Report) -> list[str]:
-    """What a reader must know beside the numbers: the signature's notes, then what the data themselves call for."""
-    notes: Iterable[str] = report["signature"].get("notes") or []
-    found = [str(note) for note in notes]
-    totals = report["overall"]
-    unestimated = totals["cells"] - totals["cells_estimated"]
-    if unestimated and totals["cells_estimated"]:
-        found.append(
-            f"{unestimated} of {totals['cells']} cells have no genuine rate yet; orders after correction, and whether "
-            "they change, look only at the systems that have one."
-        )
-    elif unestimated:
-        found.append("No cell has a genuine rate yet: nothing that settles one was judged.")
-    if totals["errors"]:
-        found.append(f"{totals['errors']} groups could not be checked because a system failed; they are in no rate.")
-    return found

@@ -62,7 +62,7 @@ def with_rates(cells: pd.DataFrame, interval: Estimator = choose, confidence: fl
         "sr_genuine_low": np.where(nothing, 0.0, sr_observed * (1 - fs_high)),
         "sr_genuine_high": np.where(nothing, 0.0, sr_observed * (1 - fs_low)),
     }
-    vr_observed = 1 - sr_observed
+    vr_observed = _ratio(violated, checked, 1 - sr_observed)
     vr_genuine = np.where(nothing, vr_observed, vr_observed + sr_observed * fs_rate)
     added = {"sr_observed": sr_observed, "vr_observed": vr_observed, "fs_rate": fs_rate}
     added |= {"fs_low": fs_low, "fs_high": fs_high, **correct, "vr_genuine": vr_genuine}

@@ -1,0 +1,143 @@
+"""The report as plain text for a terminal: no colours, at most 100 columns."""
+
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from audit.reports.build import Report, cells_of
+from audit.reports.words import (
+    change_text,
+    count,
+    headlines,
+    notes_of,
+    order_text,
+    percent,
+    place,
+    signature_line,
+    summary_of,
+    with_interval,
+)
+
+WIDTH = 100
+NARROWEST = 60
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of numbers: its heading, its text for one cell, and whether it may go where there is little room."""
+
+    heading: str
+    text: Callable[[Mapping[str, Any]], str]
+    optional: bool = False
+
+    @property
+    def needs_counts(self) -> bool:
+        """Whether totals published as rates leave this column empty."""
+        return self.heading.islower()
+
+
+def _counted(name: str, optional: bool = False) -> Column:
+    return Column(name, lambda cell: count(cell[name]), optional)
+
+
+COLUMNS = (
+    _counted("groups", optional=True),
+    _counted("satisfied"),
+    _counted("judged"),
+    _counted("false"),
+    _counted("waiting", optional=True),
+    Column("SR_o %", lambda cell: percent(cell["sr_observed"])),
+    Column("R_FS %", lambda cell: with_interval(cell, "fs_rate", "fs_low", "fs_high")),
+    Column("SR_g %", lambda cell: with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high")),
+)
+
+
+def to_terminal(report: Report, width: int | None = None) -> str:
+    """The report as text: a table per relation, who was and who is best, totals, notes, and the signature last.
+
+    `width` is the number of columns to stay within (default 100, at least 60): names that do not fit are cut, counts
+    that do not fit are left out. The signature stays on one line, however long, so that it can be copied.
+
+    >>> from audit.reports.build import build_report
+    >>> import pandas as pd
+    >>> print(to_terminal(build_report(pd.DataFrame([]), {"audit": "0.1.0"})))
+    0 cells: nothing was checked yet.
+    <BLANKLINE>
+    signature audit:0.1.0
+    """
+    width = max(width or WIDTH, NARROWEST)
+    blocks = _tables(report, width)
+    lines = []
+    for number, sentence in headlines(report):
+        lines += textwrap.wrap(f"{number} {sentence}", width, subsequent_indent="  ")
+    for note in notes_of(report):
+        lines += textwrap.wrap(f"Note: {note}", width, subsequent_indent="  ")
+    if report["cells"]:
+        lines += textwrap.wrap(_key(report), width, subsequent_indent="  ")
+    blocks.append("\n".join(lines))
+    blocks.append("signature " + signature_line(report["signature"]))
+    return "\n\n".join(blocks)
+
+
+def _tables(report: Report, width: int) -> list[str]:
+    """One block a relation; all have the same columns, so that they can be read down the page."""
+    columns = [column for column in COLUMNS if report["overall"]["groups"] is not None or not column.needs_counts]
+    if report["overall"]["satisfied"] is None:
+        columns = [column for column in columns if not column.needs_counts]
+    widest = max((len(cell["system"]) for cell in report["cells"]), default=0)
+    while True:
+        widths = [
+            max(len(text) for text in (column.heading, *(column.text(cell) for cell in report["cells"])))
+            for column in columns
+        ]
+        room = width - 2 - sum(widths) - 2 * len(columns)
+        spare = [column for column in columns if column.optional]
+        if room >= min(widest, 16) or not spare:
+            break
+        columns.remove(spare[-1])
+    names = max(min(widest, room), 6)
+
+    blocks, above = [], None
+    for relation in report["relations"]:
+        lines = []
+        if place(relation) != above:
+            above = place(relation)
+            lines += [above, "=" * len(above), ""]
+        summary = summary_of(report, relation)
+        heading = f"{relation['relation']}  {summary}" if summary else relation["relation"]
+        lines.append(_cut(heading, width))
+        head = "  ".join(column.heading.rjust(size) for column, size in zip(columns, widths, strict=True))
+        lines.append(f"  {'system'.ljust(names)}  {head}")
+        for cell in cells_of(report, relation["task"], relation["study"], relation["relation"]):
+            row = "  ".join(column.text(cell).rjust(size) for column, size in zip(columns, widths, strict=True))
+            lines.append(f"  {_cut(cell['system'], names).ljust(names)}  {row}")
+        lines += _orders(report, relation, width)
+        blocks.append("\n".join(line.rstrip() for line in lines))
+    return blocks
+
+
+def _orders(report: Report, relation: Mapping[str, Any], width: int) -> list[str]:
+    """Best and order before and after; the mark says in words what changed."""
+    before, after = relation["best_observed"], relation["best_genuine"]
+    best = f"was best: {', '.join(before) or 'unknown'}; is best: {', '.join(after) or 'unknown'}"
+    lines = textwrap.wrap(f"{best} ({change_text(relation)})", width - 2)
+    if relation["order_changes"]:
+        observed, genuine = (order_text(report, relation, when) for when in ("observed", "genuine"))
+        lines += textwrap.wrap(f"order was {observed}; is {genuine}", width - 2, subsequent_indent="  ")
+    return [f"  {line}" for line in lines]
+
+
+def _key(report: Report) -> str:
+    text = (
+        "SR_o: observed satisfaction rate. R_FS: share of the satisfied groups that are false. "
+        "SR_g = SR_o (1 - R_FS): genuine satisfaction rate."
+    )
+    if any(cell["fs_low"] is not None for cell in report["cells"]):
+        confidence = report["signature"].get("confidence") or 0.95
+        text += f" In brackets: {percent(confidence, 0)} % intervals for these satisfied groups."
+    return text
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
