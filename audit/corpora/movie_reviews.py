@@ -54,6 +54,11 @@ def path() -> Path | None:
     return None
 
 
+def needs() -> str | None:
+    """None when the package is there, else the line that installs it."""
+    return None if path() else _INSTALL
+
+
 def _found() -> Path:
     file = path()
     if file is None:
@@ -97,14 +102,14 @@ class MovieReviews:
     unit: Unit
     has_gold = True
     summary: str
-    _version = "1"
+    version = "1"
     """Counts up whenever the cleaning of texts changes: a study must not go on with other texts."""
 
     def needs(self) -> str | None:
-        return None if path() else _INSTALL
+        return needs()
 
     def fingerprint(self) -> str:
-        return f"{content_fingerprint()}.{self._version}"
+        return f"{content_fingerprint()}.{self.version}"
 
     def size(self) -> int | None:
         raise NotImplementedError

@@ -8,6 +8,8 @@ from audit.systems.base import System
 _SYSTEMS: dict[str, str] = {
     "vader": "audit.systems.vader:Vader",
     "textblob": "audit.systems.textblob:TextBlob",
+    "hiv4": "audit.systems.hiv4:Hiv4",
+    "tfidf-logreg": "audit.systems.tfidf_logreg:TfidfLogreg",
 }
 
 

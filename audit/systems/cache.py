@@ -1,0 +1,30 @@
+"""Where trained models are kept between runs, and how they are written so that no reader ever sees half a file."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def folder() -> Path:
+    """The folder of the environment variable AUDIT_CACHE, or the user's cache folder for `audit`."""
+    chosen = os.environ.get("AUDIT_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    from platformdirs import user_cache_dir
+
+    return Path(user_cache_dir("audit"))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file at once: under another name in the same folder, then renamed. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
