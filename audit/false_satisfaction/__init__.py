@@ -1,1 +1,4 @@
-""""""
+"""From answers to settled groups to counts per cell.
+
+Whether a group is a false satisfaction is derived, never typed in.
+"""

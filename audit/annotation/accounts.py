@@ -1,0 +1,102 @@
+"""Accounts and roles. Every write elsewhere asks `require` again, in its own transaction."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Engine, select
+
+from audit.errors import AuditError, NotAllowed
+from audit.store import insert_new, table_of, tables
+
+ROLES = ("annotator", "adjudicator", "manager")
+GOLD = "gold"
+_SHORTEST = 8
+
+
+@dataclass(frozen=True)
+class Account:
+    """Who somebody is, without the password."""
+
+    id: int
+    name: str
+    role: str
+
+
+def add_account(engine: Engine, name: str, role: str, password: str, languages: str = "") -> Account:
+    """A new account. Raises AuditError for a taken or empty name, an unknown role or a short password."""
+    name = name.strip()
+    if not name or name == GOLD or len(name) > 80 or not name.isprintable():
+        raise AuditError(f"account name {name!r}: must be 1 to 80 printable characters and not {GOLD!r}")
+    if role not in ROLES:
+        raise AuditError(f"role {role!r} is not one of {', '.join(ROLES)}")
+    if len(password) < _SHORTEST:
+        raise AuditError(f"the password has {len(password)} characters, at least {_SHORTEST} are needed")
+    row = {
+        "name": name,
+        "role": role,
+        "password": _hasher().hash(password),
+        "languages": languages,
+        "disabled": False,
+        "created_at": tables.now(),
+    }
+    table = table_of(tables.Annotator)
+    with engine.begin() as connection:
+        if connection.execute(select(table.c.id).where(table.c.name == name)).first():
+            raise AuditError(f"there is an account {name!r} already; choose another name")
+        connection.execute(table.insert(), row)
+        id = connection.execute(select(table.c.id).where(table.c.name == name)).scalar_one()
+    return Account(int(id), name, role)
+
+
+def log_in(engine: Engine, name: str, password: str) -> Account:
+    """The account of this name and password. Raises NotAllowed with one message for every reason."""
+    table = table_of(tables.Annotator)
+    with engine.connect() as connection:
+        row = connection.execute(select(table).where(table.c.name == name.strip())).mappings().first()
+    stored = row["password"] if row else None
+    # A hash is checked in every case, so that the time taken does not tell which names exist.
+    right = _hasher().verify(password, stored or _decoy())
+    if row is None or stored is None or not right or row["disabled"]:
+        raise NotAllowed("name or password is wrong, or the account is disabled")
+    return Account(int(row["id"]), row["name"], row["role"])
+
+
+def list_accounts(engine: Engine) -> list[Account]:
+    """Accounts of people that are not disabled, by name."""
+    table = table_of(tables.Annotator)
+    query = select(table.c.id, table.c.name, table.c.role).where(table.c.role.in_(ROLES), table.c.disabled.is_(False))
+    with engine.connect() as connection:
+        return [Account(int(row[0]), row[1], row[2]) for row in connection.execute(query.order_by(table.c.name))]
+
+
+def require(connection: Connection, account_id: int, *roles: str) -> Account:
+    """The account, read anew, if it is enabled and has one of the roles. Raises NotAllowed."""
+    table = table_of(tables.Annotator)
+    row = connection.execute(select(table).where(table.c.id == account_id)).mappings().first()
+    if row is None or row["disabled"]:
+        raise NotAllowed("this account does not exist or is disabled; log in again")
+    if row["role"] not in roles:
+        raise NotAllowed(f"this needs the role {' or '.join(roles)}; {row['name']} has the role {row['role']}")
+    return Account(int(row["id"]), row["name"], row["role"])
+
+
+def gold_id(connection: Connection) -> int:
+    """The annotator `gold`, made where it is absent. It has no password and cannot log in."""
+    row = {"name": GOLD, "role": GOLD, "password": None, "languages": "", "disabled": False, "created_at": tables.now()}
+    insert_new(connection, tables.Annotator, [row])
+    table = table_of(tables.Annotator)
+    return int(connection.execute(select(table.c.id).where(table.c.name == GOLD)).scalar_one())
+
+
+def _hasher():
+    from pwdlib import PasswordHash
+
+    return PasswordHash.recommended()
+
+
+_DECOY: list[str] = []
+
+
+def _decoy() -> str:
+    if not _DECOY:
+        _DECOY.append(_hasher().hash("nobody's password"))
+    return _DECOY[0]

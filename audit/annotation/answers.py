@@ -1,0 +1,100 @@
+"""From judgements to answers: what is settled, by whom, and what is disputed.
+
+The table `answer` is derived: `settle` rebuilds the rows of the questions it is given from judgements and
+adjudications, and the same history always gives the same rows.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import Connection, delete, select
+
+from audit.annotation.accounts import ROLES
+from audit.store import insert_new, pieces, table_of, tables
+
+UNSURE = "unsure"
+WITHDRAWN = "withdrawn"
+ORIGINS = ("adjudicated", "people", "gold")
+"""Precedence: the first of these that a question has is its answer."""
+
+Standing = Literal["open", "agreed", "disputed"]
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One annotator's judgement that counts."""
+
+    question_id: int
+    annotator: str
+    role: str
+    answer: str
+    comment: str | None
+
+
+def standing(votes: list[str], wanted: int) -> Standing:
+    """Whether the people's votes on a question agree. "Unsure" is a vote, but never an answer.
+
+    >>> standing(["positive", "positive"], 2), standing(["positive", "unsure"], 2), standing(["positive"], 2)
+    ('agreed', 'disputed', 'open')
+    """
+    if len(votes) < wanted:
+        return "open"
+    return "agreed" if len(set(votes)) == 1 and votes[0] != UNSURE else "disputed"
+
+
+def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[Vote]:
+    """First-pass judgements that nothing supersedes and that are not withdrawn, oldest first."""
+    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
+    later = judgement.alias("later")
+    found = []
+    for piece in pieces(question_ids):
+        query = (
+            select(judgement.c.question_id, annotator.c.name, annotator.c.role, judgement.c.answer, judgement.c.comment)
+            .join(annotator, annotator.c.id == judgement.c.annotator_id)
+            .outerjoin(later, later.c.supersedes == judgement.c.id)
+            .where(
+                judgement.c.question_id.in_(piece),
+                judgement.c.round == 1,
+                judgement.c.answer != WITHDRAWN,
+                later.c.id.is_(None),
+            )
+            .order_by(judgement.c.id)
+        )
+        found += [Vote(*row) for row in connection.execute(query)]
+    return found
+
+
+def settle(connection: Connection, question_ids: Iterable[int]) -> None:
+    """Rebuild the answers of these questions."""
+    ids = list(question_ids)
+    question, adjudication = table_of(tables.Question), table_of(tables.Adjudication)
+    answer = table_of(tables.Answer)
+    wanted: dict[int, int] = {}
+    rows: dict[tuple[int, str], list[str]] = {}
+    for piece in pieces(ids):
+        wanted.update(
+            (int(row[0]), int(row[1]))
+            for row in connection.execute(select(question.c.id, question.c.annotators).where(question.c.id.in_(piece)))
+        )
+        latest = select(adjudication).where(adjudication.c.question_id.in_(piece)).order_by(adjudication.c.id)
+        rows.update(
+            ((row["question_id"], "adjudicated"), sorted(row["allowed"]))
+            for row in connection.execute(latest).mappings()
+        )
+        connection.execute(delete(answer).where(answer.c.question_id.in_(piece)))
+    votes: dict[int, list[Vote]] = {}
+    for vote in counting_votes(connection, ids):
+        votes.setdefault(vote.question_id, []).append(vote)
+    for question_id, some in votes.items():
+        people = [vote.answer for vote in some if vote.role in ROLES]
+        gold = [vote.answer for vote in some if vote.role == "gold"]
+        if people and standing(people, wanted[question_id]) == "agreed":
+            rows[question_id, "people"] = [people[0]]
+        if gold and len(set(gold)) == 1:
+            rows[question_id, "gold"] = [gold[0]]
+    insert_new(
+        connection,
+        tables.Answer,
+        [{"question_id": id, "origin": origin, "allowed": allowed} for (id, origin), allowed in rows.items()],
+    )

@@ -1,0 +1,83 @@
+"""`audit gold`: the labels of a corpus answer questions, under the name `gold`, apart from people."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Engine, select
+
+from audit.annotation.accounts import gold_id
+from audit.annotation.answers import settle
+from audit.store import insert_new, pieces, table_of, tables
+
+
+@dataclass(frozen=True)
+class Gilded:
+    """What gold answered."""
+
+    questions: int
+    """Questions there are."""
+    answered: int
+    """Questions that gold answers now."""
+    added: int
+    """Of these, answered by this call."""
+    contradictory: int
+    """Questions whose text has different gold labels in different rows: gold says nothing about them."""
+
+
+def answer_with_gold(engine: Engine) -> Gilded:
+    """Answer every question about an input that is a source with a gold label. Repeating it adds nothing."""
+    with engine.begin() as connection:
+        labels = _labels(connection)
+        asked = _asked(connection, list(labels))
+        annotator = gold_id(connection)
+        judgement = table_of(tables.Judgement)
+        query = select(judgement.c.question_id).where(judgement.c.annotator_id == annotator)
+        before = {int(row[0]) for row in connection.execute(query)}
+        moment = tables.now()
+        clear = {question: next(iter(labels[key])) for question, key in asked.items() if len(labels[key]) == 1}
+        new = [
+            {
+                "question_id": question,
+                "annotator_id": annotator,
+                "round": 1,
+                "answer": label,
+                "guideline": 0,
+                "decided_at": moment,
+            }
+            for question, label in clear.items()
+            if question not in before
+        ]
+        insert_new(connection, tables.Judgement, new)
+        settle(connection, [row["question_id"] for row in new])  # type: ignore[misc]
+        total = len(connection.execute(select(table_of(tables.Question).c.id)).all())
+    contradictory = sum(len(labels[key]) > 1 for key in asked.values())
+    return Gilded(total, len(before | set(clear)), len(new), contradictory)
+
+
+def _labels(connection: Connection) -> dict[tuple[str, int], set[str]]:
+    """Gold labels by (task, input)."""
+    source, study = table_of(tables.Source), table_of(tables.Study)
+    query = (
+        select(study.c.task, source.c.input_id, source.c.gold)
+        .join(study, study.c.id == source.c.study_id)
+        .where(source.c.gold.is_not(None))
+        .distinct()
+    )
+    labels: dict[tuple[str, int], set[str]] = {}
+    for task, given, label in connection.execute(query):
+        labels.setdefault((task, int(given)), set()).add(label)
+    return labels
+
+
+def _asked(connection: Connection, keys: list[tuple[str, int]]) -> dict[int, tuple[str, int]]:
+    """Questions about these inputs: question id -> (task, input)."""
+    table = table_of(tables.Question)
+    wanted = set(keys)
+    found: dict[int, tuple[str, int]] = {}
+    for piece in pieces({given for _, given in keys}):
+        query = select(table.c.id, table.c.task, table.c.input_id).where(
+            table.c.kind == "input", table.c.input_id.in_(piece)
+        )
+        for id, task, given in connection.execute(query):
+            if (task, int(given)) in wanted:
+                found[int(id)] = (task, int(given))
+    return found

@@ -1,0 +1,170 @@
+"""Judging, undoing and adjudicating. An answer is acknowledged after its commit; history is append-only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, select
+
+from audit.annotation.accounts import ROLES, require
+from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, settle, standing
+from audit.annotation.queue import LEASE, Shown, show
+from audit.errors import Refused
+from audit.store import table_of, tables
+from audit.tasks import get_task
+
+GUIDELINE = 1
+"""Version of the guideline in data/guidelines."""
+_COMMENT = 2_000
+
+
+@dataclass(frozen=True)
+class Disputed:
+    """A question whose votes do not agree, with the votes, for an adjudicator."""
+
+    shown: Shown
+    votes: list[Vote]
+
+
+def judge(
+    engine: Engine,
+    account_id: int,
+    question_id: int,
+    answer: str,
+    *,
+    shown_at: datetime | None = None,
+    comment: str | None = None,
+) -> int:
+    """Store one judgement and return its id. Raises NotAllowed, or Refused where the answer cannot be taken."""
+    lease, judgement = table_of(tables.Lease), table_of(tables.Judgement)
+    with engine.begin() as connection:
+        held = connection.execute(
+            delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
+        ).rowcount
+        require(connection, account_id, *ROLES)
+        _check(connection, question_id, answer, comment)
+        if not held:
+            raise Refused("this question is not leased to you, or the lease has expired; take the next one")
+        mine = select(judgement.c.id).where(judgement.c.question_id == question_id, _by(account_id))
+        if connection.execute(mine).first():
+            raise Refused("you have answered this question already; undo that answer to give another")
+        row = {
+            "question_id": question_id,
+            "annotator_id": account_id,
+            "round": 1,
+            "answer": answer,
+            "comment": comment,
+            "guideline": GUIDELINE,
+            "shown_at": shown_at,
+            "decided_at": tables.now(),
+        }
+        key = connection.execute(judgement.insert(), row).inserted_primary_key
+        settle(connection, [question_id])
+        return int(key[0]) if key else 0
+
+
+def undo(engine: Engine, account_id: int) -> int | None:
+    """Withdraw this annotator's last judgement and lease its question to them again; returns the question's id.
+
+    None where there is nothing to undo. The judgement stays in the history, superseded by a row `withdrawn`.
+    Raises Refused when an adjudicator has settled the question since.
+    """
+    judgement, lease = table_of(tables.Judgement), table_of(tables.Lease)
+    with engine.begin() as connection:
+        connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
+        require(connection, account_id, *ROLES)
+        last = select(judgement).where(_by(account_id)).order_by(judgement.c.id.desc()).limit(1)
+        row = connection.execute(last).mappings().first()
+        if row is None:
+            return None
+        adjudication = table_of(tables.Adjudication)
+        settled = select(adjudication.c.id).where(adjudication.c.question_id == row["question_id"])
+        if connection.execute(settled).first():
+            raise Refused("an adjudicator has settled this question since; it cannot be undone")
+        question_id = int(row["question_id"])
+        withdrawn = {
+            "question_id": question_id,
+            "annotator_id": account_id,
+            "round": row["round"],
+            "answer": WITHDRAWN,
+            "guideline": row["guideline"],
+            "decided_at": tables.now(),
+            "supersedes": row["id"],
+        }
+        connection.execute(judgement.insert(), withdrawn)
+        settle(connection, [question_id])
+        connection.execute(
+            lease.insert(),
+            {"question_id": question_id, "annotator_id": account_id, "expires_at": tables.now() + LEASE},
+        )
+        return question_id
+
+
+def disputed(engine: Engine, account_id: int) -> list[Disputed]:
+    """Questions whose votes do not agree and that nobody has adjudicated, most wanted first. For adjudicators."""
+    question, adjudication = table_of(tables.Question), table_of(tables.Adjudication)
+    with engine.connect() as connection:
+        require(connection, account_id, "adjudicator", "manager")
+        judged = select(table_of(tables.Judgement).c.question_id).distinct()
+        query = (
+            select(question.c.id, question.c.annotators)
+            .where(question.c.id.in_(judged), question.c.id.not_in(select(adjudication.c.question_id)))
+            .order_by(question.c.priority.is_(None), question.c.priority, question.c.id)
+        )
+        wanted = {int(row[0]): int(row[1]) for row in connection.execute(query)}
+        votes: dict[int, list[Vote]] = {id: [] for id in wanted}
+        for vote in counting_votes(connection, wanted):
+            if vote.role in ROLES:
+                votes[vote.question_id].append(vote)
+        return [
+            Disputed(show(connection, id), votes[id])
+            for id in wanted
+            if standing([vote.answer for vote in votes[id]], wanted[id]) == "disputed"
+        ]
+
+
+def adjudicate(engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], reason: str) -> None:
+    """Settle a question: its allowed labels and why. Raises NotAllowed or Refused."""
+    table = table_of(tables.Adjudication)
+    with engine.begin() as connection:
+        require(connection, account_id, "adjudicator", "manager")
+        if not allowed:
+            raise Refused("choose at least one label")
+        if not reason.strip():
+            raise Refused("say why: the reason is kept with the answer")
+        for label in allowed:
+            if label == UNSURE:
+                raise Refused("an adjudicator's answer must be a label; leave the question open instead")
+            _check(connection, question_id, label, reason)
+        row = {
+            "question_id": question_id,
+            "annotator_id": account_id,
+            "allowed": sorted(set(allowed)),
+            "reason": reason.strip(),
+            "decided_at": tables.now(),
+        }
+        connection.execute(table.insert(), row)
+        settle(connection, [question_id])
+
+
+def _check(connection: Connection, question_id: int, answer: str, comment: str | None) -> None:
+    question = table_of(tables.Question)
+    row = connection.execute(select(question.c.task).where(question.c.id == question_id)).first()
+    if row is None:
+        raise Refused(f"there is no question {question_id}")
+    labels = get_task(row[0]).labels
+    if answer not in (*labels, UNSURE):
+        raise Refused(f"answer {answer!r} is not one of {', '.join(labels)}, {UNSURE}")
+    if comment is not None and len(comment) > _COMMENT:
+        raise Refused(f"the comment has {len(comment)} characters, at most {_COMMENT} are kept; shorten it")
+
+
+def _by(account_id: int) -> ColumnElement[bool]:
+    """Condition: a judgement of this annotator that counts."""
+    judgement = table_of(tables.Judgement)
+    later = judgement.alias("later_by")
+    return (
+        (judgement.c.annotator_id == account_id)
+        & (judgement.c.answer != WITHDRAWN)
+        & ~exists().where(later.c.supersedes == judgement.c.id)
+    )

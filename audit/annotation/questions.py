@@ -1,0 +1,68 @@
+"""Questions, keyed by content: the same text is asked once, whatever study, relation or system needs it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, bindparam, select
+
+from audit.keys import digest
+from audit.store import insert_new, pieces, table_of, tables
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A question about an input that some drawn group waits for. `priority`: the best rank of such a group."""
+
+    input_id: int
+    input_key: bytes
+    priority: int
+
+
+def question_key(
+    task: str, kind: str, input_key: bytes, output: str | None = None, group_id: int | None = None
+) -> bytes:
+    """16 bytes that name a question by its content."""
+    return digest(task, kind, input_key.hex(), output or "", str(group_id or ""))
+
+
+def open_questions(connection: Connection, task: str, wanted: Iterable[Wanted], annotators: int) -> None:
+    """See to it that these questions exist and stand in the queue with their priority."""
+    by_input = {one.input_id: one for one in wanted}
+    rows = [
+        {
+            "key": question_key(task, "input", one.input_key),
+            "task": task,
+            "kind": "input",
+            "input_id": one.input_id,
+            "annotators": annotators,
+        }
+        for one in by_input.values()
+    ]
+    insert_new(connection, tables.Question, rows)
+    table = table_of(tables.Question)
+    statement = (
+        table.update()
+        .where(table.c.task == task, table.c.kind == "input", table.c.input_id == bindparam("input"))
+        .values(priority=bindparam("rank"))
+    )
+    if by_input:
+        connection.execute(statement, [{"input": one.input_id, "rank": one.priority} for one in by_input.values()])
+
+
+def close_questions(connection: Connection, question_ids: Iterable[int]) -> None:
+    """Take questions out of the queue: no drawn group waits for them any more."""
+    table = table_of(tables.Question)
+    for piece in pieces(question_ids):
+        connection.execute(table.update().where(table.c.id.in_(piece)).values(priority=None))
+
+
+def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) -> Mapping[int, int]:
+    """Question about an input, by input id; inputs without a question are absent."""
+    table = table_of(tables.Question)
+    found: dict[int, int] = {}
+    for piece in pieces(input_ids):
+        query = select(table.c.input_id, table.c.id).where(
+            table.c.task == task, table.c.kind == "input", table.c.input_id.in_(piece)
+        )
+        found.update((int(row[0]), int(row[1])) for row in connection.execute(query))
+    return found

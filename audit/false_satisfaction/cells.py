@@ -1,0 +1,152 @@
+"""Counts per cell: what the runner found, and how the drawn groups were settled, by the rule of settled prefixes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from sqlalchemy import Connection, Engine, RowMapping, and_, func, select
+
+from audit.errors import AuditError
+from audit.false_satisfaction.settling import Settled, State, Whose, drawn_groups, known_answers, settle_group
+from audit.relations import Outcome
+from audit.store import table_of, tables
+
+CELL = ["study_id", "relation_id", "system_id"]
+COLUMNS = [
+    "study", "corpus", "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors",
+    "drawn", "judged", "false", "waiting",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Cells with their counts, and what they were counted from.
+
+    `cells` has the columns of `COLUMNS`: `judged` is the length of the longest beginning of the cell's draw in which
+    every group is settled, `false` the false satisfactions in it, `waiting` the questions that the rest waits for.
+    """
+
+    cells: pd.DataFrame
+    studies: list[dict[str, object]]
+    samples: list[dict[str, object]]
+
+
+def count(engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None) -> Counted:
+    """Count every cell of a study, or of all. Per study the sample drawn last counts, or the last one of `design`.
+
+    Raises AuditError where there is nothing to report, or no such study or sample.
+    """
+    with engine.connect() as connection:
+        studies = _studies(connection, study)
+        samples = _samples(connection, [int(str(one["id"])) for one in studies], design)
+        cells = _observed(connection, [int(str(one["id"])) for one in studies])
+        if cells.empty:
+            raise AuditError("nothing has been checked yet; run `audit run` or `audit import-run` first")
+        judged = _judged(connection, samples, whose)
+    cells = cells.merge(judged, how="left", on=CELL)
+    for column in ("drawn", "judged", "false", "waiting"):
+        cells[column] = cells[column].fillna(0).astype(int)
+    names = {one["id"]: one for one in studies}
+    cells["study"] = cells["study_id"]
+    cells["corpus"] = cells["study_id"].map({id: one["corpus"] for id, one in names.items()})
+    return Counted(cells[COLUMNS], studies, samples)
+
+
+def prefix_counts(settled: Sequence[Settled]) -> dict[str, int]:
+    """Counts of one cell's draw, given in the order of ranks.
+
+    judged and false are counted over the longest beginning in which every group is settled: counting whatever
+    happens to be settled would favour false satisfactions, which need one answer where true ones need all.
+    """
+    judged = false = 0
+    for one in settled:
+        if one.state is State.WAITING:
+            break
+        judged += 1
+        false += one.state is State.FALSE
+    waiting = {given for one in settled for given in one.waits_for}
+    return {"drawn": len(settled), "judged": judged, "false": false, "waiting": len(waiting)}
+
+
+def _judged(connection: Connection, samples: Sequence[dict[str, object]], whose: Whose) -> pd.DataFrame:
+    known = known_answers(connection, whose)
+    rows = []
+    for sample in samples:
+        by_cell: dict[tuple[int, int], list[Settled]] = {}
+        for drawn in drawn_groups(connection, [int(str(sample["id"]))]):
+            by_cell.setdefault((drawn.relation_id, drawn.system_id), []).append(settle_group(drawn, known))
+        rows += [
+            {"study_id": sample["study_id"], "relation_id": relation, "system_id": system, **prefix_counts(some)}
+            for (relation, system), some in by_cell.items()
+        ]
+    return pd.DataFrame(rows, columns=[*CELL, "drawn", "judged", "false", "waiting"])
+
+
+def _observed(connection: Connection, studies: Sequence[int]) -> pd.DataFrame:
+    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
+    relation, system = table_of(tables.Relation), table_of(tables.System)
+    query = (
+        select(group.c.study_id, group.c.relation_id, verdict.c.system_id, verdict.c.outcome, func.count().label("n"))
+        .join(verdict, and_(verdict.c.group_id == group.c.id))
+        .where(group.c.study_id.in_(studies))
+        .group_by(group.c.study_id, group.c.relation_id, verdict.c.system_id, verdict.c.outcome)
+    )
+    rows = pd.DataFrame(connection.execute(query).mappings().all(), columns=[*CELL, "outcome", "n"])
+    if rows.empty:
+        return rows
+    wide = rows.pivot_table(index=CELL, columns="outcome", values="n", fill_value=0).reset_index()
+    for outcome, name in (
+        (Outcome.SATISFIED, "satisfied"),
+        (Outcome.VIOLATED, "violated"),
+        (Outcome.INAPPLICABLE, "inapplicable"),
+        (Outcome.ERROR, "errors"),
+    ):
+        wide[name] = wide[int(outcome)].astype(int) if int(outcome) in wide else 0
+    wide["groups"] = wide[["satisfied", "violated", "inapplicable", "errors"]].sum(axis=1)
+    relations = {row["id"]: row for row in connection.execute(select(relation)).mappings()}
+    systems = {row["id"]: row for row in connection.execute(select(system)).mappings()}
+    wide["task"] = wide["relation_id"].map({id: row.task for id, row in relations.items()})
+    wide["relation"] = wide["relation_id"].map(_labels(wide, relations, "relation_id"))
+    wide["system"] = wide["system_id"].map(_labels(wide, systems, "system_id"))
+    wide.columns.name = None
+    return wide
+
+
+def _labels(cells: pd.DataFrame, rows: Mapping[int, RowMapping], column: str) -> dict[int, str]:
+    """Names by id; where a name stands for several versions, the version is added."""
+    used = {id: rows[id] for id in cells[column].unique()}
+    names = [row["name"] for row in used.values()]
+    return {
+        id: row["name"] if names.count(row["name"]) == 1 else f"{row['name']}@{row['version']}#{id}"
+        for id, row in used.items()
+    }
+
+
+def _studies(connection: Connection, study: int | None) -> list[dict[str, object]]:
+    table = table_of(tables.Study)
+    columns = [
+        table.c[name]
+        for name in ("id", "task", "corpus", "fingerprint", "unit", "has_gold", "seed", "limit", "options")
+    ]
+    query = select(*columns).order_by(table.c.id)
+    if study is not None:
+        query = query.where(table.c.id == study)
+    found = [dict(row) for row in connection.execute(query).mappings()]
+    if not found:
+        raise AuditError(
+            "there are no studies yet; run `audit run` first" if study is None else f"there is no study {study}"
+        )
+    return found
+
+
+def _samples(connection: Connection, studies: Sequence[int], design: str | None) -> list[dict[str, object]]:
+    table = table_of(tables.Sample)
+    query = select(table).where(table.c.study_id.in_(studies)).order_by(table.c.study_id, table.c.drawn_at, table.c.id)
+    if design is not None:
+        query = query.where(table.c.design == design)
+    last = {row["study_id"]: dict(row) for row in connection.execute(query).mappings()}
+    if design is not None and not last:
+        raise AuditError(
+            f"no sample has been drawn with the design {design}; run `audit sample --design {design}` first"
+        )
+    return [{name: row[name] for name in ("id", "study_id", "design", "seed", "annotators")} for row in last.values()]

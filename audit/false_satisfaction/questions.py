@@ -1,0 +1,89 @@
+"""Which questions are worth asking: those that a drawn group waits for, the best ranks first."""
+
+from collections.abc import Collection, Iterable
+
+from sqlalchemy import Connection, Engine, select
+
+from audit.annotation.questions import Wanted, close_questions, open_questions, question_ids
+from audit.false_satisfaction.settling import State, drawn_groups, known_answers, settle_group
+from audit.store import pieces, table_of, tables
+
+
+def refresh(engine: Engine) -> int:
+    """Bring the queue up to date with all samples and answers; returns how many questions are open.
+
+    Run after drawing, gold and imports.
+    """
+    with engine.begin() as connection:
+        samples = _samples(connection)
+        wanted = _wanted(connection, samples)
+        table = table_of(tables.Question)
+        waiting = {
+            (row.task, row.input_id) for row in connection.execute(select(table).where(table.c.priority.is_not(None)))
+        }
+        for task in {task for task, _ in wanted} | {task for task, _ in waiting}:
+            needed = {given: rank for (of, given), rank in wanted.items() if of == task}
+            stale = {given for of, given in waiting if of == task} - set(needed)
+            close_questions(connection, question_ids(connection, task, stale).values())
+            _open(connection, samples, task, needed)
+        return len(wanted)
+
+
+def refresh_around(engine: Engine, question_id: int) -> None:
+    """Bring the queue up to date after this question's answer has changed: only what the answer can touch."""
+    question, member = table_of(tables.Question), table_of(tables.Member)
+    with engine.begin() as connection:
+        asked = connection.execute(
+            select(question.c.task, question.c.input_id).where(question.c.id == question_id)
+        ).one()
+        samples = _samples(connection)
+        touched = _groups_with(connection, {int(asked.input_id)})
+        inputs: set[int] = {int(asked.input_id)}
+        for piece in pieces(touched):
+            query = select(member.c.input_id).where(member.c.group_id.in_(piece), member.c.role != "probe")
+            inputs |= {int(row[0]) for row in connection.execute(query)}
+        wanted = _wanted(connection, samples, _groups_with(connection, inputs))
+        needed = {given: rank for (task, given), rank in wanted.items() if task == asked.task}
+        close_questions(connection, question_ids(connection, asked.task, inputs - set(needed)).values())
+        _open(connection, samples, asked.task, {given: needed[given] for given in inputs & set(needed)})
+
+
+def _samples(connection: Connection) -> dict[int, int]:
+    """Annotators per question by sample."""
+    table = table_of(tables.Sample)
+    return {int(row[0]): int(row[1]) for row in connection.execute(select(table.c.id, table.c.annotators))}
+
+
+def _groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
+    """Drawn groups that have one of these inputs."""
+    member, draw = table_of(tables.Member), table_of(tables.Draw)
+    found: set[int] = set()
+    for piece in pieces(inputs):
+        query = select(member.c.group_id).join(draw, draw.c.group_id == member.c.group_id)
+        found |= {int(row[0]) for row in connection.execute(query.where(member.c.input_id.in_(piece)))}
+    return found
+
+
+def _wanted(
+    connection: Connection, samples: Iterable[int], group_ids: Collection[int] | None = None
+) -> dict[tuple[str, int], int]:
+    """(task, input) -> the best rank of a group that waits for it."""
+    known = known_answers(connection)
+    wanted: dict[tuple[str, int], int] = {}
+    for drawn in drawn_groups(connection, samples, group_ids):
+        settled = settle_group(drawn, known)
+        if settled.state is State.WAITING:
+            for given in settled.waits_for:
+                key = (drawn.task, given)
+                wanted[key] = min(drawn.rank, wanted.get(key, drawn.rank))
+    return wanted
+
+
+def _open(connection: Connection, samples: dict[int, int], task: str, needed: dict[int, int]) -> None:
+    table = table_of(tables.Input)
+    keys: dict[int, bytes] = {}
+    for piece in pieces(needed):
+        query = select(table.c.id, table.c.key).where(table.c.id.in_(piece))
+        keys.update((int(row[0]), bytes(row[1])) for row in connection.execute(query))
+    wanted = [Wanted(given, keys[given], rank) for given, rank in needed.items()]
+    open_questions(connection, task, wanted, annotators=max(samples.values(), default=2))

@@ -1,0 +1,197 @@
+"""The rule: which drawn groups are settled, which of them are false, and which questions the others wait for.
+
+One wrong output settles a group as false; a true satisfaction needs an answer for each of its members. A member's
+answer is the direct one (adjudicated before people before gold), or else what its relation carries from the source's.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+from itertools import groupby
+from typing import Literal
+
+from sqlalchemy import Connection, and_, select
+
+from audit.annotation.answers import ORIGINS
+from audit.errors import UnknownName
+from audit.relations import get_relation
+from audit.relations.carry import Carry, Seen, nothing
+from audit.store import pieces, table_of, tables
+from audit.tasks import Input, Output, Task, get_task
+
+COUNTED = ("source", "follow_up", "link")
+"""Roles whose outputs make a satisfaction false; a probe's does not."""
+
+Whose = Literal["gold", "people", "both"]
+ALLOWED: Mapping[Whose, tuple[str, ...]] = {"gold": ("gold",), "people": ("adjudicated", "people"), "both": ORIGINS}
+
+
+class State(IntEnum):
+    """Of a drawn (satisfied) group of one system."""
+
+    TRUE = 0
+    FALSE = 1
+    WAITING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One counted member of a drawn group with the output of the group's system."""
+
+    role: str
+    input_id: int
+    output: Output
+    input: Input | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One drawn group of one cell."""
+
+    task: str
+    relation: str
+    relation_id: int
+    system_id: int
+    rank: int
+    group_id: int
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A drawn group, its state, the inputs whose questions it waits for, and the step that made it false."""
+
+    drawn: Drawn
+    state: State
+    waits_for: tuple[int, ...] = ()
+    wrong_step: int | None = None
+    origins: tuple[str, ...] = ()
+    """Where each counted member's answer came from: an origin, `carried ORIGIN`, or `` (none)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The answer about an input that counts, and its origin."""
+
+    allowed: frozenset[str]
+    origin: str
+
+
+def known_answers(connection: Connection, whose: Whose = "both") -> dict[tuple[str, int], Known]:
+    """The answer that counts by (task, input), of the origins that were asked for."""
+    question, answer = table_of(tables.Question), table_of(tables.Answer)
+    query = (
+        select(question.c.task, question.c.input_id, answer.c.origin, answer.c.allowed)
+        .join(answer, answer.c.question_id == question.c.id)
+        .where(question.c.kind == "input", answer.c.origin.in_(ALLOWED[whose]))
+    )
+    found: dict[tuple[str, int], Known] = {}
+    for task, given, origin, allowed in connection.execute(query):
+        before = found.get((task, int(given)))
+        if before is None or ORIGINS.index(origin) < ORIGINS.index(before.origin):
+            found[task, int(given)] = Known(frozenset(allowed), origin)
+    return found
+
+
+def drawn_groups(
+    connection: Connection, samples: Iterable[int], group_ids: Collection[int] | None = None
+) -> Iterator[Drawn]:
+    """Drawn groups of these samples (or those of `group_ids` among them), cell by cell, in the order of their rank."""
+    draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
+    relation, given = table_of(tables.Relation), table_of(tables.Input)
+    query = (
+        select(
+            draw.c.sample_id,
+            draw.c.relation_id,
+            draw.c.system_id,
+            draw.c.rank,
+            draw.c.group_id,
+            member.c.step,
+            member.c.role,
+            member.c.input_id,
+            output.c.label,
+            output.c.score,
+            output.c.text,
+            output.c.error,
+            relation.c.task,
+            relation.c.name,
+        )
+        .join(relation, relation.c.id == draw.c.relation_id)
+        .join(member, and_(member.c.group_id == draw.c.group_id, member.c.role.in_(COUNTED)))
+        .join(output, and_(output.c.system_id == draw.c.system_id, output.c.input_id == member.c.input_id))
+        .where(draw.c.sample_id.in_(list(samples)))
+        .order_by(draw.c.sample_id, draw.c.relation_id, draw.c.system_id, draw.c.rank, member.c.step, output.c.attempt)
+    )
+    if group_ids is None:
+        rows = list(connection.execute(query))
+    else:
+        rows = [
+            row
+            for piece in pieces(sorted(group_ids))
+            for row in connection.execute(query.where(draw.c.group_id.in_(piece)))
+        ]
+    reading = {row.input_id for row in rows if carry_of(row.task, row.name).reads}
+    inputs: dict[int, Input] = {}
+    for piece in pieces(reading):
+        for found in connection.execute(select(given).where(given.c.id.in_(piece))).mappings():
+            inputs[found["id"]] = Input(tuple(found["texts"]), tuple(found["languages"].split(",")))
+    for _, some in groupby(rows, key=lambda row: (row.sample_id, row.relation_id, row.system_id, row.rank)):
+        steps: dict[int, Step] = {}
+        for row in some:  # ordered by attempt: the last one stays
+            result = Output(row.label, row.score, row.text, row.error)
+            steps[row.step] = Step(row.role, row.input_id, result, inputs.get(row.input_id))
+        yield Drawn(row.task, row.name, row.relation_id, row.system_id, row.rank, row.group_id, tuple(steps.values()))
+
+
+@cache
+def carry_of(task: str, relation: str) -> Carry:
+    """What a relation carries; an imported relation that nobody registered carries nothing."""
+    try:
+        return get_relation(task, relation).carry
+    except UnknownName:
+        return nothing
+
+
+@cache
+def never_carries(task: str, relation: str) -> bool:
+    """Whether no answer at all is carried, so that every member must be asked about."""
+    carry = carry_of(task, relation)
+    return not carry.reads and all(carry({label}) is None for label in get_task(task).labels)
+
+
+def settle_group(drawn: Drawn, known: Mapping[tuple[str, int], Known]) -> Settled:
+    """Apply the rule to one drawn group."""
+    task, carry = get_task(drawn.task), carry_of(drawn.task, drawn.relation)
+    source = next((step for step in drawn.steps if step.role == "source"), None)
+    about_source = known.get((drawn.task, source.input_id)) if source else None
+    waits_for: list[int] = []
+    origins: list[str] = []
+    wrong: int | None = None
+    for number, step in enumerate(drawn.steps):
+        answer = known.get((drawn.task, step.input_id))
+        if answer is None and step is not source and about_source is not None and source is not None:
+            carried = (
+                carry(about_source.allowed, _seen(source), _seen(step)) if carry.reads else carry(about_source.allowed)
+            )
+            answer = Known(carried, f"carried {about_source.origin}") if carried else None
+        origins.append(answer.origin if answer else "")
+        if answer is None:
+            must_ask = step is source or about_source is not None or never_carries(drawn.task, drawn.relation)
+            if must_ask:
+                waits_for.append(step.input_id)
+        elif wrong is None and _wrong(task, step, answer):
+            wrong = number
+    if wrong is not None:
+        return Settled(drawn, State.FALSE, wrong_step=wrong, origins=tuple(origins))
+    if all(origins):
+        return Settled(drawn, State.TRUE, origins=tuple(origins))
+    return Settled(drawn, State.WAITING, tuple(dict.fromkeys(waits_for)), origins=tuple(origins))
+
+
+def _wrong(task: Task, step: Step, answer: Known) -> bool:
+    return task.is_wrong(step.output, answer.allowed)
+
+
+def _seen(step: Step) -> Seen | None:
+    return None if step.input is None else Seen(step.input, step.output)

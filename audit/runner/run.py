@@ -1,0 +1,158 @@
+"""`audit run`: every relation on every source for every system, each distinct input executed once.
+
+Resume contract. A run is cut into chunks of sources. Outputs are committed as they arrive; the groups, verdicts and
+the note that a chunk is finished for a relation and a system are committed together. The same command again skips
+what is noted as finished and does the rest; since choices are seeded by content and outputs are read back by
+(system, input), it ends with what an undisturbed run ends with.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import Engine, select
+
+from audit.corpora.base import Corpus
+from audit.errors import AuditError, NotInstalled
+from audit.relations import Relation, all_relations, get_relation
+from audit.runner.chunk import Bound, Chunk, Counts, load_sources
+from audit.runner.executors import Executor
+from audit.runner.studies import StudyRow, make_study, relation_id, system_id
+from audit.store import table_of, tables
+from audit.systems import get_system
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a run made, found and left."""
+
+    study: StudyRow
+    counts: Counts
+    relations: list[str]
+    systems: list[str]
+
+    def as_json(self) -> dict[str, object]:
+        """Counts for `audit run --json`."""
+        return {
+            "study": self.study.id,
+            "task": self.study.task,
+            "corpus": self.study.corpus,
+            "sources": self.study.sources,
+            "relations": self.relations,
+            "systems": self.systems,
+            **{name: value for name, value in asdict(self.counts).items() if name not in ("outcomes", "sources")},
+            **self.counts.outcomes,
+        }
+
+
+class Watcher:
+    """Hears how far a run is. The command line draws a bar; this one stays silent."""
+
+    def begin(self, sources: int) -> None:
+        """`sources` are left to do."""
+
+    def executed(self, outputs: int) -> None:
+        """Systems returned this many more outputs."""
+
+    def finished(self, sources: int) -> None:
+        """This many more sources are done and committed."""
+
+
+def fitting(corpus: Corpus, names: Sequence[str] | None, document_share: float | None = None) -> list[Relation]:
+    """The relations to run: the named ones, or all of the corpus's task and unit.
+
+    With `document_share`, sentence relations run on documents too, each perturbing that share of the sentences it
+    applies to. Raises AuditError for a relation that does not fit the corpus.
+    """
+    from audit.relations.on_documents import on_documents
+
+    chosen = [get_relation(corpus.task, name) for name in names] if names else all_relations(corpus.task)
+    fit = []
+    for relation in chosen:
+        if relation.unit == corpus.unit:
+            fit.append(relation)
+        elif corpus.unit == "document" and document_share is not None:
+            fit.append(on_documents(relation, document_share))
+        elif names:
+            way = (
+                "; --document-share 0.5 makes it perturb half of a document's sentences"
+                if relation.unit == "sentence"
+                else ""
+            )
+            raise AuditError(
+                f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s{way}"
+            )
+    if not fit:
+        raise AuditError(f"no relation of task {corpus.task} fits corpus {corpus.name}, which has {corpus.unit}s")
+    return list({relation.name: relation for relation in fit}.values())
+
+
+def run(
+    engine: Engine,
+    corpus: Corpus,
+    systems: Sequence[str],
+    relations: Sequence[Relation],
+    executor: Executor,
+    *,
+    seed: int = 0,
+    limit: int | None = None,
+    options: dict[str, object] | None = None,
+    watcher: Watcher | None = None,
+) -> Ran:
+    """Run, or finish, a study. `systems` are specs as `audit.systems.get_system` takes them.
+
+    Raises UnknownName, NotInstalled, AuditError and what the corpus raises, before anything is stored.
+    """
+    watcher = watcher or Watcher()
+    made = {spec: get_system(spec) for spec in dict.fromkeys(systems)}
+    for spec, system in made.items():
+        if corpus.task not in system.tasks:
+            raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
+        if needs := system.needs():
+            raise NotInstalled(f"system {spec} is not installed; {needs}")
+    if needs := corpus.needs():
+        raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
+    for system in made.values():
+        system.prepare()
+    study = make_study(engine, corpus, seed, limit, options)
+    with engine.begin() as connection:
+        bound = [Bound(relation_id(connection, relation), relation.name, relation=relation) for relation in relations]
+        by_id = {}
+        for spec, system in made.items():
+            id = system_id(connection, system)
+            by_id[id] = Bound(id, system.name, spec)
+    counts = Counts(sources=study.sources)
+    todo = _todo(engine, study, bound, by_id)
+    watcher.begin(sum(_size(study, number) for number in todo))
+    for number, left in todo.items():
+        with engine.connect() as connection:
+            sources = load_sources(connection, study.id, study.seed, number * study.chunk, study.chunk)
+        chunk = Chunk(engine, study.id, study.task, number, sources, left, by_id)
+        chunk.run(executor, counts, watcher.executed)
+        watcher.finished(len(sources))
+    return Ran(study, counts, [one.name for one in relations], [system.name for system in made.values()])
+
+
+def _size(study: StudyRow, number: int) -> int:
+    return min(study.chunk, study.sources - number * study.chunk)
+
+
+def _todo(
+    engine: Engine, study: StudyRow, relations: Sequence[Bound], systems: dict[int, Bound]
+) -> dict[int, dict[int, list[Bound]]]:
+    """Chunk -> system -> relations that are not noted as finished; chunks with nothing left are absent."""
+    progress = table_of(tables.Progress)
+    with engine.connect() as connection:
+        rows = connection.execute(select(progress).where(progress.c.study_id == study.id)).mappings()
+        done = {(row["chunk"], row["system_id"], row["relation_id"]) for row in rows}
+    todo = {}
+    for number in range(-(-study.sources // study.chunk)):
+        left = {
+            system: [relation for relation in relations if (number, system, relation.id) not in done]
+            for system in systems
+        }
+        if any(left.values()):
+            todo[number] = {system: some for system, some in left.items() if some}
+    return todo
+
+
+__all__ = ["Ran", "Watcher", "fitting", "run"]

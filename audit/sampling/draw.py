@@ -1,0 +1,146 @@
+"""`audit sample`: draw satisfied groups for judging, and draw more later without starting over."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Connection, Engine, and_, delete, select
+
+from audit.errors import AuditError
+from audit.relations import Outcome
+from audit.sampling.designs import first, get_design
+from audit.store import insert_new, table_of, tables
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many groups to draw of each cell: a number, or a share of its satisfied groups (rounded up)."""
+
+    per_relation: int | None = None
+    share: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.per_relation is None) == (self.share is None):
+            raise AuditError("say how many groups to draw: either --per-relation N or --share 0.01, not both")
+        if self.per_relation is not None and self.per_relation < 1:
+            raise AuditError(f"--per-relation {self.per_relation}: must be at least 1")
+        if self.share is not None and not 0 < self.share <= 1:
+            raise AuditError(f"--share {self.share}: must be above 0 and at most 1")
+
+    def of(self, satisfied: int) -> int:
+        """Groups to draw of a cell with this many satisfied ones."""
+        if self.per_relation is not None:
+            return min(self.per_relation, satisfied)
+        return min(satisfied, math.ceil(round((self.share or 0) * satisfied, 9)))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a call of `draw` did for one study."""
+
+    study: int
+    sample: int
+    design: str
+    seed: int
+    cells: int
+    drawn: int
+    """Groups in the sample now."""
+    added: int
+    """Groups that this call added."""
+    distinct_groups: int
+    distinct_sources: int
+
+
+def draw(
+    engine: Engine, study_id: int, size: Size, design: str = "shared", seed: int | None = None, annotators: int = 2
+) -> Drawn:
+    """Draw the first groups of each cell of a study; what was drawn before under this design and seed stays.
+
+    `seed` defaults to the study's. Where the study has grown since (more relations, or a run that went on), groups
+    that were drawn stay drawn: a cell's sample is then the shortest beginning of its list that holds them all.
+    Raises UnknownName for a design, AuditError for a study without satisfied groups.
+    """
+    order = get_design(design)
+    with engine.begin() as connection:
+        study = table_of(tables.Study)
+        seed = (
+            seed
+            if seed is not None
+            else int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
+        )
+        candidates = satisfied_groups(connection, study_id)
+        if candidates.empty:
+            raise AuditError(f"study {study_id} has no satisfied groups to draw from; run `audit run` first")
+        sample_id = _sample(connection, study_id, design, seed, annotators)
+        before = _drawn_before(connection, sample_id)
+        everything = first(candidates, order(candidates, seed), lambda n: n)
+        chosen = _beginning(everything, before, size)
+        table = table_of(tables.Draw)
+        connection.execute(delete(table).where(table.c.sample_id == sample_id))
+        columns = ["relation_id", "system_id", "rank", "group_id", "pi"]
+        rows = chosen[columns].assign(sample_id=sample_id).to_dict("records")
+        insert_new(connection, tables.Draw, [{str(name): value for name, value in row.items()} for row in rows])
+    return Drawn(
+        study_id,
+        sample_id,
+        design,
+        seed,
+        cells=int(chosen.groupby(["relation_id", "system_id"]).ngroups),
+        drawn=len(chosen),
+        added=len(chosen) - len(before),
+        distinct_groups=int(chosen["group_id"].nunique()),
+        distinct_sources=int(chosen["row"].nunique()),
+    )
+
+
+def satisfied_groups(connection: Connection, study_id: int) -> pd.DataFrame:
+    """Columns group_id, relation_id, system_id, relation, system, row: one line per satisfied (group, system)."""
+    group, verdict, source = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Source)
+    relation, system = table_of(tables.Relation), table_of(tables.System)
+    query = (
+        select(
+            group.c.id.label("group_id"),
+            group.c.relation_id,
+            verdict.c.system_id,
+            relation.c.name.label("relation"),
+            system.c.name.label("system"),
+            source.c.row,
+        )
+        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED)))
+        .join(source, source.c.id == group.c.source_id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .join(system, system.c.id == verdict.c.system_id)
+        .where(group.c.study_id == study_id)
+    )
+    return pd.DataFrame(
+        connection.execute(query).mappings().all(), columns=[str(c.name) for c in query.selected_columns]
+    )
+
+
+def _sample(connection: Connection, study_id: int, design: str, seed: int, annotators: int) -> int:
+    table = table_of(tables.Sample)
+    key = {"study_id": study_id, "design": design, "seed": seed}
+    insert_new(connection, tables.Sample, [key | {"annotators": annotators, "drawn_at": tables.now()}])
+    where = and_(*(table.c[name] == value for name, value in key.items()))
+    connection.execute(table.update().where(where).values(annotators=annotators, drawn_at=tables.now()))
+    return int(connection.execute(select(table.c.id).where(where)).scalar_one())
+
+
+def _drawn_before(connection: Connection, sample_id: int) -> pd.DataFrame:
+    table = table_of(tables.Draw)
+    query = select(table.c.relation_id, table.c.system_id, table.c.group_id).where(table.c.sample_id == sample_id)
+    return pd.DataFrame(connection.execute(query).mappings().all(), columns=["relation_id", "system_id", "group_id"])
+
+
+def _beginning(everything: pd.DataFrame, before: pd.DataFrame, size: Size) -> pd.DataFrame:
+    """The beginning of each cell's list: as long as asked, and long enough for what was drawn before."""
+    cell = ["relation_id", "system_id"]
+    kept = everything.merge(before.assign(kept=True), how="left", on=[*cell, "group_id"])
+    kept["last"] = kept["rank"].where(kept["kept"].notna(), 0)
+    by_cell = kept.groupby(cell)
+    satisfied = by_cell["rank"].transform("size")
+    needed = satisfied.map({n: size.of(int(n)) for n in satisfied.unique()})
+    length = np.maximum(needed, by_cell["last"].transform("max"))
+    kept["pi"] = length / satisfied
+    return kept[kept["rank"] <= length].reset_index(drop=True)
