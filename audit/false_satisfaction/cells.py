@@ -29,6 +29,8 @@ class Counted:
     cells: pd.DataFrame
     studies: list[dict[str, object]]
     samples: list[dict[str, object]]
+    waiting: int
+    """Distinct questions that drawn groups wait for, over all cells."""
 
 
 def count(engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None) -> Counted:
@@ -42,14 +44,14 @@ def count(engine: Engine, whose: Whose = "both", study: int | None = None, desig
         cells = _observed(connection, [int(str(one["id"])) for one in studies])
         if cells.empty:
             raise AuditError("nothing has been checked yet; run `audit run` or `audit import-run` first")
-        judged = _judged(connection, samples, whose)
+        judged, waiting = _judged(connection, samples, whose)
     cells = cells.merge(judged, how="left", on=CELL)
     for column in ("drawn", "judged", "false", "waiting"):
         cells[column] = cells[column].fillna(0).astype(int)
     names = {one["id"]: one for one in studies}
     cells["study"] = cells["study_id"]
     cells["corpus"] = cells["study_id"].map({id: one["corpus"] for id, one in names.items()})
-    return Counted(cells[COLUMNS], studies, samples)
+    return Counted(cells[COLUMNS], studies, samples, waiting)
 
 
 def prefix_counts(settled: Sequence[Settled]) -> dict[str, int]:
@@ -68,18 +70,21 @@ def prefix_counts(settled: Sequence[Settled]) -> dict[str, int]:
     return {"drawn": len(settled), "judged": judged, "false": false, "waiting": len(waiting)}
 
 
-def _judged(connection: Connection, samples: Sequence[dict[str, object]], whose: Whose) -> pd.DataFrame:
+def _judged(connection: Connection, samples: Sequence[dict[str, object]], whose: Whose) -> tuple[pd.DataFrame, int]:
     known = known_answers(connection, whose)
-    rows = []
+    rows: list[dict[str, object]] = []
+    waiting: set[tuple[str, int]] = set()
     for sample in samples:
         by_cell: dict[tuple[int, int], list[Settled]] = {}
         for drawn in drawn_groups(connection, [int(str(sample["id"]))]):
-            by_cell.setdefault((drawn.relation_id, drawn.system_id), []).append(settle_group(drawn, known))
+            settled = settle_group(drawn, known)
+            by_cell.setdefault((drawn.relation_id, drawn.system_id), []).append(settled)
+            waiting |= {(drawn.task, given) for given in settled.waits_for}
         rows += [
             {"study_id": sample["study_id"], "relation_id": relation, "system_id": system, **prefix_counts(some)}
             for (relation, system), some in by_cell.items()
         ]
-    return pd.DataFrame(rows, columns=[*CELL, "drawn", "judged", "false", "waiting"])
+    return pd.DataFrame(rows, columns=[*CELL, "drawn", "judged", "false", "waiting"]), len(waiting)
 
 
 def _observed(connection: Connection, studies: Sequence[int]) -> pd.DataFrame:
