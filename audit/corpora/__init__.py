@@ -8,12 +8,15 @@ from pathlib import Path
 
 from audit.corpora.base import Corpus, Row, Unit
 from audit.corpora.movie_reviews import Imdb, ImdbSentences, RottenTomatoes
+from audit.corpora.polarity import Polarity, PolaritySentences
 from audit.errors import AuditError, UnknownName
 
 _CORPORA: dict[str, Callable[[], Corpus]] = {
     "rotten-tomatoes": RottenTomatoes,
     "imdb": Imdb,
     "imdb-sentences": ImdbSentences,
+    "polarity-v2": Polarity,
+    "polarity-v2-sentences": PolaritySentences,
 }
 
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from audit.corpora.base import Row, Unit
+from audit.corpora.cache import counted
 from audit.corpora.spacing import paragraphs, restored
 from audit.errors import NotInstalled
 from audit.keys import digest, uniform
@@ -86,10 +87,16 @@ def content_fingerprint() -> str:
     return digest(_found().read_bytes().decode("utf-8")).hex()[:12]
 
 
+@lru_cache(maxsize=1)
+def _kept_for_training() -> tuple[bool, ...]:
+    """`reserved` of every IMDB document, worked out once per process (1 s)."""
+    return tuple(reserved(text) for text, _ in _content()["imdb"])
+
+
 def training_documents() -> Iterator[tuple[str, str]]:
     """(text, gold) of the reserved IMDB documents, cleaned exactly as sources are, in the package's order."""
-    for text, gold in _content()["imdb"]:
-        if reserved(text):
+    for (text, gold), kept in zip(_content()["imdb"], _kept_for_training(), strict=True):
+        if kept:
             yield paragraphs(text), gold
 
 
@@ -112,14 +119,19 @@ class MovieReviews:
         return f"{content_fingerprint()}.{self.version}"
 
     def size(self) -> int | None:
-        raise NotImplementedError
+        return counted(self.name, self.fingerprint(), self._count) if path() else None
+
+    def sources(self) -> int | None:
+        """How many rows may become sources; the size, but for `imdb`."""
+        if path() is None:
+            return None
+        return counted(f"{self.name}-sources", self.fingerprint(), lambda: sum(1 for _ in self.rows()))
 
     def rows(self) -> Iterator[Row]:
         raise NotImplementedError
 
-    def sources(self) -> int | None:
-        """How many rows may become sources."""
-        return sum(1 for _ in self.rows()) if path() else None
+    def _count(self) -> int:
+        return sum(1 for _ in self.rows())
 
 
 class RottenTomatoes(MovieReviews):
@@ -128,9 +140,6 @@ class RottenTomatoes(MovieReviews):
     name = "rotten-tomatoes"
     unit: Unit = "sentence"
     summary = "8,530 review sentences of Rotten Tomatoes with gold, spacing restored"
-
-    def size(self) -> int | None:
-        return len(_content()["rotten_tomatoes"]) if path() else None
 
     def rows(self) -> Iterator[Row]:
         for number, (text, gold) in enumerate(_content()["rotten_tomatoes"], start=1):
@@ -144,13 +153,14 @@ class Imdb(MovieReviews):
     unit: Unit = "document"
     summary = "25,000 IMDB reviews with gold, of which about 10,000 may become sources; the others train systems"
 
-    def size(self) -> int | None:
-        return len(_content()["imdb"]) if path() else None
-
     def rows(self) -> Iterator[Row]:
-        for number, (text, gold) in enumerate(_content()["imdb"], start=1):
-            if not reserved(text):
+        rows = zip(_content()["imdb"], _kept_for_training(), strict=True)
+        for number, ((text, gold), kept) in enumerate(rows, start=1):
+            if not kept:
                 yield Row(str(number), Input.of(paragraphs(text)), gold)
+
+    def _count(self) -> int:
+        return len(_content()["imdb"])
 
 
 class ImdbSentences(MovieReviews):
@@ -161,8 +171,12 @@ class ImdbSentences(MovieReviews):
     has_gold = False
     summary = "the sentences of the documents of imdb that may become sources, without gold, by document"
 
-    def size(self) -> int | None:
-        return self.sources()
+    def fingerprint(self) -> str:
+        # Another way of splitting gives other rows.
+        from audit.language import sentences
+
+        splitter = digest(Path(sentences.__file__).read_text("utf-8")).hex()[:8]
+        return f"{super().fingerprint()}.{splitter}"
 
     def rows(self) -> Iterator[Row]:
         for document in Imdb().rows():

@@ -5,46 +5,53 @@ here changes a word: only white space, HTML tags, and characters that a wrong en
 """
 
 import re
+from collections.abc import Callable
 
 # Bytes 0x80-0x9f that came through as control characters are Windows-1252 punctuation nearly everywhere; the few
 # accented letters among them are Mac Roman (Almod\x97var is rarer than a dash, but \x8e is always an e acute).
-_CONTROLS = {
-    code: bytes([code]).decode("cp1252")
-    for code in range(0x80, 0xA0)
-    if code not in (0x81, 0x8D, 0x8E, 0x8F, 0x90, 0x9D, 0x9E)
-}
-_CONTROLS |= {0x8D: "ç", 0x8E: "é", 0x8F: "è", 0x9D: "ù", 0x9E: "û", 0x85: "..."}
-_CONTROLS |= {0xA0: " ", 0xAD: "", 0xFEFF: "", 0x09: " "}
+_CONTROLS = {code: bytes([code]).decode("cp1252", "replace") for code in range(0x80, 0xA0)}
+_CONTROLS |= {0x85: "...", 0x8D: "ç", 0x8E: "é", 0x8F: "è", 0x9D: "ù", 0x9E: "û", 0x81: "", 0x90: ""}
+# The same marks with their highest bit cut off (polarity v2.0).
+_CONTROLS |= {0x05: "...", 0x12: "'", 0x13: '"', 0x14: '"', 0x16: "–", 0x17: "—"}
+_CONTROLS |= {0x09: " ", 0xA0: " ", 0xAD: "", 0xFEFF: ""}
+_ODD = re.compile(f"[{re.escape(''.join(map(chr, _CONTROLS)))}]")
 
-_BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
-_BREAKS = re.compile(r"(?:\s*<br\s*/?>\s*){2,}", re.IGNORECASE)
+_QUOTED = re.compile("=(85|9[1-7])")  # quoted-printable, left over in polarity v2.0
+
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:i|b|em|u|hr|p|strong|spoiler)\s*/?>", re.IGNORECASE)
 
 _SUFFIX = r"'(?:s|re|ve|ll|d|m)|n't"
-_STEPS = tuple(
+_DASHED = "a an the i you he she it we they this that these those there which who what when where why how hence"
+_DASHED += " if so as because though although while is are was were has have had should would could can not no yes"
+
+
+def _closed_up(match: re.Match[str]) -> str:
+    return match.group().replace(" ", "")
+
+
+_STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
     (re.compile(pattern), new)
     for pattern, new in (
-        (r"``|''", '"'),
-        (r"\.(?: \.)+", lambda match: match.group().replace(" ", "")),  # . . .  ->  ...
-        (r"[!?](?: [!?])+", lambda match: match.group().replace(" ", "")),  # ! ? !  ->  !?!
-        (r"\*(?: \*)+", lambda match: match.group().replace(" ", "")),  # * * *  ->  ***
-        (r"\ba (\*+) (?=holes?\b)", r"a\1"),
-        (r"(?<![\w.'-])[a-z] \.(?: [a-z] \.)+", lambda match: match.group().replace(" ", "")),  # u . s .  ->  u.s.
-        (r"(?<=\d) ([.:]) (?=\d)", r"\1"),  # 3 . 5, 1 : 85
-        (r"(?<=\d) , (?=\d{3}\b)", ","),  # 1 , 000
-        (r"(?<=\w) / (?=\w)", "/"),
-        (r"(?<=[\w])& (?=\w\b)", "&"),  # pb& j
-        (r"(?<=[^\W_])- (?!(?:and|or|to|but|nor)\b(?!-))(?=[^\W_])", "-"),  # hard- boiled
-        (r"(?<=\S-)(\S*) -(?=\w)", r"\1-"),  # all-too -inevitable
-        (r"(?<=\w) -(?=\w+-)", "-"),  # we're -doing-it
-        (r"(?<=\w) -(?=\w)", " - "),  # a taunt -a call
+        (r"\.(?: \.)+|[!?](?: [!?])+|\*(?: \*)+", _closed_up),  # . . . and ! ? ! and * * *
+        (r"\b(?:a|s|f|fu|sh) \*+ ?(?=(?:u?c?k|h?i?t|t|holes?|k?ing|er|ed)\b)", _closed_up),  # s * * t
+        (r"(?<!\S)\* \w+ \*(?!\S)", _closed_up),  # * me *
+        (r"(?<!\S)[:;](?: -)? \)(?!\S)", _closed_up),  # : )
+        (r"(?<![\w.'-])[a-z] \.(?: [a-z] \.)+", _closed_up),  # u . s .
+        (r"(?<!\d)\d{1,3}(?: , \d{3})+(?!\d)", _closed_up),  # 1 , 000
+        (r"(?<=\d) ([.:/]) (?=\d)", r"\1"),  # 3 . 5 and 1 : 85 and 8 / 10
+        (r"(?<=\w)& (?=\w\b)", "&"),  # pb& j
+        (rf"(?<=[^\W_])- (?=(?:{_DASHED.replace(' ', '|')})\b(?!-))", " - "),  # underneath- a priest
+        (r"(?<=[^\W_])- (?!(?:and|or|to|but|nor)\b(?!-))(?=[^\W_])", "-"),  # hard- boiled, but not pre- and
+        (r"(?<=-)(\w+) -(?=[^\W\d_])", r"\1-"),  # all-too -inevitable
+        (r"(?<=[^\W_]) -(?=[^\W\d_]+-)", "-"),  # we're -doing-it
+        (r"(?<=[^\W_]) -(?=[^\W\d_])", " - "),  # a taunt -a call
         (r"([$£€#]) (?=\d)", r"\1"),
         (rf" (?=(?:{_SUFFIX})(?!\w))", ""),  # it 's, do n't
-        (r" (?=[,.;:!?%)\]}])(?!\.\w)", ""),
+        (r" (?=[,.;:!?%)\]}])(?![:;]-?\))", ""),
         (r"(?<=[(\[{]) ", ""),
     )
 )
-_QUOTE = re.compile(r'(?<!\S)"(?!\S)| "(?=[,.;:!?)\]])|(?<=[(\[])"(?= )')
 _LONE = re.compile(r"(?<=\S) '(?!\S)")
 
 
@@ -54,7 +61,13 @@ def mended(text: str) -> str:
     >>> mended("a bit\\x85 \\x96 it´s")
     "a bit... – it's"
     """
-    return re.sub(r"(?<=\w)[´`](?=\w)", "'", text.translate(_CONTROLS))
+    if _ODD.search(text):
+        text = text.translate(_CONTROLS)
+    if "=" in text:
+        text = _QUOTED.sub(lambda match: _CONTROLS[int(match.group(1), 16)], text)
+    if "&nbsp" in text:
+        text = re.sub("&nbsp ?;", " ", text)
+    return text.replace("´", "'").replace("``", '"').replace("''", '"').replace("`", "'")
 
 
 def paragraphs(html: str) -> str:
@@ -63,8 +76,9 @@ def paragraphs(html: str) -> str:
     >>> paragraphs("Good.<br /><br />It <i>works</i>.")
     'Good.\\n\\nIt works.'
     """
-    text = _BREAK.sub("\n", _BREAKS.sub("\n\n", mended(html)))
-    return re.sub(r"[ ]{2,}", " ", _TAG.sub("", text)).strip()
+    text = _TAG.sub("", _BREAK.sub("\n", mended(html)))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 def restored(tokenised: str) -> str:
@@ -86,14 +100,14 @@ def _line(line: str) -> str:
 
 def _quotes(line: str) -> str:
     """Double quotes that stand alone, put to the word they open or close: they take turns."""
-    marks = [match.start() + match.group().index('"') for match in re.finditer(r'"', line) for _ in (0,)]
+    marks = [match.start() for match in re.finditer('"', line)]
     parts: list[str] = []
     at = 0
     is_open = False
     for mark in marks:
         before, after = line[at:mark], line[mark + 1 :]
         spaced_left = mark == 0 or line[mark - 1] in " (["
-        spaced_right = not after or after[0] in " ,.;:!?)]"
+        spaced_right = not after or after[0] in " ,.;:!?)]" or after.startswith("'s")
         if spaced_left and not spaced_right:
             is_open = True
         elif spaced_right and not spaced_left:

@@ -14,13 +14,21 @@ _SYSTEMS: dict[str, str] = {
 
 
 def get_system(spec: str) -> System:
-    """The system of this name. Cheap: models load in `prepare` or the first `run`.
+    """The system of this name, or the user's own of the form `module:name` (see `audit.systems.own`).
 
-    Raises UnknownName.
+    Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the built-in
+    ones, or AuditError where the user's module or name is not there.
+
+    >>> get_system("vader").name
+    'vader'
     """
     if spec in _SYSTEMS:
         module, _, name = _SYSTEMS[spec].partition(":")
         return getattr(import_module(module), name)()
+    if ":" in spec:
+        from audit.systems.own import load
+
+        return load(spec)
     raise UnknownName("system", spec, list(_SYSTEMS))
 
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from audit.corpora import movie_reviews
+from audit.corpora.cache import folder
 from audit.keys import canonical, fingerprint
 from audit.systems import tfidf_model
-from audit.systems.cache import folder
 from audit.systems.installed import missing, package_version
 from audit.tasks import Input, Output
 

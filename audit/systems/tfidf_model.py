@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from audit.systems.cache import write_whole
+from audit.corpora.cache import write_whole
 
 _PATTERN = r"\b\w+(?:'\w+)*\b"
 _TOKEN = re.compile(_PATTERN)

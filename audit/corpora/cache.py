@@ -1,7 +1,9 @@
-"""Where trained models are kept between runs, and how they are written so that no reader ever sees half a file."""
+"""Where what took long (models, counts) is kept between runs, written so that no reader ever sees half a file."""
 
 import os
 import tempfile
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -28,3 +30,18 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def counted(name: str, fingerprint: str, count: Callable[[], int]) -> int:
+    """A number that depends on nothing but what `fingerprint` names, counted once per machine.
+
+    A cache that cannot be read or written is no mistake of the user's: then it is counted again.
+    """
+    kept = folder() / f"size-{name}-{fingerprint}.txt"
+    try:
+        return int(kept.read_text("ascii"))
+    except (OSError, ValueError):
+        number = count()
+    with suppress(OSError):
+        write_whole(kept, str(number).encode("ascii"))
+    return number

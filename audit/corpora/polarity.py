@@ -1,0 +1,131 @@
+"""NLTK's `movie_reviews`, the polarity dataset v2.0 of Pang and Lee (2004): the corpus of the study.
+
+2,000 documents, one sentence per line, tokenised and lower-case. Read straight from NLTK's data path, zipped or not,
+without importing NLTK (which takes a second).
+"""
+
+import os
+import re
+import sys
+import zipfile
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from audit.corpora.base import Row, Unit
+from audit.corpora.spacing import restored
+from audit.errors import BadFile, NotInstalled
+from audit.keys import fingerprint
+from audit.tasks import Input
+
+_INSTALL = "python -m nltk.downloader movie_reviews"
+_FILE = re.compile(r"movie_reviews/((neg|pos)/[\w.-]+\.txt)$")
+_GOLD = {"neg": "negative", "pos": "positive"}
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def search_path() -> list[Path]:
+    """The folders in which NLTK looks for data, in its order: `nltk.data.path` where NLTK is loaded, else what it will
+    be by NLTK's own rule (the environment variable NLTK_DATA, the home folder, the environment, the system)."""
+    if "nltk.data" in sys.modules:
+        return [Path(folder) for folder in sys.modules["nltk.data"].path]
+    folders = [folder for folder in os.environ.get("NLTK_DATA", "").split(os.pathsep) if folder]
+    home = os.path.expanduser("~/nltk_data")
+    if home != "~/nltk_data":
+        folders.append(home)
+    prefix = Path(sys.prefix)
+    folders += [str(prefix / "nltk_data"), str(prefix / "share" / "nltk_data"), str(prefix / "lib" / "nltk_data")]
+    if sys.platform.startswith("win"):
+        folders += [os.path.join(os.environ.get("APPDATA", "C:\\"), "nltk_data")]
+        folders += [rf"{drive}:\nltk_data" for drive in "CDE"]
+    else:
+        folders += [f"/usr/{middle}nltk_data" for middle in ("share/", "local/share/", "lib/", "local/lib/")]
+    return [Path(folder) for folder in folders]
+
+
+def path() -> Path | None:
+    """The corpus's zip file or folder, the first on NLTK's data path; None where there is none."""
+    for folder in search_path():
+        for name in ("movie_reviews.zip", "movie_reviews"):
+            found = folder / "corpora" / name
+            if found.exists():
+                return found
+    return None
+
+
+@lru_cache(maxsize=2)
+def _content(found: Path) -> tuple[tuple[str, str], ...]:
+    """(file id such as "neg/cv000_29416.txt", text), sorted by file id. Raises BadFile."""
+    try:
+        if found.is_dir():
+            raw = {f"movie_reviews/{file.relative_to(found).as_posix()}": file for file in found.rglob("*.txt")}
+            texts = {name: file.read_bytes() for name, file in raw.items()}
+        else:
+            with zipfile.ZipFile(found) as archive:
+                texts = {name: archive.read(name) for name in archive.namelist() if name.endswith(".txt")}
+    except (OSError, zipfile.BadZipFile) as problem:
+        raise BadFile(f"{found} cannot be read ({problem}); delete it and run: {_INSTALL}") from problem
+    chosen = sorted((match.group(1), text) for name, text in texts.items() if (match := _FILE.search(name)))
+    if not chosen:
+        raise BadFile(f"{found} holds no reviews; delete it and run: {_INSTALL}")
+    # Every file is ASCII but for a few letters, which are Latin-1.
+    return tuple((name, text.decode("latin-1")) for name, text in chosen)
+
+
+class Polarity:
+    """The documents: a restored sentence per line."""
+
+    name = "polarity-v2"
+    task = "sentiment"
+    language = "en"
+    unit: Unit = "document"
+    has_gold = True
+    summary = "2,000 film reviews of the study's own corpus with gold (NLTK movie_reviews), one sentence a line"
+    version = "1"
+
+    def needs(self) -> str | None:
+        return None if path() else _INSTALL
+
+    def size(self) -> int | None:
+        return len(self._read()) if path() else None
+
+    def fingerprint(self) -> str:
+        return f"{fingerprint(part for file in self._read() for part in file)}.{self.version}"
+
+    def rows(self) -> Iterator[Row]:
+        for name, text in self._read():
+            yield Row(name.removesuffix(".txt"), Input.of("\n".join(_sentences(text))), _GOLD[name[:3]])
+
+    def _read(self) -> tuple[tuple[str, str], ...]:
+        found = path()
+        if found is None:
+            raise NotInstalled(
+                f"the corpus {self.name} needs NLTK's movie_reviews, which is not on NLTK's data path; run: {_INSTALL}"
+            )
+        return _content(found)
+
+
+class PolaritySentences(Polarity):
+    """Their lines, as the study used them. A sentence does not inherit its document's label, so there is no gold."""
+
+    name = "polarity-v2-sentences"
+    unit: Unit = "sentence"
+    has_gold = False
+    summary = "the sentences of polarity-v2, without gold, by document"
+
+    def size(self) -> int | None:
+        if path() is None:
+            return None
+        return sum(1 for _, text in self._read() for line in text.split("\n") if _LETTER.search(line))
+
+    def rows(self) -> Iterator[Row]:
+        for name, text in self._read():
+            document = name.removesuffix(".txt")
+            for number, line in enumerate(text.split("\n"), start=1):
+                # Lines without a letter are ornaments ("* * *"); they keep their number and are no sources.
+                if _LETTER.search(line):
+                    yield Row(f"{document}.{number}", Input.of(restored(line)), cluster=document)
+
+
+def _sentences(text: str) -> list[str]:
+    return [restored(line) for line in text.split("\n") if line.strip()]
