@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from audit.corpora.base import Corpus, Row, Unit
+from audit.corpora.files import FileCorpus, is_file_name
 from audit.corpora.movie_reviews import Imdb, ImdbSentences, RottenTomatoes
 from audit.corpora.polarity import Polarity, PolaritySentences
 from audit.errors import AuditError, UnknownName
@@ -29,13 +30,19 @@ def all_corpora(task: str | None = None) -> list[Corpus]:
 def get_corpus(
     name_or_path: str | Path, task: str = "sentiment", unit: Unit | None = None, language: str | None = None
 ) -> Corpus:
-    """A registered corpus of the task.
+    """A registered corpus of the task, or the user's CSV or JSONL file, read and checked at once.
 
-    Raises UnknownName.
+    `unit` and `language` describe a file; for a registered corpus they may only repeat what it is. Raises UnknownName,
+    BadFile, BadRow, or AuditError for a task, unit or language that the corpus does not have.
+
+    >>> get_corpus("rotten-tomatoes").unit
+    'sentence'
     """
     name = str(name_or_path)
     if name in _CORPORA:
         return _registered(name, task, unit, language)
+    if is_file_name(name):
+        return FileCorpus(name, task, unit, language)
     raise UnknownName("corpus", name, [corpus.name for corpus in all_corpora(task)])
 
 
@@ -70,4 +77,4 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
     ]
 
 
-__all__ = ["Corpus", "Row", "Unit", "all_corpora", "get_corpus", "listing"]
+__all__ = ["Corpus", "FileCorpus", "Row", "Unit", "all_corpora", "get_corpus", "listing"]

@@ -1,0 +1,250 @@
+"""The user's own texts: a CSV or JSONL file, checked as a whole before anything is used.
+
+Columns: `text`; and optionally `id`, `gold`, `language`, `document` (the id of the document a text was cut from).
+Every other column is kept as an attribute.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from audit.corpora.base import Row, Unit
+from audit.errors import BadFile, BadRow
+from audit.keys import canonical, fingerprint
+from audit.language import Analysis
+from audit.tasks import Input, get_task
+
+LONGEST = 1_000_000
+"""Bytes of UTF-8 that one text may have: a longer one is a broken quotation mark, not a review."""
+SHOWN = 10
+"""How many bad rows a message lists; it always says how many there are."""
+_LOOKED_AT = 200
+_KNOWN = ("id", "text", "gold", "language", "document")
+_SUFFIXES = {".csv": ",", ".tsv": "\t", ".jsonl": None, ".ndjson": None}
+
+
+class _Record(NamedTuple):
+    """A line as read: its number in the file, its columns, and what is wrong with it, if it could not be read."""
+
+    line: int
+    columns: dict[str, str]
+    reason: str | None = None
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a corpus name is meant as a file: it has one of our suffixes or is there."""
+    return Path(name).suffix.lower() in _SUFFIXES or Path(name).is_file()
+
+
+class FileCorpus:
+    """The rows of a CSV or JSONL file of the user's.
+
+    `unit` is "document" when the median text of the first 200 has more than one sentence, unless it is given. Rows are
+    keyed by their id, or by their number (from 1) in a file without ids. Raises BadFile or, for a single bad row,
+    BadRow; then no row is usable.
+
+    >>> FileCorpus("absent.csv")
+    Traceback (most recent call last):
+    audit.errors.BadFile: absent.csv: there is no such file
+    """
+
+    def __init__(
+        self, path: str | Path, task: str = "sentiment", unit: Unit | None = None, language: str | None = None
+    ):
+        self.path = Path(path)
+        self.name = self.path.name
+        self.task = task
+        self.language = language or "en"
+        self._rows = _checked(self.path, _read(self.path), get_task(task).labels, self.language)
+        self.unit: Unit = unit or _unit(self._rows)
+        self.has_gold = any(row.gold is not None for row in self._rows)
+        self.summary = f"{len(self._rows):,} {self.unit}s of {self.path}"
+
+    def needs(self) -> str | None:
+        return None
+
+    def size(self) -> int | None:
+        return len(self._rows)
+
+    def fingerprint(self) -> str:
+        """Names what the rows say; neither the file's name nor its line ends count."""
+        parts = (
+            [row.key, *row.input.texts, *row.input.languages, row.gold, row.cluster, dict(row.attributes)]
+            for row in self._rows
+        )
+        return fingerprint(canonical(part) for part in parts)
+
+    def rows(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+
+def _unit(rows: list[Row]) -> Unit:
+    sentences = [len(Analysis(row.input.text, row.input.languages[0]).spans) for row in rows[:_LOOKED_AT]]
+    return "document" if median(sentences) > 1 else "sentence"
+
+
+def _checked(path: Path, records: list[_Record], labels: tuple[str, ...], language: str) -> list[Row]:
+    """Every record as a row. Raises BadRow for one wrong record, BadFile for several or for none at all."""
+    spelling = {label.casefold(): label for label in labels}
+    first: dict[str, int] = {}
+    rows: list[Row] = []
+    bad: list[tuple[int, str]] = []
+    with_ids = any("id" in record.columns for record in records)
+    for number, (line, columns, unreadable) in enumerate(records, start=1):
+        key = columns.get("id", "").strip() if with_ids else str(number)
+        gold = columns.get("gold", "").strip()
+        reason = unreadable or _reason(columns, key, gold, spelling)
+        if reason is None and key in first:
+            reason = f"the id {key!r} is already that of line {first[key]}; ids must differ"
+        if reason is not None:
+            bad.append((line, reason))
+            continue
+        first[key] = line
+        rows.append(
+            Row(
+                key,
+                Input.of(columns["text"].strip(), language=columns.get("language", "").strip() or language),
+                (spelling.get(gold.casefold(), gold) if gold else None),
+                columns.get("document", "").strip() or None,
+                {name: value for name, value in columns.items() if name not in _KNOWN},
+            )
+        )
+    if len(bad) == 1:
+        raise BadRow(path, *bad[0])
+    if bad:
+        listed = "\n".join(f"  line {line}: {reason}" for line, reason in bad[:SHOWN])
+        more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
+        raise BadFile(f"{path}: {len(bad):,} of {len(records):,} rows are wrong, so nothing was used:\n{listed}{more}")
+    if not rows:
+        raise BadFile(f"{path}: the file has no rows; it needs at least one with a text")
+    return rows
+
+
+def _reason(columns: dict[str, str], key: str, gold: str, spelling: dict[str, str]) -> str | None:
+    """What is wrong with a record that could be read, or None."""
+    if "text" not in columns:
+        return "there is no text; every row needs one"
+    for name, value in columns.items():
+        if "\0" in value:
+            return f"column {name!r} has a NUL byte; remove it"
+        if any("\ud800" <= letter <= "\udfff" for letter in value):
+            return f"column {name!r} has half a character (a lone surrogate); write the file as UTF-8"
+    if not columns["text"].strip():
+        return "the text is empty"
+    size = len(columns["text"].encode("utf-8"))
+    if size > LONGEST:
+        return f"the text has {size:,} bytes, at most {LONGEST:,} are allowed; is a quotation mark not closed?"
+    if not key:
+        return "the id is empty; give every row one, or leave the column out"
+    if gold and spelling and gold.casefold() not in spelling:
+        return f"the gold label {gold!r} is unknown; allowed are {', '.join(spelling.values())}, or nothing"
+    return None
+
+
+def _read(path: Path) -> list[_Record]:
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise BadFile(f"{path}: the name must end in {', '.join(_SUFFIXES)}, which says how to read it")
+    text = _text(path)
+    if not text.strip():
+        raise BadFile(f"{path}: the file is empty")
+    separator = _SUFFIXES[suffix]
+    return _jsonl(text) if separator is None else _csv(path, text, separator)
+
+
+def _text(path: Path) -> str:
+    if not path.exists():
+        raise BadFile(f"{path}: there is no such file")
+    try:
+        content = path.read_bytes()
+    except OSError as problem:
+        raise BadFile(f"{path}: cannot be read ({problem.strerror})") from problem
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise BadFile(f"{path}: the file is UTF-16; save it as UTF-8")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        # The BOM, where there is one, is not counted by the decoder.
+        at = problem.start + (3 if content.startswith(b"\xef\xbb\xbf") else 0)
+        line = content.count(b"\n", 0, at) + 1
+        raise BadFile(
+            f"{path}, line {line}: byte {at:,} (0x{content[at]:02x}) is not UTF-8; save the file as UTF-8, "
+            f"for example: iconv -f WINDOWS-1252 -t UTF-8 {path.name}"
+        ) from problem
+
+
+def _csv(path: Path, text: str, separator: str) -> list[_Record]:
+    limit = csv.field_size_limit(len(text) + 1)
+    started = 1
+    try:
+        reader = csv.reader(io.StringIO(text, newline=None), delimiter=separator, strict=True)
+        names = _header(path, next(reader), separator)
+        records: list[_Record] = []
+        started = reader.line_num + 1
+        for values in reader:
+            line, started = started, reader.line_num + 1
+            if not values:
+                continue
+            if len(values) == len(names):
+                records.append(_Record(line, dict(zip(names, values, strict=True))))
+            else:
+                reason = f"{len(values)} columns, but the first line names {len(names)} ({', '.join(names)})"
+                records.append(_Record(line, {}, f"{reason}; put quotation marks round texts with {separator!r}"))
+        return records
+    except csv.Error as problem:
+        # From here on nobody can tell rows apart, so this is the only row to report.
+        raise BadRow(path, started, f"{problem}; is a quotation mark not closed, or not doubled?") from problem
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _header(path: Path, names: list[str], separator: str) -> list[str]:
+    cleaned = [name.strip() for name in names]
+    known = [_name(name) for name in cleaned]
+    if "text" not in known:
+        hint = ""
+        for other in ",;\t|":
+            if other != separator and any(other in name for name in cleaned):
+                hint = f"; columns seem to be separated by {other!r}, but {separator!r} is needed"
+        raise BadFile(f"{path}: the first line has no column 'text'; it has: {', '.join(map(repr, cleaned))}{hint}")
+    doubled = sorted({name for name in known if known.count(name) > 1})
+    if doubled:
+        raise BadFile(f"{path}: the first line has the column {doubled[0]!r} twice; names must differ")
+    return known
+
+
+def _jsonl(text: str) -> list[_Record]:
+    records: list[_Record] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except ValueError as problem:
+            records.append(_Record(number, {}, f"not JSON ({problem}); every line must be one JSON object"))
+            continue
+        except RecursionError:
+            records.append(_Record(number, {}, "JSON nested too deeply"))
+            continue
+        if not isinstance(value, dict):
+            records.append(_Record(number, {}, f"a JSON {type(value).__name__}; every line must be one JSON object"))
+            continue
+        columns = {_name(name): one for name, one in value.items() if one is not None}
+        if isinstance(columns.get("text", ""), str):
+            records.append(_Record(number, {name: _value(one) for name, one in columns.items()}))
+        else:
+            records.append(_Record(number, {}, f"the text is {canonical(columns['text'])[:40]}; it must be a string"))
+    return records
+
+
+def _name(column: str) -> str:
+    """Our own columns may be written in any case; the user's keep theirs."""
+    return column.lower() if column.lower() in _KNOWN else column
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else canonical(value)
