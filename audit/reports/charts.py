@@ -12,8 +12,12 @@ if TYPE_CHECKING:
 
 ROW = 26
 """Height of one system or relation in pixels."""
-DARK_FILL = 0.6
-"""False rate from which a heat map's field is so strong that its number is written in white."""
+DARK_FILL = 0.8
+"""False rate from which a heat map's field is so strong that white numbers have more contrast than dark ones."""
+LETTER = 7.4
+"""Width of a letter of an axis label in pixels, in a wide font: the browser's may be wider than the chart engine's."""
+LONGEST = 20
+"""Letters of a system's name that an axis shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,7 @@ class Palette:
 
 
 LIGHT = Palette("#1e252c", "#5d6873", "#dedbd4", "#fffefc", "#74808c", "#0b6b74", "#a63d2b")
-DARK = Palette("#e6e3dd", "#a3abb3", "#3a4149", "#1b2026", "#98a3ae", "#4db4bd", "#d9705a")
+DARK = Palette("#e6e3dd", "#a3abb3", "#3a4149", "#1b2026", "#98a3ae", "#4db4bd", "#c9573f")
 
 
 def rates_chart(report: Report, relation: Mapping[str, Any], palette: Palette = LIGHT, width: int = 300) -> "alt.Chart":
@@ -52,9 +56,10 @@ def rates_chart(report: Report, relation: Mapping[str, Any], palette: Palette = 
         | {"numbers": f"{percent(cell['sr_observed'])} → {percent(cell['sr_genuine'])}"}
         for cell in cells
     ]
-    base = alt.Chart(alt.Data(values=values)).encode(
-        y=alt.Y("system:N", sort=systems, title=None, axis=alt.Axis(labelLimit=120, labelPadding=8))
-    )
+    # The same room for names in all charts of a report, so that they line up.
+    room = LETTER * min(LONGEST, max(len(cell["system"]) for cell in report["cells"]))
+    names = alt.Axis(labelLimit=room, minExtent=room, maxExtent=room, labelPadding=8)
+    base = alt.Chart(alt.Data(values=values)).encode(y=alt.Y("system:N", sort=systems, title=None, axis=names))
     share = alt.Scale(domain=[0, 1], nice=False)
     axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%", title=None, labelFlush=False)
 
@@ -109,12 +114,19 @@ def false_chart(report: Report, task: str, study: object, palette: Palette = LIG
         x=alt.X(
             "system:N",
             title=None,
+            scale=alt.Scale(paddingInner=0.03),
             axis=alt.Axis(orient="top", labelAngle=0, labelLimit=width - 4, domain=False, ticks=False, labelPadding=6),
         ),
-        y=alt.Y("relation:N", sort=relations, title=None, axis=alt.Axis(domain=False, ticks=False, labelPadding=8)),
+        y=alt.Y(
+            "relation:N",
+            sort=relations,
+            title=None,
+            scale=alt.Scale(paddingInner=0.1),
+            axis=alt.Axis(domain=False, ticks=False, labelPadding=8),
+        ),
         tooltip=["relation:N", "system:N", alt.Tooltip("rate:Q", format=".1%", title="false")],
     )
-    fields = base.mark_rect(color=palette.false, stroke=palette.paper, strokeWidth=2, cornerRadius=4).encode(
+    fields = base.mark_rect(color=palette.false, cornerRadius=4).encode(
         fillOpacity=alt.FillOpacity("fill:Q", scale=None)
     )
     strong = alt.datum.rate >= DARK_FILL

@@ -7,6 +7,8 @@ from typing import Any
 
 from audit.reports.build import Report, cells_of
 from audit.reports.words import (
+    UNKNOWN,
+    best_text,
     change_text,
     count,
     headlines,
@@ -29,16 +31,12 @@ class Column:
 
     heading: str
     text: Callable[[Mapping[str, Any]], str]
+    counts: bool = False
     optional: bool = False
 
-    @property
-    def needs_counts(self) -> bool:
-        """Whether totals published as rates leave this column empty."""
-        return self.heading.islower()
 
-
-def _counted(name: str, optional: bool = False) -> Column:
-    return Column(name, lambda cell: count(cell[name]), optional)
+def _counted(name: str, heading: str | None = None, optional: bool = False) -> Column:
+    return Column(heading or name, lambda cell: count(cell[name]), counts=True, optional=optional)
 
 
 COLUMNS = (
@@ -46,10 +44,10 @@ COLUMNS = (
     _counted("satisfied"),
     _counted("judged"),
     _counted("false"),
-    _counted("waiting", optional=True),
-    Column("SR_o %", lambda cell: percent(cell["sr_observed"])),
-    Column("R_FS %", lambda cell: with_interval(cell, "fs_rate", "fs_low", "fs_high")),
-    Column("SR_g %", lambda cell: with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high")),
+    _counted("waiting", "waits", optional=True),
+    Column("SR_o", lambda cell: percent(cell["sr_observed"])),
+    Column("R_FS", lambda cell: with_interval(cell, "fs_rate", "fs_low", "fs_high")),
+    Column("SR_g", lambda cell: with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high")),
 )
 
 
@@ -82,9 +80,12 @@ def to_terminal(report: Report, width: int | None = None) -> str:
 
 def _tables(report: Report, width: int) -> list[str]:
     """One block a relation; all have the same columns, so that they can be read down the page."""
-    columns = [column for column in COLUMNS if report["overall"]["groups"] is not None or not column.needs_counts]
-    if report["overall"]["satisfied"] is None:
-        columns = [column for column in columns if not column.needs_counts]
+    # Totals published as rates have no counts at all; a column of dashes would say nothing.
+    columns = [
+        column
+        for column in COLUMNS
+        if not column.counts or any(column.text(cell) != UNKNOWN for cell in report["cells"])
+    ]
     widest = max((len(cell["system"]) for cell in report["cells"]), default=0)
     while True:
         widths = [
@@ -95,7 +96,7 @@ def _tables(report: Report, width: int) -> list[str]:
         spare = [column for column in columns if column.optional]
         if room >= min(widest, 16) or not spare:
             break
-        columns.remove(spare[-1])
+        columns.remove(spare[0])
     names = max(min(widest, room), 6)
 
     blocks, above = [], None
@@ -119,9 +120,7 @@ def _tables(report: Report, width: int) -> list[str]:
 
 def _orders(report: Report, relation: Mapping[str, Any], width: int) -> list[str]:
     """Best and order before and after; the mark says in words what changed."""
-    before, after = relation["best_observed"], relation["best_genuine"]
-    best = f"was best: {', '.join(before) or 'unknown'}; is best: {', '.join(after) or 'unknown'}"
-    lines = textwrap.wrap(f"{best} ({change_text(relation)})", width - 2)
+    lines = textwrap.wrap(f"best: {best_text(relation)} ({change_text(relation)})", width - 2)
     if relation["order_changes"]:
         observed, genuine = (order_text(report, relation, when) for when in ("observed", "genuine"))
         lines += textwrap.wrap(f"order was {observed}; is {genuine}", width - 2, subsequent_indent="  ")
@@ -130,8 +129,8 @@ def _orders(report: Report, relation: Mapping[str, Any], width: int) -> list[str
 
 def _key(report: Report) -> str:
     text = (
-        "SR_o: observed satisfaction rate. R_FS: share of the satisfied groups that are false. "
-        "SR_g = SR_o (1 - R_FS): genuine satisfaction rate."
+        "Rates are in per cent. SR_o: observed satisfaction rate. R_FS: share of the satisfied groups that are false. "
+        "SR_g = SR_o (1 - R_FS): genuine satisfaction rate. waits: questions without an answer."
     )
     if any(cell["fs_low"] is not None for cell in report["cells"]):
         confidence = report["signature"].get("confidence") or 0.95

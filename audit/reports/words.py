@@ -67,19 +67,35 @@ def order_text(report: Report, relation: Mapping[str, Any], when: str) -> str:
 def change_text(relation: Mapping[str, Any]) -> str:
     """What correction does to one relation, in words.
 
-    >>> change_text({"order_observed": ["a", "b"], "order_genuine": ["a"], "best_changes": False})
+    >>> unchanged = {"best_changes": False, "order_changes": False}
+    >>> change_text({"order_observed": ["a", "b"], "order_genuine": ["a"], "best_observed": ["a"]} | unchanged)
     'not known yet'
     """
     if relation["best_changes"]:
         return "another system is best"
     if len(relation["order_observed"]) == 1:
         return "one system"
-    if len(set(relation["order_observed"]) & set(relation["order_genuine"])) < 2:
-        return "not known yet"
     if relation["order_changes"]:
         return "the order changes"
-    partly = len(relation["order_genuine"]) < len(relation["order_observed"])
-    return "no change so far" if partly else "no change"
+    known = set(relation["order_genuine"])
+    if len(known & set(relation["order_observed"])) < 2 or not known & set(relation["best_observed"]):
+        return "not known yet"
+    return "no change so far" if known < set(relation["order_observed"]) else "no change"
+
+
+def best_text(relation: Mapping[str, Any]) -> str:
+    """Who was best and who is, as far as that is known.
+
+    >>> orders = {"order_observed": ["a", "b"], "order_genuine": ["b", "a"], "best_changes": True}
+    >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"]})
+    'was a, is b'
+    """
+    before, after = (", ".join(relation[f"best_{when}"]) or UNKNOWN for when in ("observed", "genuine"))
+    known = set(relation["order_genuine"])
+    if not known & set(relation["best_observed"]) and not relation["best_changes"]:
+        return f"was {before}, is not known yet"
+    so_far = " so far" if known < set(relation["order_observed"]) else ""
+    return f"{before}{so_far}" if before == after else f"was {before}, is {after}{so_far}"
 
 
 def place(entry: Mapping[str, Any]) -> str:
@@ -116,8 +132,8 @@ def headlines(report: Report) -> list[tuple[str, str]]:
         lines.append(
             (
                 f"{percent(totals['fs_rate'])}{PERCENT}",
-                f"of the satisfaction that was reported is false: {percent(totals['sr_observed'])}{PERCENT} of the groups "
-                f"seem to satisfy their relation, {percent(totals['sr_genuine'])}{PERCENT} really do.",
+                f"of the satisfaction that was reported is false: {percent(totals['sr_observed'])}{PERCENT} of the "
+                f"groups seem to satisfy their relation, {percent(totals['sr_genuine'])}{PERCENT} really do.",
             )
         )
     elif totals["fs_rate_median"] is not None:
@@ -140,17 +156,18 @@ def headlines(report: Report) -> list[tuple[str, str]]:
         )
     if totals["judged"] is not None:
         estimated = of(totals["cells_estimated"], totals["cells"], "cell")
+        have = "has" if totals["cells"] == 1 else "have"
         lines.append(
             (
                 count(totals["judged"]),
-                f"satisfied groups were judged, out of {count(totals['satisfied'])}; {estimated} have a genuine rate.",
+                f"of {count(totals['satisfied'])} satisfied groups were judged; {estimated} {have} a genuine rate.",
             )
         )
     if totals["waiting"]:
         bound = "" if totals["waiting_distinct"] else "at most, "
-        lines.append(
-            (count(totals["waiting"]), f"questions wait for an answer ({bound}in {totals['cells_waiting']} cells).")
-        )
+        cells = f"{count(totals['cells_waiting'])} cell{'' if totals['cells_waiting'] == 1 else 's'}"
+        questions = "question waits" if totals["waiting"] == 1 else "questions wait"
+        lines.append((count(totals["waiting"]), f"{questions} for an answer ({bound}in {cells})."))
     return lines
 
 
@@ -166,9 +183,25 @@ def notes_of(report: Report) -> list[str]:
         )
     elif unestimated:
         found.append("No cell has a genuine rate yet: no satisfied group of a sample is settled.")
+    unsure = sum(_overlap(report, relation) for relation in report["relations"] if relation["best_changes"])
+    if unsure:
+        found.append(
+            f"{of(unsure, totals['best_changes'], 'change')} of the best system {'is' if unsure == 1 else 'are'} not "
+            "sure yet: the intervals of the old and the new best overlap. Judge more groups before you switch."
+        )
     if totals["errors"]:
         found.append(f"{count(totals['errors'])} groups were not checked because a system failed; they are in no rate.")
     return found
+
+
+def _overlap(report: Report, relation: Mapping[str, Any]) -> bool:
+    """Whether a new best system's interval of SR_g reaches down into that of a system that was best."""
+    by_name = {
+        cell["system"]: cell for cell in cells_of(report, relation["task"], relation["study"], relation["relation"])
+    }
+    highs = [by_name[system]["sr_genuine_high"] for system in relation["best_observed"]]
+    lows = [by_name[system]["sr_genuine_low"] for system in relation["best_genuine"]]
+    return any(high is not None and low is not None and low <= high for high in highs for low in lows)
 
 
 def signature_line(signature: Mapping[str, Any]) -> str:

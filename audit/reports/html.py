@@ -1,0 +1,107 @@
+"""The report as one HTML file that needs nothing else: styles and charts are in it, scripts are not."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import audit
+from audit.reports import charts, words
+from audit.reports.build import Report, cells_of
+from audit.resources import data_file
+
+TEMPLATE = "report.html.j2"
+COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false", "waiting")
+"""Columns of the table of cells, as far as the report knows them."""
+
+
+def to_html(report: Report) -> str:
+    """The report as a self-contained HTML document: no scripts, no requests, light and dark, printable.
+
+    Every text is escaped by the template engine, in charts by the chart engine. The charts' colours are mapped to
+    style variables, so that they follow the reader's colour scheme. The same report gives the same document.
+
+    >>> from audit.reports.build import build_report
+    >>> import pandas as pd
+    >>> to_html(build_report(pd.DataFrame([]), {})).startswith("<!doctype html>")
+    True
+    """
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"percent": words.percent, "count": words.count}
+    template = environment.from_string(data_file(TEMPLATE).read_text(encoding="utf-8"))
+    return template.render(
+        version=audit.__version__,
+        light=charts.LIGHT,
+        dark=charts.DARK,
+        colours=("ink", "muted", "line", "paper", "observed", "genuine", "false"),
+        headlines=words.headlines(report),
+        notes=words.notes_of(report),
+        confidence=words.percent(report["signature"].get("confidence") or 0.95, 0),
+        intervals=any(cell["fs_low"] is not None for cell in report["cells"]),
+        counts=[name for name in COUNTS if any(cell[name] is not None for cell in report["cells"])],
+        sections=_sections(report),
+        line=words.signature_line(report["signature"]),
+        signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
+    )
+
+
+def _sections(report: Report) -> list[dict[str, Any]]:
+    """One section a study: its heat map, and its relations with orders, chart and cells."""
+    sections: dict[tuple[Any, Any], dict[str, Any]] = {}
+    for relation in report["relations"]:
+        key = (relation["task"], relation["study"])
+        if key not in sections:
+            heat_map = charts.false_chart(report, *key)
+            sections[key] = {
+                "title": words.place(relation),
+                "heat_map": _inline(
+                    heat_map,
+                    "Share of satisfactions that are false, by relation and system; the "
+                    "numbers are in the table of cells",
+                ),
+                "relations": [],
+            }
+        sections[key]["relations"].append(_relation(report, relation))
+    return list(sections.values())
+
+
+def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
+    cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
+    return {
+        "name": relation["relation"],
+        "summary": words.summary_of(report, relation),
+        "change": words.change_text(relation),
+        "changed": relation["order_changes"],
+        "was": words.order_text(report, relation, "observed"),
+        "now": words.order_text(report, relation, "genuine"),
+        "best": words.best_text(relation),
+        "chart": _inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),
+        "cells": [
+            cell
+            | {
+                "fs": words.with_interval(cell, "fs_rate", "fs_low", "fs_high"),
+                "genuine": words.with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
+            }
+            for cell in cells
+        ],
+    }
+
+
+def _inline(chart: Any, label: str) -> Any:
+    """The chart as an `<svg>` element that names itself to screen readers, takes the page's colours and can shrink."""
+    from markupsafe import Markup, escape
+
+    svg = charts.to_svg(chart)
+    opening = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)" viewBox="([^"]*)">', svg)
+    if opening is None:
+        raise ValueError("the chart engine's SVG does not begin as expected; was vl-convert-python updated?")
+    width, height, box = opening.groups()
+    # As one image with one description; the parts' own labels would be read out as a jumble of numbers.
+    head = (
+        f'<svg class="chart" role="img" aria-label="{escape(label)}" width="{width}" height="{height}" viewBox="{box}">'
+    )
+    body = re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", svg[opening.end() :])
+    # Safe: the chart engine escapes every text, and the label is escaped above.
+    return Markup(head + body)
