@@ -9,11 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from audit.language.text import Token
-
-
-def words(line: str) -> frozenset[str]:
-    """The words of a line as a set."""
-    return frozenset(line.split())
+from audit.language.wordsets import words
 
 
 BE = words("am is are was were be been being 's 're 'm")

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from audit.language.finite import NOMINATIVE, Finite, finite_verbs, forms, words
+from audit.language.finite import NOMINATIVE, Finite, finite_verbs, forms
 from audit.language.text import Analysis, Token
+from audit.language.wordsets import words
 
 _TO_PAST = {
     "is": "was", "am": "was", "are": "were", "'m": " was", "'re": " were", "has": "had", "have": "had", "'ve": " had",
