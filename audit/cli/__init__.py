@@ -1,1 +1,51 @@
-""""""
+"""The `audit` command. A new command is one file and one name in `COMMANDS`."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+import audit
+from audit.errors import AuditError
+
+COMMANDS = ("demo", "run", "import_run", "sample", "gold", "report", "rerank", "app", "user", "listings")
+INTERRUPTED = 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """Answers a mistake with one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"audit: {message}; see `{self.prog} --help`\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser with every command; each module of `COMMANDS` adds its own."""
+    top = _Parser(
+        prog="audit", description="Find out how much of what metamorphic testing reports as satisfied is false."
+    )
+    top.add_argument("--version", action="version", version=f"audit {audit.__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    for name in COMMANDS:
+        import_module(f"audit.cli.{name}").add(commands)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit status: 0, or 2 for a mistake of the user."""
+    try:
+        arguments = parser().parse_args(argv)
+        arguments.run(arguments)
+        sys.stdout.flush()
+    except AuditError as mistake:
+        print(f"audit: {mistake}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("audit: stopped; the same command goes on from here", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of a pipe went away (`| head`): nothing is wrong, and nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

@@ -12,7 +12,7 @@ from audit.runner.executors import Batch, Executor
 from audit.store import group_id, input_ids, insert_new, pieces, table_of, tables, upsert
 from audit.tasks import Input, Output
 
-BATCH = 256
+BATCH = {"sentence": 256, "document": 32}
 """Inputs given to a system at once."""
 
 
@@ -36,6 +36,7 @@ class Counts:
     executed: int = 0
     stored: int = 0
     failed: int = 0
+    first_error: str | None = None
     outcomes: dict[str, int] = field(default_factory=lambda: {outcome.name.lower(): 0 for outcome in Outcome})
 
 
@@ -64,12 +65,14 @@ class Chunk:
         engine: Engine,
         study_id: int,
         task: str,
+        unit: str,
         number: int,
         sources: Mapping[int, Source],
         todo: Mapping[int, Sequence[Bound]],
         systems: Mapping[int, Bound],
     ):
         self.engine, self.study_id, self.task, self.number = engine, study_id, task, number
+        self.batch = BATCH[unit]
         self.sources, self.todo, self.systems = sources, todo, systems
         self.ids: dict[bytes, int] = {}
         self.outputs: dict[tuple[int, bytes], Output] = {}
@@ -155,12 +158,16 @@ class Chunk:
         batches = []
         for system, some in distinct.items():
             missing = [one for key, one in some.items() if (system, key) not in self.outputs]
-            batches += [Batch(self.systems[system].spec, self.task, tuple(piece)) for piece in pieces(missing, BATCH)]
+            batches += [
+                Batch(self.systems[system].spec, self.task, tuple(piece)) for piece in pieces(missing, self.batch)
+            ]
         by_spec = {bound.spec: id for id, bound in self.systems.items()}
         for batch, outputs in executor.run(batches):
             self._keep(by_spec[batch.system], batch, outputs)
             counts.executed += len(outputs)
-            counts.failed += sum(output.error is not None for output in outputs)
+            errors = [output.error for output in outputs if output.error]
+            counts.failed += len(errors)
+            counts.first_error = counts.first_error or next(iter(errors), None)
             tick(len(outputs))
 
     def _load(self, connection: Connection, system: int, wanted: Mapping[bytes, Input]) -> int:

@@ -6,7 +6,7 @@ what is noted as finished and does the rest; since choices are seeded by content
 (system, input), it ends with what an undisturbed run ends with.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import Engine, select
@@ -29,6 +29,7 @@ class Ran:
     counts: Counts
     relations: list[str]
     systems: list[str]
+    first_error: str | None = None
 
     def as_json(self) -> dict[str, object]:
         """Counts for `audit run --json`."""
@@ -42,6 +43,24 @@ class Ran:
             **{name: value for name, value in asdict(self.counts).items() if name not in ("outcomes", "sources")},
             **self.counts.outcomes,
         }
+
+    def lines(self) -> list[str]:
+        """The same for people."""
+        found = self.counts.outcomes
+        lines = [
+            f"Study {self.study.id}: {self.study.corpus}, {self.study.sources:,} sources, "
+            f"{len(self.relations)} relations, {len(self.systems)} systems.",
+            f"{self.counts.groups:,} groups made, {self.counts.checks:,} checks: "
+            + ", ".join(f"{number:,} {outcome}" for outcome, number in found.items())
+            + ".",
+            f"{self.counts.executed:,} inputs executed, {self.counts.stored:,} outputs were stored already.",
+        ]
+        if self.counts.failed:
+            lines.append(
+                f"{self.counts.failed:,} inputs failed: the errors are stored and counted in the report; "
+                f"the first is {self.first_error!r}."
+            )
+        return lines
 
 
 class Watcher:
@@ -87,7 +106,7 @@ def fitting(corpus: Corpus, names: Sequence[str] | None, document_share: float |
 
 
 def run(
-    engine: Engine,
+    opened: Engine | Callable[[], Engine],
     corpus: Corpus,
     systems: Sequence[str],
     relations: Sequence[Relation],
@@ -100,7 +119,9 @@ def run(
 ) -> Ran:
     """Run, or finish, a study. `systems` are specs as `audit.systems.get_system` takes them.
 
-    Raises UnknownName, NotInstalled, AuditError and what the corpus raises, before anything is stored.
+    `opened` is an engine or a function that opens one: it is called after everything else has been checked, so that a
+    mistake leaves no empty database behind. Raises UnknownName, NotInstalled, AuditError and what the corpus raises,
+    before anything is stored.
     """
     watcher = watcher or Watcher()
     made = {spec: get_system(spec) for spec in dict.fromkeys(systems)}
@@ -113,6 +134,7 @@ def run(
         raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
     for system in made.values():
         system.prepare()
+    engine = opened if isinstance(opened, Engine) else opened()
     study = make_study(engine, corpus, seed, limit, options)
     with engine.begin() as connection:
         bound = [Bound(relation_id(connection, relation), relation.name, relation=relation) for relation in relations]
@@ -126,10 +148,12 @@ def run(
     for number, left in todo.items():
         with engine.connect() as connection:
             sources = load_sources(connection, study.id, study.seed, number * study.chunk, study.chunk)
-        chunk = Chunk(engine, study.id, study.task, number, sources, left, by_id)
+        chunk = Chunk(engine, study.id, study.task, study.unit, number, sources, left, by_id)
         chunk.run(executor, counts, watcher.executed)
         watcher.finished(len(sources))
-    return Ran(study, counts, [one.name for one in relations], [system.name for system in made.values()])
+    return Ran(
+        study, counts, [one.name for one in relations], [system.name for system in made.values()], counts.first_error
+    )
 
 
 def _size(study: StudyRow, number: int) -> int:

@@ -13,7 +13,7 @@ from audit.relations import Relation
 from audit.store import input_ids, insert_new, table_of, tables
 from audit.systems.base import System
 
-CHUNK = {"sentence": 500, "document": 50}
+CHUNK = {"sentence": 200, "document": 20}
 """Sources per chunk of work: a kill costs at most the checks of one."""
 
 

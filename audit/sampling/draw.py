@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, and_, delete, select
+from sqlalchemy import Connection, Engine, and_, delete, func, select
 
 from audit.errors import AuditError
 from audit.relations import Outcome
@@ -50,6 +50,29 @@ class Drawn:
     """Groups that this call added."""
     distinct_groups: int
     distinct_sources: int
+    unfinished: bool
+    """Whether the study's run has not reached its end: what it adds later is drawn by the next call."""
+
+
+def draw_all(
+    engine: Engine,
+    size: Size,
+    design: str = "shared",
+    seed: int | None = None,
+    annotators: int = 2,
+    study: int | None = None,
+) -> list[Drawn]:
+    """`draw` for one study, or for all that have satisfied groups. Raises what `draw` raises."""
+    table, group = table_of(tables.Study), table_of(tables.Group)
+    with engine.connect() as connection:
+        everything = [int(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
+        started = {int(row[0]) for row in connection.execute(select(group.c.study_id).distinct())}
+    if study is not None and study not in everything:
+        raise AuditError(f"there is no study {study}; this database has {', '.join(map(str, everything)) or 'none'}")
+    chosen = [study] if study is not None else [one for one in everything if one in started]
+    if not chosen:
+        raise AuditError("there is nothing to draw from; run `audit run` or `audit import-run` first")
+    return [draw(engine, one, size, design, seed, annotators) for one in chosen]
 
 
 def draw(
@@ -62,6 +85,8 @@ def draw(
     Raises UnknownName for a design, AuditError for a study without satisfied groups.
     """
     order = get_design(design)
+    if annotators < 1:
+        raise AuditError(f"--annotators {annotators}: must be at least 1")
     with engine.begin() as connection:
         study = table_of(tables.Study)
         seed = (
@@ -81,6 +106,7 @@ def draw(
         columns = ["relation_id", "system_id", "rank", "group_id", "pi"]
         rows = chosen[columns].assign(sample_id=sample_id).to_dict("records")
         insert_new(connection, tables.Draw, [{str(name): value for name, value in row.items()} for row in rows])
+        unfinished = _unfinished(connection, study_id)
     return Drawn(
         study_id,
         sample_id,
@@ -91,6 +117,7 @@ def draw(
         added=len(chosen) - len(before),
         distinct_groups=int(chosen["group_id"].nunique()),
         distinct_sources=int(chosen["row"].nunique()),
+        unfinished=unfinished,
     )
 
 
@@ -116,6 +143,23 @@ def satisfied_groups(connection: Connection, study_id: int) -> pd.DataFrame:
     return pd.DataFrame(
         connection.execute(query).mappings().all(), columns=[str(c.name) for c in query.selected_columns]
     )
+
+
+def _unfinished(connection: Connection, study_id: int) -> bool:
+    """Whether some relation and system that were begun have chunks to go."""
+    progress, source, study = table_of(tables.Progress), table_of(tables.Source), table_of(tables.Study)
+    size = connection.execute(select(study.c.chunk).where(study.c.id == study_id)).scalar_one()
+    sources = connection.execute(
+        select(func.count()).select_from(source).where(source.c.study_id == study_id)
+    ).scalar_one()
+    done = (
+        select(func.count().label("n"))
+        .where(progress.c.study_id == study_id)
+        .group_by(progress.c.relation_id, progress.c.system_id)
+        .subquery()
+    )
+    least = connection.execute(select(func.min(done.c.n))).scalar()
+    return least is not None and least * size < sources
 
 
 def _sample(connection: Connection, study_id: int, design: str, seed: int, annotators: int) -> int:

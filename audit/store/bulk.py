@@ -63,14 +63,14 @@ def input_ids(connection: Connection, inputs: Iterable[Input]) -> dict[bytes, in
     """Store each distinct input once; returns its id by its key."""
     distinct = {one.key: one for one in inputs}
     found = _find(connection, distinct)
-    missing = [
+    missing: list[dict[str, Any]] = [
         {"key": key, "texts": list(one.texts), "languages": ",".join(one.languages)}
         for key, one in distinct.items()
         if key not in found
     ]
     if missing:
         insert_new(connection, tables.Input, missing)
-        found |= _find(connection, (row["key"] for row in missing))
+        found |= _find(connection, [bytes(row["key"]) for row in missing])
     return found
 
 
@@ -78,8 +78,6 @@ def _find(connection: Connection, keys: Iterable[bytes]) -> dict[bytes, int]:
     table = table_of(tables.Input)
     found: dict[bytes, int] = {}
     for piece in pieces(keys):
-        found |= {
-            bytes(key): id
-            for key, id in connection.execute(select(table.c.key, table.c.id).where(table.c.key.in_(piece)))
-        }
+        rows = connection.execute(select(table.c.key, table.c.id).where(table.c.key.in_(piece)))
+        found.update({bytes(row[0]): int(row[1]) for row in rows})
     return found

@@ -1,0 +1,7 @@
+"""`python -m audit.cli`."""
+
+import sys
+
+from audit.cli import main
+
+sys.exit(main())

@@ -1,0 +1,77 @@
+"""`audit app`: serve the annotation app."""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from audit.cli.options import add_database, say
+
+FLAGS = {
+    "server.headless": "true",
+    "server.fileWatcherType": "none",
+    "browser.gatherUsageStats": "false",
+    "client.toolbarMode": "minimal",
+    # Streamlit collects garbage after every rerun: 100 ms a click that nothing here needs.
+    "runner.postScriptGC": "false",
+}
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    parser = commands.add_parser("app", help="serve the app: answer questions, adjudicate, browse, see results")
+    add_database(parser)
+    parser.add_argument("--port", type=int, default=8501, metavar="P")
+    parser.add_argument("--address", default="localhost", help="where to listen (default: localhost only)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    from audit.annotation.accounts import list_accounts
+    from audit.store import open_store
+
+    engine = open_store(arguments.db)
+    if not list_accounts(engine):
+        say(f"There are no accounts yet: make one with `audit user add NAME --role manager --db {arguments.db}`.")
+    engine.dispose()
+    serve(arguments.db, arguments.port, arguments.address)
+
+
+def serve(database: str, port: int, address: str = "localhost") -> None:
+    """Run Streamlit until it is stopped. Raises AuditError for a port that is no port or is taken."""
+    check_port(port, address)
+    say(f"The app is at http://{address}:{port} (stop it with Ctrl-C).")
+    flags = {**FLAGS, "server.port": str(port), "server.address": address}
+    command = [sys.executable, "-m", "streamlit", "run", str(script())]
+    command += [part for name, value in flags.items() for part in (f"--{name}", value)]
+    subprocess.run(command, env={**os.environ, "AUDIT_DB": _absolute(database)}, check=False)
+
+
+def check_port(port: int, address: str) -> None:
+    """Raises AuditError unless one can listen there."""
+    import socket
+
+    from audit.errors import AuditError
+
+    if not 0 < port < 65536:
+        raise AuditError(f"--port {port}: must be from 1 to 65535")
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as problem:
+            raise AuditError(f"cannot listen on {address}:{port} ({problem.strerror}); choose another --port") from None
+
+
+def script() -> Path:
+    """`app.py`, in a checkout or in an installed package."""
+    package = Path(__file__).resolve().parents[1]
+    packaged = package / "script" / "app.py"
+    return packaged if packaged.exists() else package.parent / "app.py"
+
+
+def _absolute(database: str) -> str:
+    return database if "://" in database else str(Path(database).resolve())

@@ -1,0 +1,33 @@
+"""`audit gold`: let the labels of the corpora answer the questions they can."""
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from audit.cli.options import add_database, add_json, answer
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    parser = commands.add_parser("gold", help="answer questions with the gold labels of the corpora")
+    add_database(parser)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    from audit.annotation.gold import answer_with_gold
+    from audit.false_satisfaction.questions import refresh
+    from audit.store import open_store
+
+    engine = open_store(arguments.db)
+    gilded = answer_with_gold(engine)
+    waiting = refresh(engine)
+    lines = [f"Gold answers {gilded.answered:,} of {gilded.questions:,} questions ({gilded.added:,} new)."]
+    if gilded.contradictory:
+        lines.append(
+            f"{gilded.contradictory:,} texts have different gold labels in different rows; people must answer."
+        )
+    lines += [f"{waiting:,} questions wait for people.", f"Next: audit report --db {arguments.db}"]
+    answer(arguments.json, asdict(gilded) | {"waiting": waiting}, lines)

@@ -1,0 +1,50 @@
+"""`audit report`: observed and genuine rates, and who is best before and after."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from audit.cli.options import add_database, add_json, add_study, answer, say
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    parser = commands.add_parser("report", help="observed and genuine rates, and the ranking before and after")
+    add_database(parser)
+    add_study(parser)
+    parser.add_argument("--answers", choices=("gold", "people", "both"), default="both", help="whose answers count")
+    parser.add_argument("--design", help="the sample of this design (default: the one drawn last)")
+    parser.add_argument("--html", metavar="FILE", help="write one self-contained HTML file")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    from audit.reports.study import study_report
+    from audit.store import open_store
+
+    report = study_report(open_store(arguments.db), arguments.answers, arguments.study, arguments.design)
+    if arguments.html:
+        write_html(report, Path(arguments.html))
+    show(report, arguments.json, quiet=bool(arguments.html))
+
+
+def show(report: dict[str, Any], as_json: bool, quiet: bool = False) -> None:
+    """The report on stdout, as JSON or for the terminal; `quiet` leaves the latter out."""
+    from audit.reports.terminal import to_terminal
+
+    if as_json or not quiet:
+        answer(as_json, report, [] if as_json else [to_terminal(report)])
+
+
+def write_html(report: dict[str, Any], path: Path) -> None:
+    """Write the HTML file. Raises BadFile where it cannot be written."""
+    from audit.errors import BadFile
+    from audit.reports.html import to_html
+
+    try:
+        path.write_text(to_html(report), encoding="utf-8")
+    except OSError as problem:
+        raise BadFile(f"cannot write {path}: {problem.strerror}") from None
+    say(f"report: {path}")

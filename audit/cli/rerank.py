@@ -1,0 +1,27 @@
+"""`audit rerank`: correct and rank totals that somebody else measured."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from audit.cli.options import add_json
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    parser = commands.add_parser("rerank", help="correct and rank totals of a CSV: relation,system and rates or counts")
+    parser.add_argument("file", metavar="FILE", help="sr_observed,fs_rate or groups,satisfied,judged,false")
+    parser.add_argument("--html", metavar="FILE", help="write one self-contained HTML file")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    from audit.cli.report import show, write_html
+    from audit.reports.rerank import rerank
+
+    report = rerank(arguments.file)
+    if arguments.html:
+        write_html(report, Path(arguments.html))
+    show(report, arguments.json, quiet=bool(arguments.html))

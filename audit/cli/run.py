@@ -1,0 +1,70 @@
+"""`audit run`: make metamorphic groups, execute the systems, check, store."""
+
+import argparse
+from typing import Any
+
+from audit.cli.options import add_database, add_json, answer, names
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    parser = commands.add_parser("run", help="make and check metamorphic groups; the same command again goes on")
+    add_database(parser)
+    parser.add_argument("--task", default="sentiment")
+    parser.add_argument("--corpus", required=True, metavar="NAME|FILE", help="see `audit corpora`, or a CSV or JSONL")
+    parser.add_argument(
+        "--systems", required=True, type=names, metavar="A,B", help="see `audit systems`, or module:name"
+    )
+    parser.add_argument("--relations", type=names, metavar="MR1.1,...", help="default: all that fit the corpus")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the N sources with the smallest random numbers")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--unit", choices=("sentence", "document"), help="what a row of your file is")
+    parser.add_argument("--language", help="language of your file where it has no such column (default: en)")
+    parser.add_argument(
+        "--document-share",
+        type=float,
+        metavar="0.5",
+        help="on documents, run sentence relations too, each perturbing this share of the sentences it applies to",
+    )
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one per core; 0: this process)")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    from audit.cli.progress import Bar
+    from audit.corpora import get_corpus
+    from audit.errors import AuditError
+    from audit.runner.executors import InProcess, Processes
+    from audit.runner.run import fitting
+    from audit.runner.run import run as run_study
+    from audit.store import open_store
+
+    corpus = get_corpus(arguments.corpus, arguments.task, arguments.unit, arguments.language)
+    relations = fitting(corpus, arguments.relations, arguments.document_share)
+    if arguments.workers is not None and arguments.workers < 0:
+        raise AuditError(f"--workers {arguments.workers}: must be 0 or more")
+    bar = Bar(corpus.name)
+    executor = InProcess() if arguments.workers == 0 else Processes(arguments.workers)
+    with executor:
+        try:
+            ran = run_study(
+                lambda: open_store(arguments.db, create=True),
+                corpus,
+                arguments.systems,
+                relations,
+                executor,
+                seed=arguments.seed,
+                limit=arguments.limit,
+                options=study_options(arguments.document_share),
+                watcher=bar,
+            )
+        finally:
+            bar.close()
+    answer(arguments.json, ran.as_json(), [*ran.lines(), f"Next: audit sample --db {arguments.db} --per-relation 60"])
+
+
+def study_options(document_share: float | None) -> dict[str, object]:
+    """What makes a study another study, beside corpus, seed and limit."""
+    return {} if document_share is None else {"document_share": document_share}

@@ -1,0 +1,54 @@
+"""`audit sample`: draw satisfied groups of every cell for judging."""
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from audit.cli.options import add_database, add_json, add_study, answer
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    parser = commands.add_parser("sample", help="draw satisfied groups for judging; drawing more keeps what was drawn")
+    add_database(parser)
+    size = parser.add_mutually_exclusive_group(required=True)
+    size.add_argument("--per-relation", type=int, metavar="N", help="the first N satisfied groups of each cell")
+    size.add_argument("--share", type=float, metavar="0.01", help="this share of each cell's satisfied groups")
+    parser.add_argument("--design", default="shared", help="shared (default) or simple")
+    parser.add_argument("--seed", type=int, metavar="S", help="default: the study's")
+    parser.add_argument("--annotators", type=int, default=2, metavar="N", help="people per question (default: 2)")
+    add_study(parser)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    from audit.false_satisfaction.questions import refresh
+    from audit.sampling.draw import Size, draw_all
+    from audit.store import open_store
+
+    size = Size(arguments.per_relation, arguments.share)
+    engine = open_store(arguments.db)
+    drawn = draw_all(engine, size, arguments.design, arguments.seed, arguments.annotators, arguments.study)
+    waiting = refresh(engine)
+    lines = [
+        f"Study {one.study}: {one.drawn:,} groups of {one.cells} cells drawn ({one.design}, seed {one.seed}; "
+        f"{one.added:,} new), {one.distinct_groups:,} different groups of {one.distinct_sources:,} sources."
+        for one in drawn
+    ]
+    unfinished = [one.study for one in drawn if one.unfinished]
+    if unfinished:
+        lines.append(
+            f"The run of study {', '.join(map(str, unfinished))} is not finished: repeat `audit run`, then this."
+        )
+    lines += [f"{waiting:,} questions wait for an answer.", f"Next: audit gold --db {arguments.db}"]
+    document = {
+        "design": arguments.design,
+        "drawn": sum(one.drawn for one in drawn),
+        "added": sum(one.added for one in drawn),
+        "cells": sum(one.cells for one in drawn),
+        "waiting": waiting,
+        "studies": [asdict(one) for one in drawn],
+    }
+    answer(arguments.json, document, lines)
