@@ -30,6 +30,8 @@ class Ran:
     relations: list[str]
     systems: list[str]
     first_error: str | None = None
+    left: int = 0
+    """Sources that are not finished for some relation and system: 0 unless the run was stopped."""
 
     def as_json(self) -> dict[str, object]:
         """Counts for `audit run --json`."""
@@ -42,6 +44,7 @@ class Ran:
             "systems": self.systems,
             **{name: value for name, value in asdict(self.counts).items() if name not in ("outcomes", "sources")},
             **self.counts.outcomes,
+            "left": self.left,
         }
 
     def lines(self) -> list[str]:
@@ -50,6 +53,10 @@ class Ran:
         lines = [
             f"Study {self.study.id}: {self.study.corpus}, {self.study.sources:,} sources, "
             f"{len(self.relations)} relations, {len(self.systems)} systems.",
+        ]
+        if not self.counts.checks:
+            return [*lines, "Everything was there already; nothing was left to do."]
+        lines += [
             f"{self.counts.groups:,} groups made, {self.counts.checks:,} checks: "
             + ", ".join(f"{number:,} {outcome}" for outcome, number in found.items())
             + ".",
@@ -82,14 +89,14 @@ def fitting(corpus: Corpus, names: Sequence[str] | None, document_share: float |
     With `document_share`, sentence relations run on documents too, each perturbing that share of the sentences it
     applies to. Raises AuditError for a relation that does not fit the corpus.
     """
-    from audit.relations.on_documents import on_documents
-
     chosen = [get_relation(corpus.task, name) for name in names] if names else all_relations(corpus.task)
     fit = []
     for relation in chosen:
         if relation.unit == corpus.unit:
             fit.append(relation)
         elif corpus.unit == "document" and document_share is not None:
+            from audit.relations.on_documents import on_documents
+
             fit.append(on_documents(relation, document_share))
         elif names:
             way = (

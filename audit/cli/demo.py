@@ -1,0 +1,86 @@
+"""`audit demo`: the main job, end to end, on real reviews and real systems; then the app."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from audit.cli.options import say
+
+SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
+CORPORA = (("rotten-tomatoes", 2000), ("imdb", 200))
+"""Sentences and documents, and how many of each."""
+PER_RELATION = 60
+SEED = 0
+ACCOUNTS = (("anna", "annotator"), ("ben", "annotator"), ("ada", "adjudicator"), ("mia", "manager"))
+PASSWORD = "audit-demo"
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    parser = commands.add_parser("demo", help="run, sample, gold and report on bundled reviews; then serve the app")
+    parser.add_argument("--no-serve", action="store_true", help="stop after the report")
+    parser.add_argument("--db", default="audit-demo.db", metavar="PATH|URL")
+    parser.add_argument("--html", default="audit-demo.html", metavar="FILE", help="where to write the report")
+    parser.add_argument("--port", type=int, default=8501, metavar="P")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one per core)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command; running it again goes on where it stopped."""
+    from audit.annotation.gold import answer_with_gold
+    from audit.cli.app import check_port, serve
+    from audit.cli.progress import Bar
+    from audit.cli.report import show, write_html
+    from audit.corpora import get_corpus
+    from audit.false_satisfaction.questions import refresh
+    from audit.reports.study import study_report
+    from audit.runner.executors import Processes
+    from audit.runner.run import fitting
+    from audit.runner.run import run as run_study
+    from audit.sampling.draw import Size, draw_all
+    from audit.store import open_store
+
+    if not arguments.no_serve:
+        check_port(arguments.port, "localhost")
+    engine = open_store(arguments.db, create=True)
+    for name, limit in CORPORA:
+        corpus = get_corpus(name)
+        say(f"Running {len(SYSTEMS)} systems on {limit:,} {corpus.unit}s of {name}.")
+        bar = Bar(name)
+        with Processes(arguments.workers) as executor:
+            try:
+                ran = run_study(
+                    engine, corpus, SYSTEMS, fitting(corpus, None), executor, seed=SEED, limit=limit, watcher=bar
+                )
+            finally:
+                bar.close()
+        say("\n".join(ran.lines()))
+    drawn = draw_all(engine, Size(per_relation=PER_RELATION))
+    refresh(engine)
+    gilded = answer_with_gold(engine)
+    waiting = refresh(engine)
+    say(
+        f"Drew {sum(one.drawn for one in drawn):,} satisfied groups, the first {PER_RELATION} of each relation and "
+        f"system; gold answers {gilded.answered:,} questions, {waiting:,} wait for people."
+    )
+    report = study_report(engine)
+    show(report, as_json=False)
+    write_html(report, Path(arguments.html))
+    _accounts(engine)
+    say(f"Accounts of the app, all with the password {PASSWORD}:")
+    say("\n".join(f"  {name:6} {role}" for name, role in ACCOUNTS))
+    engine.dispose()
+    if arguments.no_serve:
+        say(f"See the app with: audit app --db {arguments.db}")
+    else:
+        serve(arguments.db, arguments.port)
+
+
+def _accounts(engine: Any) -> None:
+    from audit.annotation.accounts import add_account, list_accounts
+
+    known = {account.name for account in list_accounts(engine)}
+    for name, role in ACCOUNTS:
+        if name not in known:
+            add_account(engine, name, role, PASSWORD)

@@ -1,0 +1,314 @@
+"""`audit import-run`: metamorphic groups that somebody else made and checked, one JSON object per line.
+
+    {"relation": "MR1.1", "system": "amazon", "source": "It isn't good.", "follow_ups": ["It is not good."],
+     "outputs": [{"label": "negative", "score": 0.9}, "negative"], "verdict": "satisfied"}
+
+`outputs` holds the source's, then each follow-up's. Optional: `id` (of the source), `gold`, `document`, `language`,
+`task`, `version` (of the system). A relation that is registered under the name carries answers as usual; any other
+carries none. Where a source has several groups of one relation and system, each is a source of its own, clustered with
+the others, so that a cell's sample has one group per source.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, select
+
+from audit.corpora.base import Row
+from audit.errors import AuditError
+from audit.files import read_text, refuse_bad_rows
+from audit.keys import digest, fingerprint, uniform
+from audit.relations import Outcome
+from audit.runner.studies import add_sources, named_id
+from audit.store import group_id, input_ids, insert_new, table_of, tables
+from audit.tasks import Input, Output, get_task
+
+_VERDICTS = {outcome.name.lower(): outcome for outcome in Outcome if outcome is not Outcome.ERROR}
+_NEEDED = ("relation", "system", "source", "follow_ups", "outputs", "verdict")
+
+
+@dataclass(frozen=True)
+class Record:
+    """One checked line: a group and what one system returned for it."""
+
+    line: int
+    task: str
+    relation: str
+    system: str
+    version: str
+    source_key: str
+    cluster: str | None
+    gold: str | None
+    members: tuple[Input, ...]
+    outputs: tuple[Output, ...]
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import made; everything is 0 but the study when the file had been imported before."""
+
+    study: int
+    new: bool
+    sources: int
+    groups: int
+    checks: int
+    relations: list[str]
+    systems: list[str]
+    outcomes: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file that was read and checked as a whole."""
+
+    name: str
+    task: str
+    content: str
+    records: list[Record]
+
+
+def read_run(path: str | Path) -> Given:
+    """Read and check a file. Raises BadFile or BadRow (file, line, reason)."""
+    path = Path(path)
+    text = read_text(path)
+    content = fingerprint(text.splitlines())
+    records = _checked(path, text, content)
+    tasks = {record.task for record in records}
+    if len(tasks) > 1:
+        raise AuditError(f"{path}: rows of several tasks ({', '.join(sorted(tasks))}); import one file per task")
+    return Given(path.name, tasks.pop(), content, records)
+
+
+def import_run(engine: Engine, given: Given, seed: int = 0) -> Imported:
+    """Store a run as a study of its own, in one transaction. Importing it again changes nothing."""
+    task, content, records = given.task, given.content, given.records
+    study = {
+        "key": digest("import", task, content, str(seed)),
+        "task": task,
+        "corpus": given.name,
+        "fingerprint": content,
+        "unit": "sentence",
+        "has_gold": any(record.gold for record in records),
+        "seed": seed,
+        "limit": None,
+        "options": {"imported": True},
+        "chunk": 1,
+        "created_at": tables.now(),
+    }
+    table = table_of(tables.Study)
+    with engine.begin() as connection:
+        found = connection.execute(select(table.c.id).where(table.c.key == study["key"])).scalar()
+        if found is not None:
+            return Imported(int(found), False, 0, 0, 0, *_names(records), dict.fromkeys(_VERDICTS, 0))
+        connection.execute(table.insert(), study)
+        study_id = int(connection.execute(select(table.c.id).where(table.c.key == study["key"])).scalar_one())
+        sources, groups = _store(connection, study_id, seed, _numbered(records))
+    counted = Counter(record.outcome.name.lower() for record in records)
+    outcomes = {name: counted[name] for name in _VERDICTS}
+    return Imported(study_id, True, sources, groups, len(records), *_names(records), outcomes)
+
+
+def _names(records: list[Record]) -> tuple[list[str], list[str]]:
+    return (
+        list(dict.fromkeys(record.relation for record in records)),
+        list(dict.fromkeys(record.system for record in records)),
+    )
+
+
+def _numbered(records: list[Record]) -> list[tuple[str, Record]]:
+    """Each record with its source row: the second group of a (relation, system, source) gets a row of its own."""
+    seen: Counter[tuple[str, str, str, str]] = Counter()
+    numbered = []
+    for record in records:
+        key = (record.relation, record.system, record.version, record.source_key)
+        seen[key] += 1
+        numbered.append((record.source_key if seen[key] == 1 else f"{record.source_key}#{seen[key]}", record))
+    return numbered
+
+
+def _store(connection: Connection, study_id: int, seed: int, numbered: list[tuple[str, Record]]) -> tuple[int, int]:
+    rows = {
+        row: Row(row, record.members[0], record.gold, record.cluster or record.source_key) for row, record in numbered
+    }
+    drawn = sorted(((uniform(seed, row.key), row) for row in rows.values()), key=lambda one: (one[0], one[1].key))
+    add_sources(connection, study_id, drawn)
+    source = table_of(tables.Source)
+    query = select(source.c.row, source.c.id).where(source.c.study_id == study_id)
+    source_ids = {row[0]: int(row[1]) for row in connection.execute(query)}
+    ids = input_ids(connection, (one for _, record in numbered for one in record.members))
+    relations = {
+        name: named_id(
+            connection,
+            tables.Relation,
+            {"task": numbered[0][1].task, "name": name, "version": "imported", "params": "{}"},
+        )
+        for name in dict.fromkeys(record.relation for _, record in numbered)
+    }
+    systems = {
+        key: named_id(connection, tables.System, {"name": key[0], "version": key[1], "settings": "{}"})
+        for key in dict.fromkeys((record.system, record.version) for _, record in numbered)
+    }
+    shapes: dict[tuple[str, str], set[tuple[Input, ...]]] = {}
+    for row, record in numbered:
+        shapes.setdefault((row, record.relation), set()).add(record.members)
+    groups: dict[int, dict[str, Any]] = {}
+    members, outputs, verdicts = [], [], []
+    for row, record in numbered:
+        system = systems[record.system, record.version]
+        # Systems that share the follow-ups share the group, as in a run of our own.
+        own = system if len(shapes[row, record.relation]) > 1 else None
+        relation = relations[record.relation]
+        id = group_id(source_ids[row], relation, own)
+        groups[id] = {
+            "id": id,
+            "study_id": study_id,
+            "relation_id": relation,
+            "source_id": source_ids[row],
+            "system_id": own,
+        }
+        for step, (one, output) in enumerate(zip(record.members, record.outputs, strict=True)):
+            role = "follow_up" if step else "source"
+            members.append({"group_id": id, "step": step, "input_id": ids[one.key], "role": role})
+            outputs.append(
+                {
+                    "system_id": system,
+                    "input_id": ids[one.key],
+                    "attempt": 1,
+                    "label": output.label,
+                    "score": output.score,
+                    "text": output.text,
+                    "error": None,
+                }
+            )
+        verdicts.append(
+            {"group_id": id, "system_id": system, "outcome": int(record.outcome), "value": None, "reason": None}
+        )
+    insert_new(connection, tables.Group, list(groups.values()))
+    insert_new(connection, tables.Member, members)
+    insert_new(connection, tables.Output, outputs)
+    insert_new(connection, tables.Verdict, verdicts)
+    return len(rows), len(groups)
+
+
+def _checked(path: Path, text: str, content: str) -> list[Record]:
+    """Every line as a record. Raises BadRow or BadFile."""
+    records: list[Record] = []
+    bad: list[tuple[int, str]] = []
+    seen: dict[object, int] = {}
+    outputs: dict[object, tuple[Output, int]] = {}
+    golds: dict[str, tuple[str | None, int]] = {}
+    count = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        count += 1
+        try:
+            record = _record(number, json.loads(line), content)
+            _agree(record, seen, outputs, golds)
+            records.append(record)
+        except (ValueError, RecursionError) as problem:
+            bad.append((number, f"not a JSON object ({problem})"))
+        except AuditError as problem:
+            bad.append((number, str(problem)))
+    refuse_bad_rows(path, bad, count)
+    return records
+
+
+def _record(line: int, value: object, content: str) -> Record:
+    if not isinstance(value, dict):
+        raise AuditError(f"a JSON {type(value).__name__}; every line must be one JSON object")
+    if missing := [name for name in _NEEDED if name not in value]:
+        raise AuditError(f"{', '.join(missing)} missing; needed are {', '.join(_NEEDED)}")
+    task = get_task(_string(value, "task", "sentiment"))
+    language = _string(value, "language", "en")
+    source = _input(value["source"], "source", language)
+    follow_ups = value["follow_ups"]
+    if not isinstance(follow_ups, list) or not follow_ups:
+        raise AuditError("follow_ups must be a list of at least one text")
+    members = (source, *(_input(one, "follow_ups", language) for one in follow_ups))
+    given = value["outputs"]
+    if not isinstance(given, list) or len(given) != len(members):
+        found = len(given) if isinstance(given, list) else "no list of"
+        raise AuditError(f"{found} outputs for {len(members)} inputs; the source's comes first, then each follow-up's")
+    verdict = value["verdict"]
+    if verdict not in _VERDICTS:
+        raise AuditError(f"verdict {verdict!r} is not one of {', '.join(_VERDICTS)}")
+    gold = value.get("gold")
+    if gold is not None and gold not in task.labels:
+        raise AuditError(f"gold label {gold!r} is not one of {', '.join(task.labels)}")
+    return Record(
+        line,
+        task.name,
+        _string(value, "relation"),
+        _string(value, "system"),
+        _string(value, "version", f"imported {content}"),
+        _string(value, "id", source.key.hex()),
+        value.get("document") and _string(value, "document"),
+        gold,
+        members,
+        tuple(task.checked(_output(one)) for one in given),
+        _VERDICTS[verdict],
+    )
+
+
+def _agree(
+    record: Record,
+    seen: dict[object, int],
+    outputs: dict[object, tuple[Output, int]],
+    golds: dict[str, tuple[str | None, int]],
+) -> None:
+    """Raises AuditError where a record contradicts or repeats an earlier one."""
+    system = (record.system, record.version)
+    group = (record.relation, *system, record.source_key, record.members)
+    if group in seen:
+        raise AuditError(f"the same group of the same relation and system is in line {seen[group]}")
+    gold, line = golds.setdefault(record.source_key, (record.gold, record.line))
+    if gold != record.gold:
+        raise AuditError(f"the gold label of this source is {record.gold!r} here and {gold!r} in line {line}")
+    for one, output in zip(record.members, record.outputs, strict=True):
+        before, line = outputs.setdefault((*system, one.key), (output, record.line))
+        if before != output:
+            raise AuditError(
+                f"system {record.system} returned {_say(output)} here and {_say(before)} in line {line} "
+                f"for the same input"
+            )
+    seen[group] = record.line
+
+
+def _string(value: Mapping[str, object], name: str, default: str | None = None) -> str:
+    found = value.get(name, default)
+    if isinstance(found, int) and not isinstance(found, bool) and name in ("id", "document"):
+        return str(found)
+    if not isinstance(found, str) or not found.strip():
+        raise AuditError(f"{name} must be a text that is not empty, not {found!r}")
+    return found.strip()
+
+
+def _input(value: object, name: str, language: str) -> Input:
+    texts = value if isinstance(value, list) else [value]
+    for one in texts:
+        if not isinstance(one, str) or not one.strip():
+            raise AuditError(f"{name} holds {one!r}; it must be a text that is not empty")
+        if "\0" in one:
+            raise AuditError(f"{name} holds a NUL byte; remove it")
+    return Input.of(*texts, language=language)
+
+
+def _output(value: object) -> Output:
+    if isinstance(value, str):
+        return Output(label=value)
+    if not isinstance(value, dict):
+        raise AuditError(f"output {value!r} must be a label or an object with label and score")
+    score = value.get("score")
+    if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
+        raise AuditError(f"score {score!r} is not a number")
+    return Output(value.get("label"), None if score is None else float(score), value.get("text"))
+
+
+def _say(output: Output) -> str:
+    return f"{output.label} ({output.score})"

@@ -1,0 +1,81 @@
+"""The house of DESIGN section 4: rooms import only from rooms before them, and importing audit costs nothing."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "audit"
+ROOMS = [
+    "language",
+    "tasks",
+    "corpora",
+    "relations",
+    "systems",
+    "statistics",
+    "store",
+    "runner",
+    "sampling",
+    "annotation",
+    "false_satisfaction",
+    "reports",
+    "ui",
+    "cli",
+]
+GROUND = {"errors", "keys", "resources", "files"}
+"""Modules that every room may use; they use none but each other."""
+LONGEST = 450
+HEAVY = {"streamlit", "pandas", "numpy", "scipy", "sklearn", "sqlalchemy", "sqlmodel", "nltk", "textblob", "altair"}
+
+
+def imports(path: Path) -> set[str]:
+    """Names of audit's rooms (or ground modules) that a module imports, at the top or inside functions."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names = [node.module] + [f"{node.module}.{alias.name}" for alias in node.names if node.module == "audit"]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        found |= {name.split(".")[1] for name in names if name.startswith("audit.")}
+    return found
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def test_every_folder_is_a_room():
+    folders = {path.parent.relative_to(PACKAGE).parts[0] for path in modules() if path.parent != PACKAGE}
+    assert folders == set(ROOMS)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_rooms_import_only_from_rooms_before_them(path):
+    place = path.relative_to(PACKAGE).parts
+    room = place[0] if len(place) > 1 else None
+    allowed = set(GROUND) | (set(ROOMS[: ROOMS.index(room) + 1]) if room else set())
+    assert imports(path) - {"__version__"} <= allowed
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_modules_stay_short_and_are_not_utils(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+    assert path.stem not in ("utils", "helpers", "misc")
+
+
+def test_statistics_know_nothing_of_the_store_and_annotation_nothing_of_streamlit():
+    for path in (PACKAGE / "statistics").rglob("*.py"):
+        assert "store" not in imports(path)
+    for room in ROOMS[:-2]:
+        for path in (PACKAGE / room).rglob("*.py"):
+            assert "streamlit" not in path.read_text(encoding="utf-8").replace("Streamlit", "")
+
+
+def test_importing_audit_loads_nothing_heavy():
+    code = "import sys, audit, audit.cli; audit.cli.parser(); print(sorted({name.split('.')[0] for name in sys.modules}))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert HEAVY & set(ast.literal_eval(shown)) == set()
