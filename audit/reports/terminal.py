@@ -120,7 +120,8 @@ def _tables(report: Report, width: int) -> list[str]:
 
 def _orders(report: Report, relation: Mapping[str, Any], width: int) -> list[str]:
     """Best and order before and after; the mark says in words what changed."""
-    lines = textwrap.wrap(f"best: {best_text(relation)} ({change_text(relation)})", width - 2)
+    best, change = best_text(relation), change_text(relation)
+    lines = textwrap.wrap(f"best: {best}" if best.endswith(change) else f"best: {best} ({change})", width - 2)
     if relation["order_changes"]:
         observed, genuine = (order_text(report, relation, when) for when in ("observed", "genuine"))
         lines += textwrap.wrap(f"order was {observed}; is {genuine}", width - 2, subsequent_indent="  ")
