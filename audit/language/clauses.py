@@ -19,7 +19,8 @@ _FORMULAS = (
     "i must say", "i guess", "i mean", "it 's not that", "it is not that", "it is n't that", "you see", "i would n't",
     "it 's not just", "it 's not only", "i suppose", "what", "i do n't mean",
     "i do n't know ,", "i do n't know but", "i do n't care", "rest assured", "i 'm not saying", "i am not saying",
-    "i could be wrong", "i may be wrong", "i might be wrong", "you may", "i know i", "i do n't know why", "i 'm not sure",
+    "i could be wrong", "i may be wrong", "i might be wrong", "you may", "i know i", "i do n't know why",
+    "i 'm not sure",
 )  # fmt: skip
 _POINTING = words("it he she they its his her their him them")
 _CORRELATIVES = words("only not nothing anything all nobody anyone everything everyone none")
@@ -52,7 +53,7 @@ def _although(analysis: Analysis, low: Sequence[str], mark: int) -> str | None:
     if end == mark and tokens[mark + 1].tag not in ("PRP", "PRP$", "DT", "EX", "NNP"):
         return None  # "a sad but endearing man": without a comma it may join words, not clauses
     first, second = range(end), range(mark + 1, len(tokens))
-    if not (_clause(tokens, low, first) and _clause(tokens, low, second)) or _restarts(low, second):
+    if not (is_clause(tokens, low, first) and is_clause(tokens, low, second)) or _restarts(low, second):
         return None
     commas = [index for index in first if low[index] == ","]
     if commas and any(_finite(tokens, low, index) for index in range(commas[0], end)):
@@ -80,7 +81,7 @@ def _but(analysis: Analysis, low: Sequence[str], mark: int) -> str | None:
         first, second = range(mark + 1, last), range(comma)
     else:
         return None
-    if not (_clause(tokens, low, first) and _clause(tokens, low, second)) or _restarts(low, second):
+    if not (is_clause(tokens, low, first) and is_clause(tokens, low, second)) or _restarts(low, second):
         return None
     if _POINTING.intersection(low[first.start : first.stop]) and low[second.start] not in _SUBJECTS:
         return None  # "The film is good, although it is long": the pronoun would come before its noun
@@ -92,7 +93,7 @@ def _but(analysis: Analysis, low: Sequence[str], mark: int) -> str | None:
     return f"{text[: tokens[0].start]}{one}, but {two}{text[tokens[last - 1].end :]}"
 
 
-def _clause(tokens: Sequence[Token], low: Sequence[str], span: range) -> bool:
+def is_clause(tokens: Sequence[Token], low: Sequence[str], span: range) -> bool:
     """Whether the tokens begin with a subject that a finite verb follows at once, and form no formula or command."""
     if len(span) < 3 or " ".join(low[span.start : span.stop]).startswith(_FORMULAS):
         return False
@@ -129,9 +130,7 @@ def _uncapital(first: Token, text: str) -> str:
 
 
 def _not_only(low: Sequence[str]) -> bool:
-    return not any(
-        one in ("not", "n't") and two in ("only", "just", "merely") for one, two in zip(low, low[1:], strict=False)
-    )
+    return not any(one in ("not", "n't") and two in ("only", "just", "merely") for one, two in pairwise(low))
 
 
 def _restarts(low: Sequence[str], span: range) -> bool:
