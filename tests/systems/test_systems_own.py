@@ -1,0 +1,177 @@
+"""The user's own system: what may be handed over, and what is said when it is wrong."""
+
+import pickle
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from audit.errors import AuditError, BadOutput, UnknownName
+from audit.systems import get_system
+from audit.systems.own import load
+from audit.tasks import Input, Output
+
+DOCS = Path(__file__).parents[2] / "docs" / "systems.md"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current directory; what is imported from it is forgotten afterwards."""
+    monkeypatch.chdir(tmp_path)
+    modules, paths = set(sys.modules), list(sys.path)
+    yield tmp_path
+    for name in set(sys.modules) - modules:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+    sys.path[:] = paths
+
+
+def _module(folder: Path, source: str, name: str = "mine_0") -> str:
+    (folder / f"{name}.py").write_text(source, "utf-8")
+    return name
+
+
+def _run(spec: str, *texts: str) -> list[Output]:
+    return get_system(spec).run([Input.of(text) for text in texts])
+
+
+def test_the_examples_of_the_docs(here: Path) -> None:
+    blocks = re.findall(r"```python\n# (\w+)\.py\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
+    assert [name for name, _ in blocks] == ["mine", "model"]
+    assert len(blocks[0][1].strip().splitlines()) <= 3
+    for name, source in blocks:
+        (here / f"{name}.py").write_text(source, "utf-8")
+    mine = get_system("mine:classify")
+    assert mine.run([Input.of("Boring."), Input.of("Fun.")]) == [Output("negative", 0.8), Output("positive", 0.6)]
+    assert mine.name == "mine:classify"
+    assert re.fullmatch(r"[0-9a-f]{12}", mine.version)
+    assert (mine.tasks, mine.languages, mine.settings, mine.needs()) == (("sentiment",), ("en",), {}, None)
+    model = get_system("model:Mine")
+    assert (model.name, model.version, model.settings) == ("mine", "2026-11", {"threshold": 0.3})
+    assert model.run([Input.of("good"), Input.of("")]) == [Output("positive", 0.9), Output("negative", 0.9)]
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "wanted"),
+    [
+        ("def f(text): return 'POSITIVE '", "f", Output("positive", None)),
+        ("def f(text): return ['negative', 1]", "f", Output("negative", 1.0)),
+        ("import numpy\ndef f(text): return numpy.str_('neutral'), numpy.float32(0.5)", "f", Output("neutral", 0.5)),
+        ("from audit.tasks import Output\ndef f(text): return Output('neutral', .5)", "f", Output("neutral", 0.5)),
+        ("class C:\n  def __call__(self, text): return text", "C", Output("good", None)),
+        ("class C:\n  def predict(self, texts): return (t for t in texts)", "C", Output("good", None)),
+        ("class C:\n  @staticmethod\n  def f(text): return 'neutral'", "C.f", Output("neutral", None)),
+        (
+            "class C:\n  def predict(self, texts): return ['neutral'] * len(texts)\nc = C()",
+            "c",
+            Output("neutral", None),
+        ),
+        ("f = lambda text: 'neutral'", "f", Output("neutral", None)),
+    ],
+)
+def test_what_may_be_handed_over(here: Path, source: str, name: str, wanted: Output) -> None:
+    assert _run(f"{_module(here, source)}:{name}", "good") == [wanted]
+
+
+def test_texts_of_a_pair_come_as_a_tuple(here: Path) -> None:
+    spec = _module(here, "def f(pair): return 'positive' if pair == ('a', 'b') else 'negative'") + ":f"
+    assert get_system(spec).run([Input.of("a", "b")]) == [Output("positive", None)]
+
+
+def test_a_full_system_is_used_as_it_is(here: Path) -> None:
+    source = "from audit.systems.vader import Vader\nclass Strict(Vader):\n  name = 'strict'\n"
+    source += "  def __init__(self): super().__init__(neutral=0.5)\n"
+    system = get_system(_module(here, source) + ":Strict")
+    assert (system.name, system.settings) == ("strict", {"neutral": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "reason"),
+    [
+        ("def f(text): return None", "f", "returned None for 'good'; allowed are a label, a pair (label, score)"),
+        ("def f(text): return 3", "f", "returned 3 for 'good'"),
+        ("def f(text): return ('positive', 'high')", "f", "returned the score 'high' for 'good'; it must be a number"),
+        ("def f(text): return ('positive', True)", "f", "returned the score True"),
+        ("def f(text): return (1, 2, 3)", "f", "returned (1, 2, 3)"),
+        ("class C:\n  def predict(self, texts): return ['neutral']", "C", "predict returned 1 outputs for 2 texts"),
+        ("class C:\n  def predict(self, texts): return 5", "C", "predict returned 5, not a list"),
+    ],
+)
+def test_a_wrong_return_is_a_bad_output(here: Path, source: str, name: str, reason: str) -> None:
+    spec = f"{_module(here, source)}:{name}"
+    with pytest.raises(BadOutput) as raised:
+        _run(spec, "good", "bad")
+    assert spec in str(raised.value)
+    assert reason in str(raised.value)
+
+
+def test_an_exception_of_the_users_code_is_passed_on(here: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        _run(_module(here, "def f(text): return 1 / 0") + ":f", "good")
+
+
+@pytest.mark.parametrize(
+    ("source", "spec", "reason"),
+    [
+        ("", "absent_module:f", "no module 'absent_module'"),
+        ("", "absent.sub:f", "no module 'absent.sub'"),
+        ("def g(text): return 1", "mine_0:f", "has no 'f'; it has: g"),
+        ("f = 5", "mine_0:f", "is a int, which cannot be called"),
+        ("class f: pass", "mine_0:f", "is a f, which cannot be called"),
+        ("class f:\n  def __init__(self, path): pass", "mine_0:f", "cannot be created without arguments"),
+        ("import absent_other", "mine_0:f", "module 'mine_0' needs 'absent_other', which is not installed"),
+        ("def f(text) return 1", "mine_0:f", "failed to import: SyntaxError"),
+        ("1 / 0", "mine_0:f", "failed to import: ZeroDivisionError"),
+        ("raise SystemExit(3)", "mine_0:f", "failed to import: SystemExit"),
+        ("def f(text): pass\nf.tasks = 'cooking'", "mine_0:f", "unknown task 'cooking'; known are: sentiment"),
+        ("def f(text): pass\nf.languages = 5", "mine_0:f", "must be a list of names"),
+        ("", "mine_0:", "write module:name"),
+        ("", ":f", "write module:name"),
+    ],
+)
+def test_what_cannot_be_used_is_said(here: Path, source: str, spec: str, reason: str) -> None:
+    _module(here, source)
+    with pytest.raises(AuditError) as raised:
+        get_system(spec)
+    assert reason in str(raised.value)
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownName, match="hiv4, textblob, tfidf-logreg, vader"):
+        get_system("wader")
+
+
+def test_changed_code_is_another_version(here: Path) -> None:
+    versions = set()
+    for number in range(2):
+        (here / "changing.py").write_text(f"def f(text): return 'neutral'  # {number}\n", "utf-8")
+        sys.modules.pop("changing", None)
+        versions.add(get_system("changing:f").version)
+    assert len(versions) == 2
+
+
+def test_a_class_of_another_module_counts_with_its_own_source(here: Path) -> None:
+    _module(here, "class C:\n  def predict(self, texts): return ['neutral' for _ in texts]\n", "made_of")
+    _module(here, "from made_of import C\nc = C()\n", "uses_it")
+    first = get_system("uses_it:c").version
+    assert first != get_system("made_of:C").version
+    (here / "made_of.py").write_text((here / "made_of.py").read_text() + "\n# changed\n")
+    for name in ("made_of", "uses_it"):
+        del sys.modules[name]
+    assert get_system("uses_it:c").version != first
+
+
+def test_a_worker_gets_it_by_name(here: Path) -> None:
+    source = "class C:\n  def __init__(self): self.f = lambda: 1\n  def __call__(self, text): return 'neutral'"
+    system = get_system(_module(here, source) + ":C")
+    assert pickle.loads(pickle.dumps(system)).run([Input.of("x")]) == [Output("neutral", None)]  # noqa: S301
+
+
+def test_the_current_directory_is_not_left_in_front(here: Path) -> None:
+    front = sys.path[0]
+    _module(here, "def f(text):\n  import helper_0\n  return helper_0.LABEL\n")
+    _module(here, "LABEL = 'positive'\n", "helper_0")
+    assert _run("mine_0:f", "x") == [Output("positive", None)]
+    assert sys.path[0] == front
+    assert load("mine_0:f").name == "mine_0:f"

