@@ -1,0 +1,121 @@
+"""The rule that settles a group, case by case."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.false_satisfaction.cells import prefix_counts
+from audit.false_satisfaction.settling import Drawn, Known, Settled, State, Step, settle_group
+from audit.tasks import Output
+
+LABELS = ["positive", "neutral", "negative"]
+
+
+def drawn(relation, *labels, roles=None):
+    """A group of one source (input 1) and follow-ups (inputs 2, 3, ...) with these output labels."""
+    roles = roles or ["source"] + ["follow_up"] * (len(labels) - 1)
+    steps = tuple(
+        Step(role, number, Output(label, 0.9))
+        for number, (role, label) in enumerate(zip(roles, labels, strict=True), start=1)
+    )
+    return Drawn("sentiment", relation, 1, 1, 1, 1, steps)
+
+
+def known(**answers):
+    """known(i1="positive") -> the answer about input 1."""
+    return {
+        ("sentiment", int(name[1:])): Known(frozenset(allowed.split("|")), "people")
+        for name, allowed in answers.items()
+    }
+
+
+def test_a_carried_answer_settles_a_true_satisfaction():
+    settled = settle_group(drawn("MR1.1", "positive", "positive"), known(i1="positive"))
+    assert settled.state is State.TRUE
+    assert settled.origins == ("people", "carried people")
+
+
+def test_the_papers_first_example_is_a_false_satisfaction():
+    # Jiang et al. 2022, table 6, MR1.1 and Microsoft: both sentences called positive, both are negative.
+    settled = settle_group(drawn("MR1.1", "positive", "positive"), known(i1="negative"))
+    assert (settled.state, settled.wrong_step) == (State.FALSE, 0)
+
+
+def test_one_wrong_output_settles_though_the_source_has_no_answer():
+    settled = settle_group(drawn("MR2.2", "positive", "negative"), known(i2="neutral"))
+    assert (settled.state, settled.wrong_step, settled.waits_for) == (State.FALSE, 1, ())
+
+
+def test_without_any_answer_a_carrying_relation_waits_for_the_source_only():
+    assert settle_group(drawn("MR1.1", "positive", "positive"), {}).waits_for == (1,)
+
+
+def test_a_relation_that_carries_nothing_waits_for_every_member():
+    assert settle_group(drawn("MR2.2", "positive", "negative"), {}).waits_for == (1, 2)
+
+
+def test_where_the_carry_fails_for_this_answer_the_follow_up_is_asked():
+    # MR2.1 carries positive and negative, not neutral.
+    settled = settle_group(drawn("MR2.1", "neutral", "neutral"), known(i1="neutral"))
+    assert (settled.state, settled.waits_for) == (State.WAITING, (2,))
+
+
+def test_a_direct_answer_beats_a_carried_one():
+    settled = settle_group(drawn("MR1.1", "positive", "positive"), known(i1="positive", i2="negative"))
+    assert (settled.state, settled.wrong_step) == (State.FALSE, 1)
+
+
+def test_an_answer_may_allow_several_labels():
+    assert settle_group(drawn("MR1.1", "neutral", "neutral"), known(i1="neutral|positive")).state is State.TRUE
+
+
+def test_a_link_counts():
+    group = drawn("MR1.1", "positive", "negative", roles=["source", "link"])
+    assert settle_group(group, known(i1="positive")).state is State.FALSE
+
+
+def test_an_unregistered_relation_carries_nothing():
+    assert settle_group(drawn("MR99.9", "positive", "positive"), known(i1="positive")).waits_for == (2,)
+
+
+@given(
+    labels=st.lists(st.sampled_from(LABELS), min_size=2, max_size=4),
+    answers=st.lists(st.one_of(st.none(), st.sampled_from(LABELS)), min_size=4, max_size=4),
+    relation=st.sampled_from(["MR1.1", "MR2.1", "MR2.2"]),
+)
+def test_more_answers_never_unsettle_and_states_mean_what_they_say(labels, answers, relation):
+    group = drawn(relation, *labels)
+    about = {("sentiment", at): Known(frozenset({one}), "gold") for at, one in enumerate(answers, 1) if one}
+    settled = settle_group(group, about)
+    directly_wrong = any(one is not None and one != label for one, label in zip(answers, labels, strict=False))
+    if directly_wrong:
+        assert settled.state is State.FALSE
+    if settled.state is State.WAITING:
+        assert settled.waits_for
+        assert not set(settled.waits_for) & {given for _, given in about}
+    else:
+        assert settled.waits_for == ()
+    if settled.state is State.TRUE:
+        assert all(settled.origins)
+
+
+def made(*states):
+    return [
+        Settled(drawn("MR1.1", "positive", "positive"), state, (at,) if state is State.WAITING else ())
+        for at, state in enumerate(states)
+    ]
+
+
+def test_only_the_settled_beginning_counts():
+    T, F, W = State.TRUE, State.FALSE, State.WAITING
+    # Counting whatever is settled would say 3 of 4 false; the settled beginning says 1 of 2.
+    assert prefix_counts(made(T, F, W, F, F)) == {"drawn": 5, "judged": 2, "false": 1, "waiting": 1}
+    assert prefix_counts(made(W, F)) == {"drawn": 2, "judged": 0, "false": 0, "waiting": 1}
+    assert prefix_counts([]) == {"drawn": 0, "judged": 0, "false": 0, "waiting": 0}
+
+
+@pytest.mark.parametrize("relation", ["MR1.1", "MR3.1", "MR3.2"])
+def test_relations_that_preserve_truth_settle_with_the_source_alone(relation):
+    for label in LABELS:
+        state = settle_group(drawn(relation, label, label), known(i1=label)).state
+        assert state is State.TRUE
