@@ -22,7 +22,7 @@ from audit.reports.words import (
 )
 
 WIDTH = 100
-NARROWEST = 60
+NARROWEST = 70
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def _counted(name: str, heading: str | None = None, optional: bool = False) -> C
 
 COLUMNS = (
     _counted("groups", optional=True),
-    _counted("satisfied"),
+    _counted("satisfied", optional=True),
     _counted("judged"),
     _counted("false"),
     _counted("waiting", "waits", optional=True),
@@ -54,7 +54,7 @@ COLUMNS = (
 def to_terminal(report: Report, width: int | None = None) -> str:
     """The report as text: a table per relation, who was and who is best, totals, notes, and the signature last.
 
-    `width` is the number of columns to stay within (default 100, at least 60): names that do not fit are cut, counts
+    `width` is the number of columns to stay within (default 100, at least 70): names that do not fit are cut, counts
     that do not fit are left out. The signature stays on one line, however long, so that it can be copied.
 
     >>> from audit.reports.build import build_report

@@ -1,0 +1,184 @@
+"""`rerank`: the study's own totals, counts, and every way in which a user's file can be wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from audit.errors import AuditError, BadFile, BadRow, UnknownName
+from audit.reports.rerank import rerank
+
+PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
+needs_paper = pytest.mark.skipif(not PAPER.exists(), reason="the study's tables are not beside this checkout")
+
+RATES = "relation,system,sr_observed,fs_rate\n"
+COUNTS = "relation,system,groups,satisfied,judged,false\n"
+
+
+def rank(tmp_path, content, **options):
+    path = tmp_path / "totals.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return rerank(path, **options)
+
+
+@needs_paper
+@pytest.mark.parametrize(
+    ("relation", "genuine"),
+    [("MR1.3", [0.8124, 0.6589, 0.6615, 0.4989]), ("MR4.2", [0.8323, 0.7125, 0.5784, 0.8293])],
+)
+def test_the_studys_genuine_rates(relation, genuine):
+    # Jiang et al. 2022, section 6.2, printed in per cent with two decimals.
+    found = {cell["system"]: cell["sr_genuine"] for cell in rerank(PAPER)["cells"] if cell["relation"] == relation}
+    expected = dict(zip(("amazon", "microsoft", "heroku", "stanford"), genuine, strict=True))
+    assert found == pytest.approx(expected, abs=1e-4)
+
+
+@needs_paper
+def test_the_studys_orders():
+    relations = rerank(PAPER)["relations"]
+    changed = [entry["relation"] for entry in relations if entry["order_changes"]]
+    best = [entry["relation"] for entry in relations if entry["best_changes"]]
+    assert len(relations) == 20
+    assert len(best) == 10
+    # The study's text says 16; its printed tables give 15 (docs/paper-figures.md).
+    assert len(changed) == 15
+    assert sorted({entry["relation"] for entry in relations} - set(changed)) == [
+        "MR2.1",
+        "MR2.2",
+        "MR3.2",
+        "MR6.2",
+        "MR7.1",
+    ]
+
+
+@needs_paper
+def test_the_document_of_the_study_is_plain_json():
+    report = rerank(PAPER)
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+    assert report["signature"]["file"] == PAPER.name
+    assert all(cell["groups"] is None and cell["fs_low"] is None for cell in report["cells"])
+
+
+def test_counts_give_rates_and_intervals(tmp_path):
+    report = rank(tmp_path, COUNTS + "MR1,b,100,80,60,15\nMR1,a,100,80,0,0\n\nMR1,c,50,0,0,0\n")
+    unjudged, judged, nothing = report["cells"]
+    assert [cell["system"] for cell in report["cells"]] == ["a", "b", "c"]
+    assert judged["sr_genuine"] == pytest.approx(0.6)
+    assert judged["violated"] == 20
+    assert judged["fs_low"] < 0.25 < judged["fs_high"]
+    assert unjudged["sr_genuine"] is None
+    assert nothing["sr_genuine"] == 0
+    assert judged["task"] == "sentiment"
+    assert report["signature"]["interval"] == "choose"
+    assert report["overall"]["fs_rate"] == pytest.approx(0.25)
+
+
+def test_interval_method_can_be_chosen(tmp_path):
+    content = COUNTS + "MR1,a,50,50,10,2\n"
+    exact, usual = rank(tmp_path, content, interval="exact"), rank(tmp_path, content)
+    assert exact["cells"][0]["fs_low"] == pytest.approx(2 / 50)
+    assert exact["cells"][0]["fs_high"] == pytest.approx(26 / 50)
+    assert usual["cells"][0]["fs_high"] < 26 / 50
+    with pytest.raises(UnknownName, match="wald"):
+        rank(tmp_path, content, interval="wald")
+
+
+def test_tasks_spaces_quotes_bom_and_other_columns(tmp_path):
+    content = "\ufeff task , relation,system,sr_observed,fs_rate,remark\r\n"
+    content += 'topic,MR1,"my, system", 0.5 ,1,ok\r\n,MR1,x,1,0,\r\n'
+    report = rank(tmp_path, content)
+    assert [(cell["task"], cell["system"]) for cell in report["cells"]] == [("sentiment", "x"), ("topic", "my, system")]
+    assert report["cells"][1]["sr_genuine"] == 0
+
+
+def test_same_content_same_document(tmp_path):
+    assert rank(tmp_path, RATES + "MR1,a,1,0\n") == rank(tmp_path, RATES + "MR1,a,1,0\n")
+    assert rank(tmp_path, RATES + "MR1,a,1,0\n")["signature"] != rank(tmp_path, RATES + "MR1,a,1,1\n")["signature"]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("MR1,a,many,0", "column sr_observed is 'many', which is not a number"),
+        ("MR1,a,,0", "column sr_observed is '', which is not a number"),
+        ("MR1,a,nan,0", "which is not a number"),
+        ("MR1,a,0.5,inf", "column fs_rate is 'inf'"),
+        ("MR1,a,92.63,0.1", "column sr_observed is 92.63; allowed are fractions from 0 to 1"),
+        ("MR1,a,0.5,-0.1", "column fs_rate is -0.1"),
+        ("MR1,,0.5,0.1", "column system is empty"),
+        (",a,0.5,0.1", "column relation is empty"),
+        ("MR1,a,0.5", "3 fields where the header has 4"),
+        ("MR1,a,0.5,0.1,9", "5 fields"),
+        ("MR0,z,0.5,0.1", "relation MR0 and system z are already on line 2"),
+    ],
+)
+def test_a_bad_row_of_rates(tmp_path, line, says):
+    with pytest.raises(BadRow, match=r"totals\.csv, line 3: ") as caught:
+        rank(tmp_path, f"{RATES}MR0,z,1,0\n{line}\n")
+    assert says in str(caught.value)
+    assert caught.value.line == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("MR1,a,10,11,0,0", "column satisfied is 11 but groups is 10; allowed are 0 to 10"),
+        ("MR1,a,10,8,9,0", "column judged is 9 but satisfied is 8"),
+        ("MR1,a,10,8,4,5", "column false is 5 but judged is 4"),
+        ("MR1,a,-10,0,0,0", "column groups is -10; allowed are whole numbers from 0"),
+        ("MR1,a,10,7.5,0,0", "column satisfied is 7.5"),
+        ("MR1,a,1_0,0,0,0", "not a number"),
+    ],
+)
+def test_a_bad_row_of_counts(tmp_path, line, says):
+    with pytest.raises(BadRow) as caught:
+        rank(tmp_path, f"{COUNTS}{line}\n")
+    assert says in str(caught.value)
+
+
+def test_bad_rows_are_listed_together(tmp_path):
+    with pytest.raises(BadFile) as caught:
+        rank(tmp_path, RATES + "MR1,a,2,0\n" * 12 + "MR1,b,1,1\n")
+    message = str(caught.value)
+    assert "12 rows are wrong" in message
+    assert "line 2:" in message
+    assert "line 11:" in message
+    assert "line 12:" not in message
+    assert "and 2 more" in message
+
+
+def test_lines_are_counted_through_quoted_line_breaks(tmp_path):
+    with pytest.raises(BadRow) as caught:
+        rank(tmp_path, RATES + '"MR\n1",a,1,0\nMR2,a,x,0\n')
+    assert caught.value.line == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "the file is empty"),
+        ("\n\n", "the file is empty"),
+        (RATES, "there is a header but no row"),
+        ("relation,sr_observed,fs_rate\nMR1,1,0\n", "column(s) system are missing"),
+        ("relation,system\nMR1,a\n", "there are neither rates nor counts"),
+        ("relation,system,sr_observed\nMR1,a,1\n", "column(s) fs_rate are missing"),
+        ("relation,system,groups,judged\nMR1,a,1,1\n", "column(s) satisfied, false are missing"),
+        ("relation,system,sr_observed,judged\nMR1,a,1,1\n", "are mixed"),
+        ("relation,system,system,sr_observed,fs_rate\nMR1,a,a,1,0\n", "'system' is there twice"),
+        (RATES.encode() + b"MR1,a,1,0\nMR1,caf\xe9,1,0\n", "line 3: the file is not UTF-8"),
+        (RATES.encode("utf-16"), "not UTF-8"),
+        (RATES + 'MR1,"a,1,0\n', "not CSV"),
+    ],
+)
+def test_a_bad_file(tmp_path, content, says):
+    with pytest.raises(AuditError) as caught:
+        rank(tmp_path, content)
+    assert says in str(caught.value)
+    assert "totals.csv" in str(caught.value)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(BadFile, match="there is no such file"):
+        rerank(tmp_path / "nothing.csv")
+    with pytest.raises(BadFile, match="cannot be read"):
+        rerank(tmp_path)
