@@ -6,6 +6,7 @@ here changes a word: only white space, HTML tags, and characters that a wrong en
 
 import re
 from collections.abc import Callable
+from html import unescape
 
 # Bytes 0x80-0x9f that came through as control characters are Windows-1252 punctuation nearly everywhere; the few
 # accented letters among them are Mac Roman (Almod\x97var is rarer than a dash, but \x8e is always an e acute).
@@ -17,6 +18,8 @@ _CONTROLS |= {0x09: " ", 0xA0: " ", 0xAD: "", 0xFEFF: ""}
 _ODD = re.compile(f"[{re.escape(''.join(map(chr, _CONTROLS)))}]")
 
 _QUOTED = re.compile("=(85|9[1-7])")  # quoted-printable, left over in polarity v2.0
+
+_ENTITY = re.compile(r"&#(\d{2,5});(?: (?=(?:s|t|re|ve|ll|d|m)\b))?")  # can&#8217; t
 
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:i|b|em|u|hr|p|strong|spoiler)\s*/?>", re.IGNORECASE)
@@ -35,7 +38,7 @@ _STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     for pattern, new in (
         (r"\.(?: \.)+|[!?](?: [!?])+|\*(?: \*)+", _closed_up),  # . . . and ! ? ! and * * *
         (r"\b(?:a|s|f|fu|sh) \*+ ?(?=(?:u?c?k|h?i?t|t|holes?|k?ing|er|ed)\b)", _closed_up),  # s * * t
-        (r"(?<!\S)\* \w+ \*(?!\S)", _closed_up),  # * me *
+        (r"(?<!\S)\* \w\w+ \*(?!\S)", _closed_up),  # * me *
         (r"(?<!\S)[:;](?: -)? \)(?!\S)", _closed_up),  # : )
         (r"(?<![\w.'-])[a-z] \.(?: [a-z] \.)+", _closed_up),  # u . s .
         (r"(?<!\d)\d{1,3}(?: , \d{3})+(?!\d)", _closed_up),  # 1 , 000
@@ -65,8 +68,8 @@ def mended(text: str) -> str:
         text = text.translate(_CONTROLS)
     if "=" in text:
         text = _QUOTED.sub(lambda match: _CONTROLS[int(match.group(1), 16)], text)
-    if "&nbsp" in text:
-        text = re.sub("&nbsp ?;", " ", text)
+    if "&" in text:
+        text = _ENTITY.sub(lambda match: unescape(f"&#{match.group(1)};"), re.sub("&nbsp ?;", " ", text))
     return text.replace("´", "'").replace("``", '"').replace("''", '"').replace("`", "'")
 
 

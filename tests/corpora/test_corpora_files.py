@@ -54,6 +54,13 @@ def test_jsonl_is_read_alike(tmp_path: Path) -> None:
     assert get_corpus(table).fingerprint() == get_corpus(lines).fingerprint()
 
 
+def test_tabs_and_capital_names(tmp_path: Path) -> None:
+    wanted = [("positive", "Good, yes.")]
+    tabs, lines = "GOLD\tText\npositive\tGood, yes.\n", '{"Text": "Good, yes.", "Gold": "POSITIVE"}'
+    for name, content in (("mine.tsv", tabs), ("mine.ndjson", lines)):
+        assert [(row.gold, row.input.text) for row in get_corpus(_file(tmp_path, content, name)).rows()] == wanted
+
+
 def test_rows_without_ids_are_numbered(tmp_path: Path) -> None:
     corpus = get_corpus(_file(tmp_path, "text\nOne.\n\nTwo.\n"))
     assert [(row.key, row.input.text) for row in corpus.rows()] == [("1", "One."), ("2", "Two.")]

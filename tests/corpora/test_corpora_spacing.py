@@ -38,6 +38,8 @@ from audit.corpora.spacing import mended, paragraphs, restored
         ("a * very * stale summer , * * * out of four", "a *very* stale summer, *** out of four"),
         ("interwoven\x85 \x96 well", "interwoven... – well"),
         ("ron howard=92s film", "ron howard’s film"),
+        ("what the director can&#8217; t do", "what the director can’t do"),
+        ("harry & tonto , s&m and pb& j", "harry & tonto, s&m and pb&j"),
         ("one .\ntwo , three .", "one.\ntwo, three."),
         ("", ""),
     ],
