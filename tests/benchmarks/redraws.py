@@ -1,0 +1,115 @@
+"""Do the intervals hold what they promise, on real systems and real text?
+
+Gold answers every question about rotten-tomatoes, and most relations carry answers, so the true R_FS of those cells is
+known for the whole population. Samples are drawn again and again, and each interval is checked against the truth.
+
+    python tests/benchmarks/redraws.py            # prints the table of docs/benchmarks.md
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from audit.annotation.gold import answer_with_gold
+from audit.corpora import get_corpus
+from audit.false_satisfaction.questions import refresh
+from audit.false_satisfaction.settling import State, drawn_groups, known_answers, settle_group
+from audit.runner.executors import Processes
+from audit.runner.run import fitting, run
+from audit.sampling.designs import DESIGNS, first
+from audit.sampling.draw import Size, draw, satisfied_groups
+from audit.statistics.intervals import choose
+from audit.store import open_store
+
+SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
+SOURCES, REDRAWS, PER_CELL = 2000, 400, 60
+CELL = ["relation_id", "system_id"]
+
+
+def population(path, systems=SYSTEMS, sources=SOURCES):
+    """Every satisfied group of the cells whose truth gold knows: a frame with columns relation, system, row, false."""
+    engine = open_store(str(path), create=True)
+    corpus = get_corpus("rotten-tomatoes")
+    with Processes() as executor:
+        study = run(engine, corpus, systems, fitting(corpus, None), executor, limit=sources).study.id
+    drawn = draw(engine, study, Size(share=1.0))
+    refresh(engine)
+    answer_with_gold(engine)
+    with engine.connect() as connection:
+        candidates = satisfied_groups(connection, study)
+        known = known_answers(connection, "gold")
+        states = [
+            (one.group_id, one.system_id, int(settle_group(one, known).state))
+            for one in drawn_groups(connection, [drawn.sample])
+        ]
+    truth = candidates.merge(
+        pd.DataFrame(states, columns=["group_id", "system_id", "state"]), on=["group_id", "system_id"]
+    )
+    waiting = truth.groupby(CELL)["state"].transform(lambda states: (states == State.WAITING).any())
+    return truth[~waiting].assign(false=lambda frame: frame["state"] == State.FALSE).reset_index(drop=True)
+
+
+def coverage(truth, design, redraws=REDRAWS, per_cell=PER_CELL):
+    """Per cell: population size, true R_FS, mean estimate, share of redraws whose interval holds the truth, width."""
+    cells = truth.groupby(CELL).agg(
+        relation=("relation", "first"), system=("system", "first"), size=("false", "size"), true=("false", "mean")
+    )
+    cells[["held", "width", "mean"]] = 0.0
+    for seed in range(redraws):
+        sample = first(truth, DESIGNS[design](truth, 1_000 + seed), lambda n: min(n, per_cell))
+        counted = sample.groupby(CELL)["false"].agg(["sum", "size"])
+        for cell, (hits, drawn) in zip(counted.index, counted.to_numpy(), strict=True):
+            interval = choose(int(hits), int(drawn), int(cells.at[cell, "size"]))
+            slack = 1e-12
+            cells.at[cell, "held"] += interval.low - slack <= cells.at[cell, "true"] <= interval.high + slack
+            cells.at[cell, "width"] += interval.high - interval.low
+            cells.at[cell, "mean"] += hits / drawn
+    cells[["held", "width", "mean"]] /= redraws
+    return cells.reset_index(drop=True)
+
+
+def table(cells):
+    """The cells as a Markdown table by relation, and the totals."""
+    by_relation = cells.groupby("relation", sort=False).agg(
+        cells=("held", "size"),
+        least=("true", "min"),
+        most=("true", "max"),
+        held=("held", "mean"),
+        worst=("held", "min"),
+        width=("width", "mean"),
+    )
+    lines = ["| relation | cells | true R_FS | coverage | worst cell | mean width |", "|---|---|---|---|---|---|"]
+    lines += [
+        f"| {name} | {row.cells} | {row.least:.3f}-{row.most:.3f} "
+        f"| {row.held:.3f} | {row.worst:.3f} | {row.width:.3f} |"
+        for name, row in by_relation.iterrows()
+    ]
+    bias = np.abs(cells["mean"] - cells["true"]).max()
+    lines.append(
+        f"\nOver all {len(cells)} cells: coverage {cells['held'].mean():.4f}; cells larger than the sample: "
+        f"{cells.loc[cells['size'] > PER_CELL, 'held'].mean():.4f}; largest |mean estimate - truth| {bias:.4f}."
+    )
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--db", type=Path, help="keep the database here (default: a temporary one)")
+    parser.add_argument("--redraws", type=int, default=REDRAWS)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        truth = population(arguments.db or Path(folder) / "coverage.db")
+        print(
+            f"{len(truth):,} satisfied groups; {arguments.redraws} redraws of {PER_CELL} groups per cell.",
+            file=sys.stderr,
+        )
+        for design in DESIGNS:
+            print(f"\n### Design `{design}`\n\n{table(coverage(truth, design, arguments.redraws))}")
+
+
+if __name__ == "__main__":
+    main()
