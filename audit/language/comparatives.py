@@ -37,6 +37,7 @@ _POINTING = words("it its he she they them his her him their this that which who
 _LINKS = words("of in from by with on at for about")
 _INSIDE = words("DT JJ NN NNS NNP NNPS CD PRP$ VBN VBG POS HYPH")
 _CLAUSE_OPENERS = words("and but so")
+_BEFORE_OPINION = words("i we think believe feel say")
 _OPINIONS = words("think thought believe feel guess say know that")
 
 
@@ -128,11 +129,9 @@ def _subject_start(low: Sequence[str], verb: int) -> int:
     """Where the clause of this verb begins: at the sentence's start, after its last comma, or after "I think"."""
     start = 0
     for index in range(verb):
-        if (
-            low[index] in (",", ";", ":")
-            or (index == 0 and low[index] in _CLAUSE_OPENERS)
-            or (low[index] in _OPINIONS and index and low[index - 1] in ("i", "we", "think", "believe", "feel", "say"))
-        ):
+        opens = low[index] in (",", ";", ":") or (index == 0 and low[index] in _CLAUSE_OPENERS)
+        opinion = index > 0 and low[index] in _OPINIONS and low[index - 1] in _BEFORE_OPINION
+        if opens or opinion:
             start = index + 1
     return start
 
@@ -183,8 +182,8 @@ def rephrase(analysis: Analysis) -> str | None:
 
     >>> rephrase(Analysis("The car is faster than the bicycle."))
     'The bicycle is slower than the car.'
-    >>> rephrase(Analysis("Her films are more subtle than this book."))
-    'This book is less subtle than her films.'
+    >>> rephrase(Analysis("These films are more subtle than this book."))
+    'This book is less subtle than these films.'
     """
     found = find(analysis)
     if found is None:
