@@ -9,6 +9,13 @@ from audit.relations.registry import all_relations, get_relation, name_order
 
 # isort: split
 # One line per family.
+from audit.relations import sentiment_adding as _sentiment_adding  # noqa: F401
+from audit.relations import sentiment_capitalizing as _sentiment_capitalizing  # noqa: F401
+from audit.relations import sentiment_extending as _sentiment_extending  # noqa: F401
+from audit.relations import sentiment_permuting as _sentiment_permuting  # noqa: F401
+from audit.relations import sentiment_removing as _sentiment_removing  # noqa: F401
+from audit.relations import sentiment_replacing as _sentiment_replacing  # noqa: F401
+from audit.relations import sentiment_restructuring as _sentiment_restructuring  # noqa: F401
 
 __all__ = [
     "Carry",
