@@ -92,7 +92,8 @@ def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows by task, study, relation and system."""
     keys = zip(frame["task"], frame["study"], frame["relation"], frame["system"], strict=True)
     by_name = [
-        (str(task), str(study), name_order(str(relation)), str(system)) for task, study, relation, system in keys
+        (str(task), name_order(str(study)), name_order(str(relation)), str(system))
+        for task, study, relation, system in keys
     ]
     return frame.iloc[sorted(range(len(frame)), key=by_name.__getitem__)].reset_index(drop=True)
 

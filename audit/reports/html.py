@@ -55,7 +55,7 @@ def _sections(report: Report) -> list[dict[str, Any]]:
         if key not in sections:
             heat_map = charts.false_chart(report, *key)
             sections[key] = {
-                "title": words.place(relation),
+                "title": words.place(report, relation),
                 "heat_map": _inline(
                     heat_map,
                     "Share of satisfactions that are false, by relation and system; the "

@@ -102,8 +102,8 @@ def _tables(report: Report, width: int) -> list[str]:
     blocks, above = [], None
     for relation in report["relations"]:
         lines = []
-        if place(relation) != above:
-            above = place(relation)
+        if place(report, relation) != above:
+            above = place(report, relation)
             lines += [above, "=" * len(above), ""]
         summary = summary_of(report, relation)
         heading = f"{relation['relation']}  {summary}" if summary else relation["relation"]

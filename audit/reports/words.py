@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from audit.keys import canonical
+from audit.keys import canonical, fingerprint
 from audit.reports.build import Report, cells_of
 from audit.statistics.orders import TIED
 
@@ -98,9 +98,16 @@ def best_text(relation: Mapping[str, Any]) -> str:
     return f"{before}{so_far}" if before == after else f"was {before}, is {after}{so_far}"
 
 
-def place(entry: Mapping[str, Any]) -> str:
-    """What a cell or relation of a report belongs to: task, and corpus or study where they are known."""
-    return " · ".join(str(part) for part in (entry["task"], entry["corpus"] or entry["study"]) if part is not None)
+def place(report: Report, entry: Mapping[str, Any]) -> str:
+    """What a cell or relation of a report belongs to: its task, and its corpus where that is known.
+
+    The study is named where there is no corpus, or where several studies of the report share it.
+    """
+    task, corpus, study = entry["task"], entry["corpus"], entry["study"]
+    alike = {other["study"] for other in report["relations"] if (other["task"], other["corpus"]) == (task, corpus)}
+    named = study is not None and (corpus is None or len(alike) > 1)
+    parts = [task, *([corpus] if corpus is not None else []), *([f"study {study}"] if named else [])]
+    return " · ".join(str(part) for part in parts)
 
 
 def summary_of(report: Report, relation: Mapping[str, Any]) -> str:
@@ -207,8 +214,11 @@ def _overlap(report: Report, relation: Mapping[str, Any]) -> bool:
 def signature_line(signature: Mapping[str, Any]) -> str:
     """The signature as one line of `key:value` pairs, as sacreBLEU prints it; the notes are shown elsewhere.
 
-    >>> signature_line({"audit": "0.1.0", "systems": ["a", "b"], "seed": 0, "notes": ["..."]})
-    'audit:0.1.0|systems:a,b|seed:0'
+    What has a name and a version is `name@version`, with `#` and six digits that stand for its settings where it has
+    some; the JSON document has them in full.
+
+    >>> signature_line({"audit": "0.1.0", "systems": [{"name": "a", "version": "1"}], "seed": 0, "notes": ["..."]})
+    'audit:0.1.0|systems:a@1|seed:0'
     """
     return "|".join(
         f"{key}:{_value(value)}" for key, value in signature.items() if key != "notes" and value is not None
@@ -216,8 +226,13 @@ def signature_line(signature: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list | tuple) and all(isinstance(part, str) for part in value):
-        return ",".join(value)
-    return canonical(value)
+    if isinstance(value, Mapping):
+        if {"name", "version"} <= set(value):
+            rest = {key: part for key, part in value.items() if key not in ("name", "version") and part}
+            settings = f"#{fingerprint([canonical(rest)])[:6]}" if rest else ""
+            return f"{value['name']}@{value['version']}{settings}"
+        pairs = [f"{key}={_value(part)}" for key, part in value.items() if part is not None and part != {}]
+        return ",".join(pairs)
+    if isinstance(value, list | tuple):
+        return ("; " if any("," in _value(part) for part in value) else ",").join(_value(part) for part in value)
+    return value if isinstance(value, str) else canonical(value)

@@ -159,7 +159,18 @@ def test_orders_and_changes_in_words():
 
 
 def test_signature_line():
-    assert signature_line({"systems": {"b": "1", "a": "2"}, "limit": None, "n": 3}) == 'systems:{"a":"2","b":"1"}|n:3'
+    systems = [{"name": "a", "version": "1", "settings": {}}, {"name": "b", "version": "2", "settings": {"x": 1}}]
+    line = signature_line({"systems": systems, "limit": None, "samples": [{"seed": 1, "design": "shared"}], "n": True})
+    assert re.fullmatch(r"systems:a@1,b@2#[0-9a-f]{6}\|samples:seed=1,design=shared\|n:true", line)
+    systems[1]["settings"] = {"x": 2}
+    assert signature_line({"systems": systems}) not in line
+
+
+def test_studies_of_one_corpus_are_told_apart():
+    row = {"task": "t", "relation": "MR1", "system": "a", "corpus": "c", "satisfied": 1, "violated": 1, "judged": 0}
+    frame = pd.DataFrame([row | {"false": 0, "study": study} for study in (10, 9)])
+    lines = to_terminal(build_report(frame, {})).splitlines()
+    assert [line for line in lines if "·" in line] == ["t · c · study 9", "t · c · study 10"]
 
 
 def test_charts_say_the_numbers():
