@@ -17,7 +17,7 @@ from pathlib import Path
 from audit.corpora.base import Row, Unit
 from audit.corpora.cache import counted
 from audit.corpora.spacing import paragraphs, restored
-from audit.errors import NotInstalled
+from audit.errors import BadFile, NotInstalled
 from audit.keys import digest, uniform
 from audit.language import Analysis
 from audit.tasks import Input
@@ -83,6 +83,8 @@ def _content() -> dict[str, list[tuple[str, str]]]:
             for row in csv.DictReader(lines):
                 content[row["source"]].append((row["text"], _LABELS[row["label"]]))
             return content
+    except (KeyError, UnicodeDecodeError, csv.Error) as problem:
+        raise BadFile(f"{_found()} is not the file we know ({problem!r}); run: {_INSTALL}") from problem
     finally:
         csv.field_size_limit(before)
 

@@ -12,6 +12,7 @@ and then `--systems mine:classify`.
 
 import importlib
 import inspect
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 
 from audit.errors import AuditError, BadOutput
-from audit.keys import fingerprint
+from audit.keys import canonical, fingerprint
 from audit.systems.base import System
 from audit.tasks import TASKS, Input, Output
 
@@ -73,8 +74,7 @@ class Own:
         # A function's or type's own `name` is no wish of the user's; only a string that was set counts.
         self.name: str = _text(found, "name") or spec
         self.version: str = _text(found, "version") or _source_version(found, module)
-        settings = getattr(found, "settings", None)
-        self.settings: Mapping[str, object] = dict(settings) if isinstance(settings, Mapping) else {}
+        self.settings: Mapping[str, object] = _settings(spec, found)
         self.tasks: tuple[str, ...] = _names(spec, found, "tasks", ("sentiment",))
         self.languages: tuple[str, ...] = _names(spec, found, "languages", ("en",))
         unknown = [task for task in self.tasks if task not in TASKS]
@@ -173,6 +173,20 @@ def _names(spec: str, found: object, attribute: str, default: tuple[str, ...]) -
     if not isinstance(values, tuple | list | set) or not values or not all(isinstance(one, str) for one in values):
         raise AuditError(f"{spec!r} has {attribute} = {_short(value)}; it must be a list of names")
     return tuple(values)
+
+
+def _settings(spec: str, found: object) -> dict[str, object]:
+    """The object's settings. They are stored as JSON, so they must be able to become it."""
+    settings = getattr(found, "settings", None)
+    if settings is None:
+        return {}
+    try:
+        kept = json.loads(canonical(dict(settings)))
+    except (TypeError, ValueError) as problem:
+        raise AuditError(
+            f"{spec!r} has settings that cannot be kept ({problem}); they must be a dict of numbers, strings and lists"
+        ) from problem
+    return kept
 
 
 def _callables(module: ModuleType) -> str:

