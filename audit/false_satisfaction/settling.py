@@ -78,16 +78,21 @@ class Known:
     origin: str
 
 
-def known_answers(connection: Connection, whose: Whose = "both") -> dict[tuple[str, int], Known]:
-    """The answer that counts by (task, input), of the origins that were asked for."""
+def known_answers(
+    connection: Connection, whose: Whose = "both", inputs: Collection[int] | None = None
+) -> dict[tuple[str, int], Known]:
+    """The answer that counts by (task, input), of the origins that were asked for; about these inputs, or about all."""
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     query = (
         select(question.c.task, question.c.input_id, answer.c.origin, answer.c.allowed)
         .join(answer, answer.c.question_id == question.c.id)
         .where(question.c.kind == "input", answer.c.origin.in_(ALLOWED[whose]))
     )
+    queries = (
+        [query] if inputs is None else [query.where(question.c.input_id.in_(piece)) for piece in pieces(sorted(inputs))]
+    )
     found: dict[tuple[str, int], Known] = {}
-    for task, given, origin, allowed in connection.execute(query):
+    for task, given, origin, allowed in (row for one in queries for row in connection.execute(one)):
         before = found.get((task, int(given)))
         if before is None or ORIGINS.index(origin) < ORIGINS.index(before.origin):
             found[task, int(given)] = Known(frozenset(allowed), origin)

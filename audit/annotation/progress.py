@@ -1,0 +1,52 @@
+"""How far the judging is: for managers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Engine, and_, func, select
+
+from audit.annotation.accounts import ROLES, require
+from audit.annotation.answers import ORIGINS, WITHDRAWN
+from audit.store import table_of, tables
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Counts over the whole database."""
+
+    open: int
+    """Questions that a drawn group waits for."""
+    answers: Mapping[str, int]
+    """Questions with an answer, by origin (adjudicated, people, gold); one question may have several origins."""
+    judgements: Mapping[str, int]
+    """Judgements that count, by the name of the person; accounts that judged nothing have 0."""
+
+
+def progress(engine: Engine, account_id: int) -> Progress:
+    """Count questions, answers and judgements. Raises NotAllowed for anyone but a manager."""
+    question, answer = table_of(tables.Question), table_of(tables.Answer)
+    annotator, judgement = table_of(tables.Annotator), table_of(tables.Judgement)
+    later = judgement.alias("later")
+    by_origin = select(answer.c.origin, func.count()).group_by(answer.c.origin)
+    counts = and_(judgement.c.annotator_id == annotator.c.id, judgement.c.answer != WITHDRAWN)
+    by_person = (
+        select(annotator.c.name, func.count(judgement.c.id))
+        .outerjoin(judgement, counts)
+        .outerjoin(later, later.c.supersedes == judgement.c.id)
+        .where(annotator.c.role.in_(ROLES), later.c.id.is_(None))
+        .group_by(annotator.c.name)
+        .order_by(annotator.c.name)
+    )
+    with engine.connect() as connection:
+        require(connection, account_id, "manager")
+        waiting = select(func.count()).select_from(question).where(question.c.priority.is_not(None))
+        found = {str(row[0]): int(row[1]) for row in connection.execute(by_origin)}
+        # Somebody whose every judgement was withdrawn has no row in `by_person`, but an account all the same.
+        names = select(annotator.c.name).where(annotator.c.role.in_(ROLES)).order_by(annotator.c.name)
+        people = {str(row[0]): 0 for row in connection.execute(names)}
+        people |= {str(row[0]): int(row[1]) for row in connection.execute(by_person)}
+        return Progress(
+            open=int(connection.execute(waiting).scalar() or 0),
+            answers={origin: found.get(origin, 0) for origin in ORIGINS},
+            judgements=people,
+        )

@@ -1,0 +1,328 @@
+"""Looking at groups one page at a time: texts, outputs, answers, and why a satisfaction is false.
+
+For adjudicators and managers: this is what must never reach an annotator, so every function asks for the role.
+Pages go by key (group, system) and never count or load everything, so a million groups browse like a hundred.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, and_, exists, select, tuple_
+
+from audit.annotation.accounts import require
+from audit.errors import AuditError
+from audit.false_satisfaction.settling import (
+    COUNTED,
+    Drawn,
+    Known,
+    State,
+    Step,
+    carry_of,
+    drawn_groups,
+    known_answers,
+    settle_group,
+)
+from audit.relations import Outcome, name_order
+from audit.relations.carry import Seen
+from audit.store import table_of, tables
+from audit.tasks import Input, Output, get_task
+
+READERS = ("adjudicator", "manager")
+SETTLED = ("false", "true", "waiting")
+"""States of drawn groups: what their answers say."""
+STATES = (*SETTLED, "undrawn", "violated", "inapplicable", "error")
+"""`undrawn` is a satisfied group that is in no sample; the last three are the runner's outcomes."""
+_BATCH = 200
+_FARTHEST = 4_000
+"""Drawn groups that one call looks at in search of a state."""
+
+Cursor = tuple[int, int]
+"""(group id, system id) of the last line that was looked at."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Which groups to show; None: all."""
+
+    study: int | None = None
+    relation: int | None = None
+    system: int | None = None
+    state: str | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One group of one system, in a list."""
+
+    group_id: int
+    system_id: int
+    corpus: str
+    relation: str
+    system: str
+    row: str
+    state: str
+    text: str
+    """The source's text."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """Lines in the order of their keys; `next` goes on from here, None: there are no more."""
+
+    lines: tuple[Line, ...]
+    next: Cursor | None
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a wish can name: (id, name) pairs."""
+
+    studies: tuple[tuple[int, str], ...]
+    relations: tuple[tuple[int, str], ...]
+    systems: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One member of a group, with the system's output and the answer about it."""
+
+    role: str
+    input: Input
+    output: Output | None
+    allowed: tuple[str, ...]
+    """Right labels; empty where nobody knows."""
+    origin: str
+    """adjudicated, people, gold, `carried ORIGIN`, or empty."""
+    wrong: bool | None
+    """Whether the output is wrong; None where that is not known, or the member does not count (a probe)."""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One group of one system in full, its parts in the order of the group."""
+
+    corpus: str
+    task: str
+    relation: str
+    system: str
+    version: str
+    row: str
+    state: str
+    value: float | None
+    reason: str | None
+    parts: tuple[Part, ...]
+
+
+def choices(engine: Engine, account_id: int) -> Choices:
+    """The studies, relations and systems of the database. Raises NotAllowed."""
+    study, relation, system = (table_of(model) for model in (tables.Study, tables.Relation, tables.System))
+    with engine.connect() as connection:
+        require(connection, account_id, *READERS)
+        studies = connection.execute(select(study.c.id, study.c.corpus).order_by(study.c.id)).all()
+        relations = connection.execute(select(relation.c.id, relation.c.name, relation.c.version)).all()
+        systems = connection.execute(
+            select(system.c.id, system.c.name, system.c.version).order_by(system.c.name, system.c.id)
+        ).all()
+    return Choices(
+        tuple((int(row[0]), str(row[1])) for row in studies),
+        _named(sorted(relations, key=lambda row: (name_order(row[1]), row[0]))),
+        _named(systems),
+    )
+
+
+def browse(
+    engine: Engine, account_id: int, wish: Wish | None = None, after: Cursor | None = None, size: int = 25
+) -> Page:
+    """The next groups that match. Raises NotAllowed, and AuditError for an unknown state.
+
+    A page may hold fewer than `size` lines and still have a `next`: what people's answers say of a group is worked
+    out, not stored, so one call looks at 4,000 drawn groups at most.
+    """
+    wish = wish or Wish()
+    if wish.state is not None and wish.state not in STATES:
+        raise AuditError(f"state {wish.state!r} is not one of {', '.join(STATES)}")
+    with engine.connect() as connection:
+        require(connection, account_id, *READERS)
+        lines: list[Line] = []
+        looked = 0
+        while True:
+            batch = _rows(connection, wish, after, _BATCH if wish.state in SETTLED else size + 1)
+            states = _states(connection, batch)
+            for row in batch:
+                if len(lines) == size:
+                    return Page(tuple(lines), after)
+                key = (int(row["group_id"]), int(row["system_id"]))
+                after = key
+                if wish.state in (None, states[key]):
+                    lines.append(_line(row, states[key]))
+            looked += len(batch)
+            if len(batch) < (_BATCH if wish.state in SETTLED else size + 1):
+                return Page(tuple(lines), None)
+            if looked >= _FARTHEST:
+                return Page(tuple(lines), after)
+
+
+def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> Detail:
+    """One group of one system in full. Raises NotAllowed, and AuditError where there is none."""
+    with engine.connect() as connection:
+        require(connection, account_id, *READERS)
+        key = (table_of(tables.Verdict).c.group_id == group_id, table_of(tables.Verdict).c.system_id == system_id)
+        row = connection.execute(_query().where(*key)).mappings().first()
+        if row is None:
+            raise AuditError(f"there is no group {group_id} of system {system_id}")
+        state = _states(connection, [row])[group_id, system_id]
+        parts = _parts(connection, row)
+    names = {name: row[name] for name in ("corpus", "task", "relation", "system", "version", "row", "value", "reason")}
+    return Detail(**names, state=state, parts=parts)
+
+
+def _query() -> Select[Any]:
+    study, group, verdict = table_of(tables.Study), table_of(tables.Group), table_of(tables.Verdict)
+    relation, system = table_of(tables.Relation), table_of(tables.System)
+    source, given = table_of(tables.Source), table_of(tables.Input)
+    return (
+        select(
+            verdict.c.group_id,
+            verdict.c.system_id,
+            verdict.c.outcome,
+            verdict.c.value,
+            verdict.c.reason,
+            study.c.corpus,
+            relation.c.task,
+            relation.c.name.label("relation"),
+            group.c.relation_id,
+            system.c.name.label("system"),
+            system.c.version,
+            source.c.row,
+            given.c.texts,
+            _drawn().label("drawn"),
+        )
+        .join(group, group.c.id == verdict.c.group_id)
+        .join(study, study.c.id == group.c.study_id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .join(system, system.c.id == verdict.c.system_id)
+        .join(source, source.c.id == group.c.source_id)
+        .join(given, given.c.id == source.c.input_id)
+    )
+
+
+def _drawn() -> ColumnElement[bool]:
+    """Condition: the group of the outer query is in a sample of its system."""
+    draw, verdict = table_of(tables.Draw), table_of(tables.Verdict)
+    return exists().where(draw.c.group_id == verdict.c.group_id, draw.c.system_id == verdict.c.system_id)
+
+
+def _rows(connection: Connection, wish: Wish, after: Cursor | None, limit: int) -> Sequence[RowMapping]:
+    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
+    query = _query().order_by(verdict.c.group_id, verdict.c.system_id).limit(limit)
+    for column, value in (
+        (group.c.study_id, wish.study),
+        (group.c.relation_id, wish.relation),
+        (verdict.c.system_id, wish.system),
+    ):
+        if value is not None:
+            query = query.where(column == value)
+    if wish.state in (*SETTLED, "undrawn"):
+        drawn = _drawn() if wish.state in SETTLED else ~_drawn()
+        query = query.where(verdict.c.outcome == int(Outcome.SATISFIED), drawn)
+    elif wish.state is not None:
+        query = query.where(verdict.c.outcome == int(Outcome[wish.state.upper()]))
+    if after is not None:
+        query = query.where(tuple_(verdict.c.group_id, verdict.c.system_id) > tuple_(*after))
+    return connection.execute(query).mappings().all()
+
+
+def _states(connection: Connection, rows: Sequence[RowMapping]) -> dict[Cursor, str]:
+    states: dict[Cursor, str] = {}
+    to_settle: set[int] = set()
+    for row in rows:
+        outcome = Outcome(row["outcome"])
+        state = outcome.name.lower()
+        if outcome is Outcome.SATISFIED:
+            state = "undrawn"
+            if row["drawn"]:
+                to_settle.add(int(row["group_id"]))
+        states[int(row["group_id"]), int(row["system_id"])] = state
+    if to_settle:
+        samples = [int(row[0]) for row in connection.execute(select(table_of(tables.Sample).c.id))]
+        drawn = list(drawn_groups(connection, samples, to_settle))
+        known = known_answers(connection, "both", {step.input_id for one in drawn for step in one.steps})
+        for one in drawn:
+            states[one.group_id, one.system_id] = State(settle_group(one, known).state).name.lower()
+    return states
+
+
+def _line(row: RowMapping, state: str) -> Line:
+    names = {name: row[name] for name in ("corpus", "relation", "system", "row")}
+    return Line(int(row["group_id"]), int(row["system_id"]), **names, state=state, text=" ".join(row["texts"]))
+
+
+def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
+    member, given, output = table_of(tables.Member), table_of(tables.Input), table_of(tables.Output)
+    of_system = and_(output.c.input_id == member.c.input_id, output.c.system_id == row["system_id"])
+    query = (
+        select(
+            member.c.step,
+            member.c.role,
+            member.c.input_id,
+            given.c.texts,
+            given.c.languages,
+            output.c.attempt,
+            output.c.label,
+            output.c.score,
+            output.c.text,
+            output.c.error,
+        )
+        .join(given, given.c.id == member.c.input_id)
+        .outerjoin(output, of_system)
+        .where(member.c.group_id == row["group_id"])
+        .order_by(member.c.step, output.c.attempt)
+    )
+    members: dict[int, RowMapping] = {one["step"]: one for one in connection.execute(query).mappings()}
+    known = known_answers(connection, "both", {one["input_id"] for one in members.values()})
+    steps = {number: _step(one) for number, one in members.items()}
+    counted = tuple(step for step in steps.values() if step.role in COUNTED)
+    drawn = Drawn(row["task"], row["relation"], row["relation_id"], row["system_id"], 0, row["group_id"], counted)
+    origins = iter(settle_group(drawn, known).origins)
+    source = next((step for step in counted if step.role == "source"), None)
+    parts = []
+    for number, one in members.items():
+        step = steps[number]
+        origin = next(origins) if step.role in COUNTED else ""
+        allowed = _allowed(drawn, source, step, origin, known)
+        found = step.output if one["attempt"] is not None else None
+        judged = found is not None and not found.error and bool(allowed)
+        wrong = get_task(row["task"]).is_wrong(step.output, set(allowed)) if judged else None
+        texts = step.input or Input((), ())
+        parts.append(Part(step.role, texts, found, allowed, origin, wrong))
+    return tuple(parts)
+
+
+def _step(one: RowMapping) -> Step:
+    given = Input(tuple(one["texts"]), tuple(one["languages"].split(",")))
+    result = Output(one["label"], one["score"], one["text"], one["error"])
+    return Step(one["role"], one["input_id"], result, given)
+
+
+def _allowed(
+    drawn: Drawn, source: Step | None, step: Step, origin: str, known: dict[tuple[str, int], Known]
+) -> tuple[str, ...]:
+    """The labels that are right for one member, by the answer whose origin the rule has named."""
+    if not origin:
+        return ()
+    if not origin.startswith("carried"):
+        return tuple(sorted(known[drawn.task, step.input_id].allowed))
+    if source is None or source.input is None or step.input is None:
+        return ()
+    carry = carry_of(drawn.task, drawn.relation)
+    seen = (Seen(source.input, source.output), Seen(step.input, step.output)) if carry.reads else (None, None)
+    return tuple(sorted(carry(known[drawn.task, source.input_id].allowed, *seen) or ()))
+
+
+def _named(rows: Sequence[Any]) -> tuple[tuple[int, str], ...]:
+    """(id, name), with the version where a name stands for several rows."""
+    names = [row[1] for row in rows]
+    return tuple(
+        (int(row[0]), row[1] if names.count(row[1]) == 1 else f"{row[1]} (version {row[2]}, {row[0]})") for row in rows
+    )

@@ -1,0 +1,78 @@
+"""Settling questions on which people disagree."""
+
+import streamlit as st
+from sqlalchemy import Engine
+
+from audit.annotation.judging import Disputed, adjudicate, disputed
+from audit.errors import AuditError
+from audit.false_satisfaction.questions import refresh_around
+from audit.ui import database, session
+from audit.ui.annotate import COMMENT, guideline
+from audit.ui.language import language, t
+from audit.ui.literal import html, reading
+
+ROLES = ("adjudicator", "manager")
+_LATER = "adjudicate-later"
+"""Questions that this session put off."""
+_DONE = "adjudicate-done"
+
+
+def page() -> None:
+    """The most wanted disputed question, its votes without names, and the form that settles it."""
+    engine = database.engine()
+    account = session.allowed(engine, *ROLES)
+    if st.session_state.pop(_DONE, False):
+        st.toast(t("adjudicate.done"), icon=":material/check:")
+    waiting = disputed(engine, account.id)
+    later = st.session_state.get(_LATER, [])
+    # Those put off come last, in the order in which they were put off.
+    waiting.sort(key=lambda one: later.index(one.shown.id) if one.shown.id in later else -1)
+    if not waiting:
+        st.html(f'<h2 class="audit-question">{html(t("adjudicate.nothing"))}</h2>')
+        return
+    st.caption(t("adjudicate.count", count=len(waiting)))
+    _question(engine, account.id, waiting[0])
+    with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
+        st.markdown(guideline(waiting[0].shown.task, language()))
+
+
+def _question(engine: Engine, account_id: int, one: Disputed) -> None:
+    shown = one.shown
+    st.html(f'<h2 class="audit-question">{html(t(f"task.{shown.task}.question"))}</h2>')
+    for text, code in zip(shown.texts, shown.languages, strict=True):
+        st.html(reading(text, code, "audit-large"))
+    st.html(_votes(one))
+    with st.form(f"adjudicate-{shown.id}"):
+        st.write(t("adjudicate.allowed"))
+        chosen = [
+            label
+            for place, label in zip(st.columns(len(shown.labels)), shown.labels, strict=True)
+            if place.checkbox(t(f"label.{label}"), key=f"allow-{shown.id}-{label}")
+        ]
+        reason = st.text_area(t("adjudicate.reason"), max_chars=COMMENT, height=80, key=f"reason-{shown.id}")
+        settle = st.form_submit_button(t("adjudicate.settle"), type="primary", key=f"settle-{shown.id}")
+    st.button(t("adjudicate.later"), key=f"later-{shown.id}", type="tertiary", on_click=_put_off, args=(shown.id,))
+    if settle:
+        try:
+            adjudicate(engine, account_id, shown.id, chosen, reason)
+        except AuditError as problem:
+            session.refused(problem)
+            return
+        refresh_around(engine, shown.id)
+        st.session_state[_DONE] = True
+        st.rerun()
+
+
+def _votes(one: Disputed) -> str:
+    """The votes as an HTML list: letters in the place of names."""
+    rows = []
+    for number, vote in enumerate(one.votes):
+        comment = f"<br><q>{html(vote.comment)}</q>" if vote.comment else ""
+        who = html(t("adjudicate.annotator", letter=chr(ord("A") + number)))
+        rows.append(f"<li>{who}: <strong>{html(t(f'label.{vote.answer}'))}</strong>{comment}</li>")
+    return f'<ul class="audit-votes">{"".join(rows)}</ul>'
+
+
+def _put_off(question_id: int) -> None:
+    later = [id for id in st.session_state.get(_LATER, []) if id != question_id]
+    st.session_state[_LATER] = [*later, question_id]

@@ -1,0 +1,40 @@
+"""The report in a few sentences, in the session's language; in English see `audit.reports.words.headlines`."""
+
+from audit.reports.build import Report
+from audit.reports.words import PERCENT, count, percent
+from audit.ui.language import t
+
+
+def headlines(report: Report) -> list[tuple[str, str]]:
+    """At most four (number, sentence that follows it) pairs, most important first."""
+    totals = report["overall"]
+    lines = []
+    if totals["fs_rate"] is not None:
+        observed, genuine = _share(totals["sr_observed"]), _share(totals["sr_genuine"])
+        lines.append((_share(totals["fs_rate"]), t("headline.false", observed=observed, genuine=genuine)))
+    elif totals["fs_rate_median"] is not None:
+        least, most = _share(totals["fs_rate_least"]), _share(totals["fs_rate_most"])
+        lines.append((_share(totals["fs_rate_median"]), t("headline.median", least=least, most=most)))
+    compared = totals["relations_compared"]
+    if compared:
+        number = t("headline.of", part=totals["best_changes"], whole=compared)
+        lines.append((number, t("headline.best", orders=totals["order_changes"])))
+    if totals["judged"] is not None:
+        lines.append(
+            (
+                count(totals["judged"]),
+                t(
+                    "headline.judged",
+                    satisfied=count(totals["satisfied"]),
+                    estimated=totals["cells_estimated"],
+                    cells=totals["cells"],
+                ),
+            )
+        )
+    if totals["waiting"]:
+        lines.append((count(totals["waiting"]), t("progress.waiting", count=totals["waiting"])))
+    return lines
+
+
+def _share(rate: float | None) -> str:
+    return f"{percent(rate)}{PERCENT}"

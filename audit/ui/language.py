@@ -1,0 +1,90 @@
+"""The app's texts in English and Chinese: `t("annotate.undo")`. They are written in data/ui/en.toml and zh.toml."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from audit.resources import data_file
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+"""Code -> name in the language itself. A new language is one file in data/ui, one guideline and one entry here."""
+_STATE = "language"
+_WIDGET = "language-switch"
+
+
+@cache
+def texts(code: str) -> Mapping[str, str]:
+    """Every text of one language by its dotted key."""
+    content = tomllib.loads(data_file(f"ui/{code}.toml").read_text(encoding="utf-8"))
+    return dict(_flat(content, ""))
+
+
+def language() -> str:
+    """The code of this session's language: the one chosen, or else Chinese for a Chinese browser, or else English."""
+    chosen = st.session_state.get(_STATE)
+    if chosen in LANGUAGES:
+        return str(chosen)
+    return "zh" if str(st.context.locale or "").lower().startswith("zh") else "en"
+
+
+def t(key: str, **values: object) -> str:
+    """The text of this key in this session's language, with its values filled in.
+
+    Where `values` has a `count` of 1 and the language has a text `KEY_one`, that one is taken.
+    """
+    return text_in(language(), key, **values)
+
+
+def text_in(code: str, key: str, **values: object) -> str:
+    """The text of this key in the language `code`.
+
+    >>> text_in("en", "progress.waiting", count=1)
+    'question waits for an answer.'
+    """
+    found = texts(code)
+    if values.get("count") == 1 and f"{key}_one" in found:
+        key = f"{key}_one"
+    return found[key].format(**values)
+
+
+def translated(sentence: str) -> str:
+    """A sentence of another room (a refusal, a note of a report) in this session's language; as it is if unknown."""
+    return sentence_in(language(), sentence)
+
+
+def sentence_in(code: str, sentence: str) -> str:
+    """As `translated`, in the language `code`."""
+    return texts(code)[_sentences()[sentence]] if sentence in _sentences() else sentence
+
+
+def language_switch() -> None:
+    """The control that changes the language of this session."""
+
+    def change() -> None:
+        st.session_state[_STATE] = st.session_state[_WIDGET]
+
+    st.segmented_control(
+        t("app.language"),
+        list(LANGUAGES),
+        default=language(),
+        required=True,
+        format_func=LANGUAGES.__getitem__,
+        key=_WIDGET,
+        on_change=change,
+        label_visibility="collapsed",
+    )
+
+
+@cache
+def _sentences() -> Mapping[str, str]:
+    return {text: key for key, text in texts("en").items() if key.startswith("sentence.")}
+
+
+def _flat(table: Mapping[str, Any], before: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for key, value in table.items():
+        found += _flat(value, f"{before}{key}.") if isinstance(value, dict) else [(f"{before}{key}", value)]
+    return found

@@ -1,0 +1,32 @@
+"""The pages and who may see them. A new page is one module and one line in `PLACES`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from audit.annotation.accounts import ROLES
+from audit.ui import accounts, adjudicate, annotate, browse, results
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page: its name in the URL and in the texts (`menu.NAME`), its icon, and the roles whose menu has it."""
+
+    name: str
+    icon: str
+    roles: tuple[str, ...]
+    show: Callable[[], None]
+    wide: bool = False
+
+
+PLACES = (
+    Place("annotate", ":material/edit_note:", ROLES, annotate.page),
+    Place("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page),
+    Place("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
+    Place("results", ":material/bar_chart:", results.ROLES, results.page, wide=True),
+    Place("accounts", ":material/group:", accounts.ROLES, accounts.page),
+)
+
+
+def places_for(role: str) -> list[Place]:
+    """The pages in the menu of this role."""
+    return [place for place in PLACES if role in place.roles]

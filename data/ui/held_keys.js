@@ -1,0 +1,21 @@
+// Drops the repeats of a held key and the second click of a double click, before Streamlit's shortcuts see them.
+const typing = (target) => target instanceof Element && target.closest("input, textarea, select, [contenteditable]");
+const drop = (event) => {
+  event.stopImmediatePropagation();
+  event.preventDefault();
+};
+const onKey = (event) => {
+  if (event.repeat && event.key.length === 1 && !typing(event.target)) drop(event);
+};
+const onClick = (event) => {
+  if (event.detail > 1 && event.target instanceof Element && event.target.closest(".st-key-judge")) drop(event);
+};
+
+export default function () {
+  window.addEventListener("keydown", onKey, true);
+  window.addEventListener("click", onClick, true);
+  return () => {
+    window.removeEventListener("keydown", onKey, true);
+    window.removeEventListener("click", onClick, true);
+  };
+}
