@@ -12,6 +12,8 @@ class Bar(Watcher):
         self._outputs = 0
 
     def begin(self, sources: int) -> None:
+        if not sources:
+            return
         from tqdm import tqdm
 
         self._bar = tqdm(total=sources, desc=self._name, unit="source", smoothing=0.1, mininterval=0.5)

@@ -139,8 +139,6 @@ def run(
             raise NotInstalled(f"system {spec} is not installed; {needs}")
     if needs := corpus.needs():
         raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
-    for system in made.values():
-        system.prepare()
     engine = opened if isinstance(opened, Engine) else opened()
     study = make_study(engine, corpus, seed, limit, options)
     with engine.begin() as connection:
@@ -151,6 +149,9 @@ def run(
             by_id[id] = Bound(id, system.name, spec)
     counts = Counts(sources=study.sources)
     todo = _todo(engine, study, bound, by_id)
+    if todo:
+        for system in made.values():
+            system.prepare()
     watcher.begin(sum(_size(study, number) for number in todo))
     for number, left in todo.items():
         with engine.connect() as connection:
