@@ -88,7 +88,7 @@ def rates_chart(report: Report, relation: Mapping[str, Any], palette: Palette = 
             x=x("sr_genuine"), tooltip=tooltip
         ),
     ]
-    return _styled(alt.layer(*layers).properties(width=width, height={"step": ROW}), palette)
+    return _styled(alt.layer(*layers, width=width, height={"step": ROW}), palette)
 
 
 def false_chart(report: Report, task: str, study: object, palette: Palette = LIGHT, width: int = 96) -> "alt.Chart":
@@ -133,7 +133,7 @@ def false_chart(report: Report, task: str, study: object, palette: Palette = LIG
     numbers = base.mark_text(fontSize=12).encode(
         text="text:N", color=alt.condition(strong, alt.value("#ffffff"), alt.value(palette.ink))
     )
-    return _styled(alt.layer(fields, numbers).properties(width={"step": width}, height={"step": ROW}), palette)
+    return _styled(alt.layer(fields, numbers, width={"step": width}, height={"step": ROW}), palette)
 
 
 def rates_in_words(report: Report, relation: Mapping[str, Any]) -> str:
@@ -161,17 +161,23 @@ def to_svg(chart: "alt.Chart") -> str:
 
 def _styled(chart: "alt.Chart", palette: Palette) -> "alt.Chart":
     """One calm look for all charts: no frame, thin grid, our colours on every axis."""
-    return (
-        chart.configure(background="transparent", font="system-ui, sans-serif", padding=4)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=palette.ink,
-            labelFontSize=12,
-            gridColor=palette.line,
-            domain=False,
-            ticks=False,
-            titleColor=palette.muted,
-        )
-        .configure_axisX(labelColor=palette.muted, labelFontSize=11)
-        .configure_axisY(grid=False)
+    import altair as alt
+
+    # In one call, because each call copies the whole chart.
+    axis = alt.AxisConfig(
+        labelColor=palette.ink,
+        labelFontSize=12,
+        gridColor=palette.line,
+        domain=False,
+        ticks=False,
+        titleColor=palette.muted,
+    )
+    return chart.configure(
+        background="transparent",
+        font="system-ui, sans-serif",
+        padding=4,
+        view=alt.ViewConfig(stroke=None),
+        axis=axis,
+        axisX=alt.AxisConfig(labelColor=palette.muted, labelFontSize=11),
+        axisY=alt.AxisConfig(grid=False),
     )
