@@ -10,11 +10,12 @@ dictionary forms, so that no word gets a tag it cannot have.
 from collections.abc import Sequence
 
 from audit.language.inflection import is_form, known_as
+from audit.language.wordsets import words as _words
 
 _NOMINATIVE = frozenset({"i", "he", "she", "it", "we", "they"})
-_HOSTS = frozenset(
+_HOSTS = _words(
     "it he she that there here what who where how when why this everything nothing something anything everyone "
-    "everybody someone somebody nobody".split()
+    "everybody someone somebody nobody"
 )
 _NEVER_POSSESSED = frozenset({"a", "an", "the", "not", "been", "got", "no", "n't", "it", "he", "she", "they", "you"})
 _BE = frozenset({"is", "are", "was", "were", "am", "be", "been", "being", "'s", "'re", "'m", "’s", "’re", "’m"})
@@ -24,7 +25,7 @@ _RELATIVE = frozenset({"that", "which", "who"})
 _OPENERS = frozenset({"DT", "PRP", "PRP$", "TO", "WP", "WRB"})
 _BREAKS = frozenset({",", ".", ":", "(", ")", "CC", '"'})
 # Nouns that follow "to" and "can" as nouns more often than as verbs.
-_AFTER_TO = frozenset("life death school work love hell heart mind date home bed war date fame light".split())
+_AFTER_TO = _words("life death school work love hell heart mind date home bed war fame light")
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
 
 
@@ -44,6 +45,8 @@ def correct(words: Sequence[str], tags: Sequence[str]) -> list[str]:
             new[index] = _apostrophe(before, words[index + 1] if index + 1 < len(words) else "")
         elif word == "that":
             new[index] = _that(new, index, mark)
+        elif word == "like":
+            new[index] = _like(words, new, index)
         elif rule is not None:
             new[index] = rule(words, new, index)
     return new
@@ -53,6 +56,14 @@ def _apostrophe(before: str, after: str) -> str:
     if before == "let":
         return "PRP"
     return "VBZ" if before in _HOSTS or after in _NEVER_POSSESSED else "POS"
+
+
+def _like(words: Sequence[str], tags: list[str], index: int) -> str:
+    at = _governor(words, tags, index)
+    if _wants_base(words, tags, at):
+        return "VB"
+    verbal = at >= 0 and words[at] in ("i", "we", "they", "you", "who") and (at == 0 or words[at - 1] not in _BE)
+    return "VBP" if verbal else tags[index]
 
 
 def _that(tags: list[str], index: int, mark: str) -> str:
@@ -93,7 +104,7 @@ def _has_finite(tags: Sequence[str], index: int) -> bool:
 def _noun(words: Sequence[str], tags: list[str], index: int) -> str:
     word = words[index]
     after = tags[index + 1] if index + 1 < len(words) else "."
-    if index == 0 or after[:2] == "NN" and tags[index - 1] in ("DT", "JJ", "PRP$", "IN"):
+    if index == 0 or (after[:2] == "NN" and tags[index - 1] in ("DT", "JJ", "PRP$", "IN")):
         return tags[index]
     before = words[index - 1]
     if before in ("i", "we", "they", "you") and is_form(word, "VB") and after not in ("VBZ", "MD"):
@@ -120,10 +131,13 @@ def _nouns(words: Sequence[str], tags: list[str], index: int) -> str:
     if before in _RELATIVE and index > 1 and tags[index - 2][:2] in ("NN", ",") and after not in ("VBP", "WDT"):
         return "VBZ"
     if after in _OPENERS or after == "RB":
-        if before_tag in ("NN", "NNP", "RB", ")") and not _has_finite(tags, index):
+        known = after != "RB" or before_tag == "RB" or any(t in ("DT", "PRP$") for t in tags[max(0, index - 4) : index])
+        if known and before_tag in ("NN", "NNP", "RB", ")") and not _has_finite(tags, index):
             return "VBZ"
         if index == 0 and after != "TO":
             return "VBZ"
+    if after == "." and before_tag == "NN" and index < 4 and all(t in ("DT", "PRP$", "JJ", "NN") for t in tags[:index]):
+        return "VBZ" if tags[0] in ("DT", "PRP$") else "NNS"  # "The film works."
     if before_tag == "RB" and after in ("IN", "JJ", "RP", "VBN", "VBG") and not _has_finite(tags, index):
         return "VBZ"
     return "NNS"

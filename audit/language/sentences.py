@@ -2,7 +2,9 @@
 
 import re
 
-_ABBREVIATIONS = frozenset("mr mrs ms dr jr sr st vs etc no vol prof gen col lt sgt e.g i.e u.s u.k".split())
+from audit.language.wordsets import words
+
+_ABBREVIATIONS = words("mr mrs ms dr jr sr st vs etc no vol prof gen col lt sgt e.g i.e u.s u.k")
 _END = re.compile(r"""[.!?]+(?:\.\.+)?["'”’)\]]*(?=\s|$)|\n\s*\n|(?<=[.!?])(?=[A-Z][a-z])""")
 
 

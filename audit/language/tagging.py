@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from audit.errors import UnknownName
 from audit.language.corrections import correct
+from audit.language.inflection import known_as
 from audit.language.text import Token
 
 _ENGLISH = re.compile(
@@ -33,7 +34,28 @@ def tag_words(words: list[str]) -> list[str]:
 
     if not words:
         return []
-    return correct([word.lower() for word in words], [mark for _, mark in pattern_tag(" ".join(words), tokenize=False)])
+    lower = [word.lower() for word in words]
+    seen = [_unshouted(word, first) for word, first in zip(words, _openings(words), strict=True)]
+    return correct(lower, [mark for _, mark in pattern_tag(" ".join(seen), tokenize=False)])
+
+
+def _openings(words: list[str]) -> list[bool]:
+    """Which words open a sentence, where a capital says nothing."""
+    return [index == 0 or words[index - 1] in (".", "!", "?", "...", '"', "“") for index in range(len(words))]
+
+
+def _unshouted(word: str, first: bool) -> str:
+    """The word without capitals that do not make it a name: the tagger takes "BAD" and "Love it" for names."""
+    if len(word) > 1 and word != "US" and word.isupper() and word.isalpha():
+        return word.lower()
+    if first and word[:1].isupper() and word[1:].islower():
+        lower = word.lower()
+        if any(known_as(lower, part) for part in ("VERB", "ADJ", "ADV")) and lower not in _NAMES:
+            return lower
+    return word
+
+
+_NAMES = frozenset({"will", "rose", "mark", "grant", "bill", "drew", "frank", "sue", "jack", "rob", "pat", "bob"})
 
 
 TAGGERS: dict[str, Callable[[str], tuple[Token, ...]]] = {"en": _english}

@@ -1,0 +1,25 @@
+"""Closed classes of English words that several modules ask for; all lower-case."""
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text as a set: lists of words read better in one line than as quoted literals.
+
+    >>> sorted(words("is are"))
+    ['are', 'is']
+    """
+    return frozenset(text.split())
+
+
+BE_FINITE = words("is are was were am")
+MODALS = words("can could will would shall should may might must")
+NOMINATIVES = words("i he she it we they")
+NEGATIONS = words(
+    "not no never none nobody nothing nowhere neither nor n't n’t cannot ain without hardly barely scarcely rarely "
+    "seldom few little dont doesnt didnt isnt wasnt wont cant aint lack lacks lacking less least fails fail failed"
+)
+QUOTES = frozenset("\"“”'‘’`")
+# Words after which a new clause has its own subject.
+SUBORDINATORS = words(
+    "if while although though because when whenever as since until unless once after before whereas whether where "
+    "why how what which who whom whose that than despite lest"
+)
