@@ -83,7 +83,10 @@ def _but(analysis: Analysis, low: Sequence[str], mark: int) -> str | None:
         return None
     if not (is_clause(tokens, low, first) and is_clause(tokens, low, second)) or _restarts(low, second):
         return None
-    if _POINTING.intersection(low[first.start : first.stop]) and low[second.start] not in _SUBJECTS:
+    points = _POINTING.intersection(low[first.start : first.stop])
+    if (points and low[second.start] not in _SUBJECTS) or (
+        start and points and low[first.start] != low[second.start] and low[first.start] not in ("i", "we", "you")
+    ):
         return None  # "The film is good, although it is long": the pronoun would come before its noun
     one, two = (text[tokens[side.start].start : tokens[side.stop - 1].end] for side in (first, second))
     if tokens[0].text[0].isupper():

@@ -220,7 +220,7 @@ def _keeps_capital(phrase: Sequence[Token]) -> bool:
     if first.text == "I" or (len(first.text) > 1 and first.text.isupper()):
         return True
     if first.tag in ("DT", "PRP$"):
-        return bool(rest) and rest[0].text[0].isupper() and not rest[0].text.isupper()
+        return bool(rest) and rest[-1].text[0].isupper() and rest[0].text[0].isupper() and not rest[0].text.isupper()
     return first.tag.startswith("NNP") or any(token.text[0].isupper() for token in rest)
 
 

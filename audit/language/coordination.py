@@ -11,47 +11,31 @@ from functools import lru_cache
 from audit.language.text import Analysis, Token
 from audit.language.wordsets import words
 
-_QUANTITY = frozenset(
-    ["other", "others", "same", "such", "own", "last", "next", "first", "few", "many", "more", "most", "less", "least"]
-    + ["full", "half", "overall", "much", "several", "various", "certain", "only", "whole", "entire", "very", "main"]
-    + ["kind", "sort", "lot", "lots", "bit", "couple", "number", "plenty", "all", "everything", "nothing", "something"]
-    + ["anything", "one", "ones", "rest", "way", "ways", "end", "so", "still", "thing", "things", "stuff", "etc", "new"]
-    + [
-        "worth",
-        "due",
-        "able",
-        "likely",
-        "everyone",
-        "anyone",
-        "someone",
-        "everybody",
-        "nobody",
-        "none",
-        "time",
-        "times",
-    ]
+_QUANTITY = words(
+    "other others same such own last next first few many more most less least full half overall much several "
+    "various certain only whole entire very main kind sort lot lots bit couple number plenty all everything "
+    "nothing something anything one ones rest way ways end so still thing things stuff etc new worth due able "
+    "likely everyone anyone someone everybody nobody none time times"
 )
-_COPULAS = frozenset(
-    ["is", "are", "was", "were", "be", "been", "being", "'s", "'re", "'m", "am", "seem", "seems", "seemed", "look"]
-    + ["looks", "looked", "feel", "feels", "felt", "sound", "sounds", "sounded", "become", "becomes", "became", "stay"]
-    + ["remain", "remains", "remained", "find", "found", "both", "either", "neither"]
+_COPULAS = words(
+    "is are was were be been being 's 're 'm am seem seems seemed look looks looked feel feels felt sound sounds "
+    "sounded become becomes became stay remain remains remained find found both either neither"
 )
 _LOOSE = words("during because when while throughout but although though if before after")
-_DEGREES = frozenset(
-    ["very", "really", "so", "too", "quite", "rather", "pretty", "somewhat", "truly", "also", "always", "just", "still"]
-    + ["extremely", "incredibly", "totally", "completely", "utterly", "both", "fairly", "terribly", "genuinely"]
+_DEGREES = words(
+    "very really so too quite rather pretty somewhat truly also always just still extremely incredibly totally "
+    "completely utterly both fairly terribly genuinely"
 )
 _PEOPLE = words("rich poor young old dead living beautiful damned brave famous bold gifted bad ugly good")
 _CLOSERS = frozenset([".", "!", "?", ";", ":", ",", ")", "...", "--", ""])
 _ADJECTIVES = words("JJ VBN VBG")
 _NOUNS = words("NN NNS")
 _DETERMINERS = words("the a an no some this these that those its his her their")
-_SHARED_OBJECT = frozenset(
-    ["write", "written", "wrote", "direct", "directed", "produce", "produced", "edited", "filmed", "shot", "crafted"]
-    + ["love", "loved", "loves", "enjoy", "enjoyed", "enjoys", "hate", "hated", "respect", "respected", "admire"]
-    + ["admired", "like", "liked", "adore", "adored", "praised", "designed", "performed", "acted", "staged", "planned"]
+_SHARED_OBJECT = words(
+    "write written wrote direct directed produce produced edited filmed shot crafted love loved loves enjoy "
+    "enjoyed enjoys hate hated respect respected admire admired like liked adore adored praised designed "
+    "performed acted staged planned"
 )
-_SHARED_FORMS = {"wrote": "VBD", "written": "VBN"}
 _SILENT_H = ("hour", "honest", "honor", "honour", "heir")
 _YOU_SOUND = ("uni", "use", "usu", "eu", "one", "once", "ut", "ubiq")
 _IRREVERSIBLE = words("come go sit stand try wait stop get turn run be do have")

@@ -11,7 +11,6 @@ from functools import lru_cache
 from audit.language.text import Token
 from audit.language.wordsets import words
 
-
 BE = words("am is are was were be been being 's 're 'm")
 HAVE = words("have has had having 've")
 DO = words("do does did")
@@ -29,6 +28,7 @@ _CAUSATIVE = words(
     "watching hear hears heard hearing feel feels felt have has had having"
 )
 _REPORTING = words("think thinks thought say says said feel feels felt believe guess hope know knew")
+_BASE_PARTICIPLES = words("come become overcome run outrun beat")
 _NAMING = words("call name title entitle dub")
 _NOUNISH = words("NN NNS NNP NNPS")
 _BEFORE_NOUN = words("DT PRP$ JJ JJR JJS POS CD PDT")
@@ -93,9 +93,15 @@ def _kinds(word: str) -> tuple[str, ...]:
     base = lemma(word)
     if base is None:
         return ()
-    return tuple(
-        tag for tag in ("VB", "VBZ", "VBD", "VBN") if (word == base if tag == "VB" else word in forms(base, tag))
-    )
+    # Regular forms are told by their endings, which saves most look-ups.
+    if word == base:
+        past = ("VBD",) if word.endswith(("t", "d")) and word in forms(base, "VBD") else ()
+        return ("VB", *past, "VBN") if past or word in _BASE_PARTICIPLES else ("VB",)
+    if word.endswith("s"):
+        return ("VBZ",)
+    if word.endswith("ed"):
+        return ("VBD", "VBN")
+    return tuple(tag for tag in ("VBD", "VBN") if word in forms(base, tag))
 
 
 class _Reader:
@@ -171,6 +177,8 @@ class _Reader:
         before, after = self.tag(index - 1), self.tag(self.ahead(index))
         if self.word(index - 1) == "it" and self.word(index - 2) in ("at", "of", "in", "for", "on", "by", "with", "to"):
             return False  # its, misspelled
+        if self.word(index - 2) == "and" and self.tag(index + 1) in _NOUNISH and self.tag(index - 3) in _NOUNISH:
+            return False  # "the ship and it's crew"
         if self.word(index - 1) in ("it", "he", "she", "that", "there", "who", "what", "this", "where", "how"):
             self.keep(index, "present", "'s")
             return True
@@ -231,7 +239,7 @@ class _Reader:
         ):
             return True
         kinds = _kinds(word)
-        if mark.startswith("VB") and self.tag(before) == "CD":
+        if mark.startswith("VB") and (self.tag(before) == "CD" or leader == "her"):
             return False
         if mark.startswith("VB") and self.word(index - 1) == "'s" and self.kind.get(index - 1) is None:
             return True
@@ -272,6 +280,8 @@ class _Reader:
 
     def third_person(self, index: int, before: int, base: str) -> bool:
         mark, leader = self.tag(before), self.word(before)
+        if self.word(index + 1) in ("who", "which"):
+            return False  # "the action fans who ..."
         if mark in _NOUNISH or leader in ("it", "he", "she", "this", ")", "everyone", "one") or leader in _RELATIVE:
             self.keep(index, "present", base)
             return True
@@ -372,6 +382,8 @@ class _Reader:
             suspects |= {"VB", "VBZ", "VBD"}
         if mark == "NNS" and ((before in ("NN", "NNP") and after in _OBJECT) or self.adverb_or_thing(index - 1)):
             suspects.add("VBZ")
+        if mark == "NNS" and before in ("NN", "NNP", ")", '"', "''", "POS") and not self.clause_has_finite(index):
+            suspects.add("VBZ")  # "the film founders on ..."
         if mark == "NN" and before == "," and after in ("RB", "RP", "IN"):
             suspects.add("VB")
         if mark in ("NN", "JJ") and before in _NOUNISH and after in _OBJECT:

@@ -63,6 +63,8 @@ def change_tense(analysis: Analysis) -> str | None:
     if not verbs or any(_looks_like_title(tokens, verb.index) for verb in verbs):
         return None
     tenses = {verb.tense for verb in verbs}
+    if all(verb.word in ("will", "wo", "'ll") for verb in verbs):
+        return None  # "it would please you" is no past: it waits for an "if"
     if tenses == {"present"} and not _NOW.search(analysis.text):
         new = _complete([_to_past(tokens, verb) for verb in verbs])
     elif tenses == {"past"} and not _THEN.search(analysis.text):
