@@ -33,26 +33,30 @@ def _closed_up(match: re.Match[str]) -> str:
     return match.group().replace(" ", "")
 
 
-_STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
-    (re.compile(pattern), new)
-    for pattern, new in (
-        (r"\.(?: \.)+|[!?](?: [!?])+|\*(?: \*)+", _closed_up),  # . . . and ! ? ! and * * *
-        (r"\b(?:a|s|f|fu|sh) \*+ ?(?=(?:u?c?k|h?i?t|t|holes?|k?ing|er|ed)\b)", _closed_up),  # s * * t
-        (r"(?<!\S)\* \w\w+ \*(?!\S)", _closed_up),  # * me *
-        (r"(?<!\S)[:;](?: -)? \)(?!\S)", _closed_up),  # : )
-        (r"(?<![\w.'-])[a-z] \.(?: [a-z] \.)+", _closed_up),  # u . s .
-        (r"(?<!\d)\d{1,3}(?: , \d{3})+(?!\d)", _closed_up),  # 1 , 000
-        (r"(?<=\d) ([.:/]) (?=\d)", r"\1"),  # 3 . 5 and 1 : 85 and 8 / 10
-        (r"(?<=\w)& (?=\w\b)", "&"),  # pb& j
-        (rf"(?<=[^\W_])- (?=(?:{_DASHED.replace(' ', '|')})\b(?!-))", " - "),  # underneath- a priest
-        (r"(?<=[^\W_])- (?!(?:and|or|to|but|nor)\b(?!-))(?=[^\W_])", "-"),  # hard- boiled, but not pre- and
-        (r"(?<=-)(\w+) -(?=[^\W\d_])", r"\1-"),  # all-too -inevitable
-        (r"(?<=[^\W_]) -(?=[^\W\d_]+-)", "-"),  # we're -doing-it
-        (r"(?<=[^\W_]) -(?=[^\W\d_])", " - "),  # a taunt -a call
-        (r"([$£€#]) (?=\d)", r"\1"),
-        (rf" (?=(?:{_SUFFIX})(?!\w))", ""),  # it 's, do n't
-        (r" (?=[,.;:!?%)\]}])(?![:;]-?\))", ""),
-        (r"(?<=[(\[{]) ", ""),
+# Marks of which a line must have one, pattern, replacement. Most lines have few marks, and looking for a mark costs a
+# tenth of looking for a pattern.
+_STEPS: tuple[tuple[tuple[str, ...], re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
+    (marks, re.compile(pattern), new)
+    for marks, pattern, new in (
+        ((". .",), r"\.(?: \.)+", _closed_up),  # . . .
+        (("! ", "? "), r"[!?](?: [!?])+", _closed_up),  # ! ? !
+        (("* *",), r"\*(?: \*)+", _closed_up),  # * * *
+        (("*",), r"\b(?:a|s|f|fu|sh) \*+ ?(?=(?:u?c?k|h?i?t|t|holes?|k?ing|er|ed)\b)", _closed_up),  # s * * t
+        (("* ",), r"(?<!\S)\* \w\w+ \*(?!\S)", _closed_up),  # * me *
+        ((" )",), r"(?<!\S)[:;](?: -)? \)(?!\S)", _closed_up),  # : )
+        ((" . ",), r"(?<![\w.'-])[a-z] \.(?: [a-z] \.)+", _closed_up),  # u . s .
+        ((" , ",), r"(?<!\d)\d{1,3}(?: , \d{3})+(?!\d)", _closed_up),  # 1 , 000
+        ((" . ", " : ", " / "), r"(?<=\d) ([.:/]) (?=\d)", r"\1"),  # 3 . 5 and 1 : 85 and 8 / 10
+        (("& ",), r"(?<=\w)& (?=\w\b)", "&"),  # pb& j
+        (("- ",), rf"(?<=[^\W_])- (?=(?:{_DASHED.replace(' ', '|')})\b(?!-))", " - "),  # underneath- a priest
+        (("- ",), r"(?<=[^\W_])- (?!(?:and|or|to|but|nor)\b(?!-))(?=[^\W_])", "-"),  # hard- boiled, but not pre- and
+        ((" -",), r"(?<=-)(\w+) -(?=[^\W\d_])", r"\1-"),  # all-too -inevitable
+        ((" -",), r"(?<=[^\W_]) -(?=[^\W\d_]+-)", "-"),  # we're -doing-it
+        ((" -",), r"(?<=[^\W_]) -(?=[^\W\d_])", " - "),  # a taunt -a call
+        (("$ ", "£ ", "€ ", "# "), r"([$£€#]) (?=\d)", r"\1"),
+        ((" '", " n't"), rf" (?=(?:{_SUFFIX})(?!\w))", ""),  # it 's, do n't
+        ((" ",), r" (?=[,.;:!?%)\]}])(?![:;]-?\))", ""),
+        (("( ", "[ ", "{ "), r"(?<=[(\[{]) ", ""),
     )
 )
 _LONE = re.compile(r"(?<=\S) '(?!\S)")
@@ -96,9 +100,12 @@ def restored(tokenised: str) -> str:
 
 def _line(line: str) -> str:
     line = " ".join(line.split())
-    for pattern, new in _STEPS:
-        line = pattern.sub(new, line)
-    return _LONE.sub("'", _quotes(line)).strip()
+    for marks, pattern, new in _STEPS:
+        if any(mark in line for mark in marks):
+            line = pattern.sub(new, line)
+    if '"' in line:
+        line = _quotes(line)
+    return _LONE.sub("'", line).strip() if " '" in line else line.strip()
 
 
 def _quotes(line: str) -> str:
