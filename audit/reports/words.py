@@ -68,7 +68,7 @@ def change_text(relation: Mapping[str, Any]) -> str:
     """What correction does to one relation, in words.
 
     >>> unchanged = {"best_changes": False, "order_changes": False}
-    >>> change_text({"order_observed": ["a", "b"], "order_genuine": ["a"], "best_observed": ["a"]} | unchanged)
+    >>> change_text({"order_observed": ["a", "b"], "order_genuine": ["a"], "best_genuine": []} | unchanged)
     'not known yet'
     """
     if relation["best_changes"]:
@@ -78,7 +78,7 @@ def change_text(relation: Mapping[str, Any]) -> str:
     if relation["order_changes"]:
         return "the order changes"
     known = set(relation["order_genuine"])
-    if len(known & set(relation["order_observed"])) < 2 or not known & set(relation["best_observed"]):
+    if len(known & set(relation["order_observed"])) < 2 or not relation["best_genuine"]:
         return "not known yet"
     return "no change so far" if known < set(relation["order_observed"]) else "no change"
 
@@ -91,11 +91,9 @@ def best_text(relation: Mapping[str, Any]) -> str:
     'was a, is b'
     """
     before, after = (", ".join(relation[f"best_{when}"]) or UNKNOWN for when in ("observed", "genuine"))
-    known = set(relation["order_genuine"])
-    if not known & set(relation["best_observed"]) and not relation["best_changes"]:
+    if not relation["best_genuine"]:
         return f"was {before}, is not known yet"
-    so_far = " so far" if known < set(relation["order_observed"]) else ""
-    return f"{before}{so_far}" if before == after else f"was {before}, is {after}{so_far}"
+    return before if before == after else f"was {before}, is {after}"
 
 
 def place(report: Report, entry: Mapping[str, Any]) -> str:

@@ -24,9 +24,10 @@ def compare_orders(frame: pd.DataFrame) -> Orders:
     """Order and best systems by observed and by genuine satisfaction rate.
 
     `frame` has the columns system, sr_observed, sr_genuine, one row a system; NaN where a rate is unknown. The lists
-    hold the systems whose rate is known; `best_*` lists ties. The two comparisons are made over the systems that have
-    both rates (fewer than two of them: nothing changes): `best_changes` where the best before and the best after share
-    no system, `order_changes` where any pair compares differently, a tie made or broken included.
+    hold the systems whose rate is known; `best_*` lists ties. As SR_g is at most SR_o, a system without a genuine rate
+    can still be ruled out as the best; while one cannot, `best_genuine` is empty: nobody knows who is best.
+    `best_changes` where the best before and the best after are known and share no system, `order_changes` where any
+    pair of systems that have both rates compares differently, a tie made or broken included.
 
     >>> frame = pd.DataFrame({"system": ["a", "b"], "sr_observed": [0.8, 0.9], "sr_genuine": [0.7, 0.6]})
     >>> compare_orders(frame)["best_observed"], compare_orders(frame)["best_genuine"]
@@ -35,18 +36,20 @@ def compare_orders(frame: pd.DataFrame) -> Orders:
     observed = _known(frame, "sr_observed")
     genuine = _known(frame, "sr_genuine")
     both = sorted(set(observed) & set(genuine))
-    best_before = _best({system: observed[system] for system in both})
-    best_after = _best({system: genuine[system] for system in both})
+    best_before, best_after = _best(observed), _best(genuine)
+    # Whoever has no genuine rate yet may still reach the observed one.
+    if any(observed[system] >= max(genuine.values(), default=0.0) - TIED for system in set(observed) - set(genuine)):
+        best_after = []
     return {
         "order_observed": _order(observed),
         "order_genuine": _order(genuine),
-        "best_observed": _best(observed),
-        "best_genuine": _best(genuine),
+        "best_observed": best_before,
+        "best_genuine": best_after,
         "order_changes": any(
             _sign(observed[one] - observed[other]) != _sign(genuine[one] - genuine[other])
             for one, other in combinations(both, 2)
         ),
-        "best_changes": bool(both) and not set(best_before) & set(best_after),
+        "best_changes": bool(best_after) and not set(best_before) & set(best_after),
     }
 
 

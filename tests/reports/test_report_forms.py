@@ -152,8 +152,11 @@ def test_orders_and_changes_in_words():
     entry = report["relations"][0]
     assert order_text(report, entry, "observed") == "a = b > c"
     assert order_text(report, entry, "genuine") == "c > b"
-    assert change_text(entry) == "another system is best"
-    assert best_text(entry) == "was a, b, is c so far"
+    assert change_text(entry) == "the order changes"
+    assert best_text(entry) == "was a, b, is not known yet"  # a may still have up to .9
+    settled = build_report(frame.assign(judged=[90, 90, 50], false=[80, 45, 0]), {})["relations"][0]
+    assert change_text(settled) == "another system is best"
+    assert best_text(settled) == "was a, b, is c"
     only = build_report(frame.iloc[:1], {})["relations"][0]
     assert (change_text(only), best_text(only)) == ("one system", "was a, is not known yet")
 

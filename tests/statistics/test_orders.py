@@ -53,11 +53,15 @@ def test_a_system_without_genuine_rate_is_not_compared():
     assert found["best_observed"] == ["a"]
     assert found["order_genuine"] == ["c", "b"]
     assert found["order_changes"] is True  # b and c
-    assert found["best_changes"] is True  # among b and c
-    alone = compare(a=(0.9, None), b=(0.8, 0.3))
-    assert alone["best_genuine"] == ["b"]
-    assert alone["order_changes"] is False
-    assert alone["best_changes"] is False
+    assert found["best_genuine"] == []  # a may still have anything up to .9
+    assert found["best_changes"] is False
+
+
+def test_a_system_that_cannot_become_best_does_not_hide_who_is():
+    # c has no genuine rate, but it cannot exceed its observed .2.
+    found = compare(a=(0.9, 0.3), b=(0.8, 0.5), c=(0.2, None))
+    assert found["best_genuine"] == ["b"]
+    assert found["best_changes"] is True
 
 
 def test_nothing_known():
