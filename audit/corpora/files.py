@@ -13,14 +13,13 @@ from typing import NamedTuple
 
 from audit.corpora.base import Row, Unit
 from audit.errors import BadFile, BadRow
+from audit.files import read_text, refuse_bad_rows
 from audit.keys import canonical, fingerprint
 from audit.language import Analysis
 from audit.tasks import Input, get_task
 
 LONGEST = 1_000_000
 """Bytes of UTF-8 that one text may have: a longer one is a broken quotation mark, not a review."""
-SHOWN = 10
-"""How many bad rows a message lists; it always says how many there are."""
 _LOOKED_AT = 200
 _KNOWN = ("id", "text", "gold", "language", "document")
 _SUFFIXES = {".csv": ",", ".tsv": "\t", ".jsonl": None, ".ndjson": None}
@@ -113,12 +112,7 @@ def _checked(path: Path, records: list[_Record], labels: tuple[str, ...], langua
                 {name: value for name, value in columns.items() if name not in _KNOWN},
             )
         )
-    if len(bad) == 1:
-        raise BadRow(path, *bad[0])
-    if bad:
-        listed = "\n".join(f"  line {line}: {reason}" for line, reason in bad[:SHOWN])
-        more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
-        raise BadFile(f"{path}: {len(bad):,} of {len(records):,} rows are wrong, so nothing was used:\n{listed}{more}")
+    refuse_bad_rows(path, bad, len(records))
     if not rows:
         raise BadFile(f"{path}: the file has no rows; it needs at least one with a text")
     return rows
@@ -149,32 +143,9 @@ def _read(path: Path) -> list[_Record]:
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise BadFile(f"{path}: the name must end in {', '.join(_SUFFIXES)}, which says how to read it")
-    text = _text(path)
-    if not text.strip():
-        raise BadFile(f"{path}: the file is empty")
+    text = read_text(path)
     separator = _SUFFIXES[suffix]
     return _jsonl(text) if separator is None else _csv(path, text, separator)
-
-
-def _text(path: Path) -> str:
-    if not path.exists():
-        raise BadFile(f"{path}: there is no such file")
-    try:
-        content = path.read_bytes()
-    except OSError as problem:
-        raise BadFile(f"{path}: cannot be read ({problem.strerror})") from problem
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise BadFile(f"{path}: the file is UTF-16; save it as UTF-8")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        # The BOM, where there is one, is not counted by the decoder.
-        at = problem.start + (3 if content.startswith(b"\xef\xbb\xbf") else 0)
-        line = content.count(b"\n", 0, at) + 1
-        raise BadFile(
-            f"{path}, line {line}: byte {at:,} (0x{content[at]:02x}) is not UTF-8; save the file as UTF-8, "
-            f"for example: iconv -f WINDOWS-1252 -t UTF-8 {path.name}"
-        ) from problem
 
 
 def _csv(path: Path, text: str, separator: str) -> list[_Record]:

@@ -12,30 +12,31 @@ import pandas as pd
 
 import audit
 from audit.errors import BadFile, BadRow
+from audit.files import read_text, refuse_bad_rows
 from audit.keys import fingerprint
 from audit.reports.build import Report, build_report
 from audit.statistics.intervals import get_method
 
 RATE_COLUMNS = ("sr_observed", "fs_rate")
 COUNT_COLUMNS = ("groups", "satisfied", "judged", "false")
-SHOWN = 10
-"""Bad rows that one message lists."""
+FORMS = (COUNT_COLUMNS, RATE_COLUMNS)
 
 
 def rerank(path: str | Path, interval: str | None = None, confidence: float = 0.95) -> Report:
     """The report of a CSV of totals (UTF-8, with a header line).
 
-    Columns: relation, system, and either sr_observed and fs_rate (fractions; no intervals can be given) or groups,
-    satisfied, judged and false (counts; groups = satisfied + violated; judged = satisfied groups that were judged,
-    drawn at random; judged may be 0: no estimate). Optional: task, `sentiment` where it is absent. Other columns are
-    ignored. `interval` names a method of `audit.statistics.intervals.METHODS`, `choose` by default.
+    Columns: relation, system, and either sr_observed and fs_rate (fractions; no intervals can be given) or, preferred
+    where both are there, groups, satisfied, judged and false (counts; groups = satisfied + violated; judged = satisfied
+    groups that were judged, drawn at random; judged may be 0: no estimate). Optional: task, `sentiment` where it is
+    absent. Other columns are ignored. `interval` names a method of `audit.statistics.intervals.METHODS`, `choose` by
+    default.
 
     Raises BadFile when the file is missing, empty, not UTF-8 or lacks columns, BadRow for one bad row (file, line,
     column, value, what is allowed), and BadFile that lists the first ten where there are several.
     """
     path = Path(path)
     method = get_method(interval or "choose")
-    text = _text(path)
+    text = read_text(path)
     header, lines = _table(path, text)
     by_counts = _form(path, header)
     cells = list(_checked(path, header, lines, by_counts))
@@ -49,20 +50,6 @@ def rerank(path: str | Path, interval: str | None = None, confidence: float = 0.
         "notes": [] if by_counts else ["The file has rates without counts, so intervals cannot be given."],
     }
     return build_report(pd.DataFrame(cells), signature, interval=method, confidence=confidence)
-
-
-def _text(path: Path) -> str:
-    try:
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        raise BadFile(f"{path}: there is no such file") from None
-    except OSError as error:
-        raise BadFile(f"{path}: cannot be read ({error.strerror})") from None
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise BadFile(f"{path}, line {line}: the file is not UTF-8; save it as UTF-8 and try again") from None
 
 
 def _table(path: Path, text: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
@@ -93,20 +80,14 @@ def _wanted() -> str:
 
 
 def _form(path: Path, header: list[str]) -> bool:
-    """Whether the file has counts (True) or rates (False); raises BadFile where it has neither, or parts of both."""
-    rates = [name for name in RATE_COLUMNS if name in header]
-    counts = [name for name in COUNT_COLUMNS if name in header]
-    lacking = [name for name in ("relation", "system") if name not in header]
-    if rates and counts:
-        raise BadFile(f"{path}: columns {', '.join(rates)} and {', '.join(counts)} are mixed; {_wanted()}, not both")
-    if counts:
-        lacking += [name for name in COUNT_COLUMNS if name not in header]
-    elif rates:
-        lacking += [name for name in RATE_COLUMNS if name not in header]
-    if lacking or not rates + counts:
-        what = f"column(s) {', '.join(lacking)} are missing" if lacking else "there are neither rates nor counts"
-        raise BadFile(f"{path}: {what}; {_wanted()}")
-    return bool(counts)
+    """Whether to read counts (True) or rates (False): counts where both are there; raises BadFile where neither is."""
+    lacking = {form: [name for name in ("relation", "system", *form) if name not in header] for form in FORMS}
+    for form in FORMS:
+        if not lacking[form]:
+            return form == COUNT_COLUMNS
+    begun = [form for form in FORMS if set(form) & set(header)]
+    what = " or ".join(f"column(s) {', '.join(lacking[form])}" for form in begun or FORMS)
+    raise BadFile(f"{path}: {what} missing; {_wanted()}")
 
 
 def _checked(
@@ -129,12 +110,7 @@ def _checked(
             cells.append(cell | (_counts(path, line, row) if by_counts else _rates(path, line, row)))
         except BadRow as error:
             bad.append(error)
-    if len(bad) == 1:
-        raise bad[0]
-    if bad:
-        shown = "\n".join(f"  {error}" for error in bad[:SHOWN])
-        more = f"\n  and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
-        raise BadFile(f"{path}: {len(bad)} rows are wrong\n{shown}{more}")
+    refuse_bad_rows(path, [(error.line, error.reason) for error in bad], len(lines))
     yield from cells
 
 

@@ -140,7 +140,7 @@ def test_bad_rows_are_listed_together(tmp_path):
     with pytest.raises(BadFile) as caught:
         rank(tmp_path, RATES + "MR1,a,2,0\n" * 12 + "MR1,b,1,1\n")
     message = str(caught.value)
-    assert "12 rows are wrong" in message
+    assert "12 of 13 rows are wrong" in message
     assert "line 2:" in message
     assert "line 11:" in message
     assert "line 12:" not in message
@@ -159,14 +159,17 @@ def test_lines_are_counted_through_quoted_line_breaks(tmp_path):
         ("", "the file is empty"),
         ("\n\n", "the file is empty"),
         (RATES, "there is a header but no row"),
-        ("relation,sr_observed,fs_rate\nMR1,1,0\n", "column(s) system are missing"),
-        ("relation,system\nMR1,a\n", "there are neither rates nor counts"),
-        ("relation,system,sr_observed\nMR1,a,1\n", "column(s) fs_rate are missing"),
-        ("relation,system,groups,judged\nMR1,a,1,1\n", "column(s) satisfied, false are missing"),
-        ("relation,system,sr_observed,judged\nMR1,a,1,1\n", "are mixed"),
+        ("relation,sr_observed,fs_rate\nMR1,1,0\n", "column(s) system missing"),
+        ("relation,system\nMR1,a\n", "groups, satisfied, judged, false or column(s) sr_observed, fs_rate missing"),
+        ("relation,system,sr_observed\nMR1,a,1\n", "column(s) fs_rate missing"),
+        ("relation,system,groups,judged\nMR1,a,1,1\n", "column(s) satisfied, false missing"),
+        (
+            "relation,system,sr_observed,judged\nMR1,a,1,1\n",
+            "column(s) groups, satisfied, false or column(s) fs_rate missing",
+        ),
         ("relation,system,system,sr_observed,fs_rate\nMR1,a,a,1,0\n", "'system' is there twice"),
-        (RATES.encode() + b"MR1,a,1,0\nMR1,caf\xe9,1,0\n", "line 3: the file is not UTF-8"),
-        (RATES.encode("utf-16"), "not UTF-8"),
+        (RATES.encode() + b"MR1,a,1,0\nMR1,caf\xe9,1,0\n", "line 3: byte 53 (0xe9) is not UTF-8"),
+        (RATES.encode("utf-16"), "save it as UTF-8"),
         (RATES + 'MR1,"a,1,0\n', "not CSV"),
     ],
 )
