@@ -128,6 +128,9 @@ def _finite(tokens: Sequence[Token], low: Sequence[str], at: int) -> bool:
 
 def _uncapital(first: Token, text: str) -> str:
     """The text without the capital that it has only because it began the sentence."""
+    second = text[len(first.text) :].lstrip()
+    if first.tag == "DT" and second[:1].isupper() and not second[:2].isupper():
+        return text  # "The Mother", a title
     keeps = first.text == "I" or first.tag in ("NNP", "NNPS") or (len(first.text) > 1 and first.text.isupper())
     return text if keeps or text[:2] in ("I ", "I'") else text[0].lower() + text[1:]
 

@@ -12,10 +12,10 @@ from audit.language.text import Analysis, Token
 from audit.language.wordsets import words
 
 _QUANTITY = words(
-    "other others same such own last next first few many more most less least full half overall much several "
-    "various certain only whole entire very main kind sort lot lots bit couple number plenty all everything "
-    "nothing something anything one ones rest way ways end so still thing things stuff etc new worth due able "
-    "likely everyone anyone someone everybody nobody none time times"
+    "second third fourth general particular short other others same such own last next first few many more most "
+    "less least full half overall much several various certain only whole entire very main kind sort lot lots bit "
+    "couple number plenty all everything nothing something anything one ones rest way ways end so still thing "
+    "things stuff etc new worth due able likely everyone anyone someone everybody nobody none time times"
 )
 _COPULAS = words(
     "is are was were be been being 's 're 'm am seem seems seemed look looks looked feel feels felt sound sounds "

@@ -29,6 +29,7 @@ _CAUSATIVE = words(
 )
 _REPORTING = words("think thinks thought say says said feel feels felt believe guess hope know knew")
 _BASE_PARTICIPLES = words("come become overcome run outrun beat")
+_BOUNDARIES = words(', ; : and but or ( ) " - -- ...')
 _NAMING = words("call name title entitle dub")
 _NOUNISH = words("NN NNS NNP NNPS")
 _BEFORE_NOUN = words("DT PRP$ JJ JJR JJS POS CD PDT")
@@ -282,6 +283,8 @@ class _Reader:
         mark, leader = self.tag(before), self.word(before)
         if self.word(index + 1) in ("who", "which"):
             return False  # "the action fans who ..."
+        if mark in _NOUNISH and self.is_object(before):
+            return False  # "it provides third-rate laughs"
         if mark in _NOUNISH or leader in ("it", "he", "she", "this", ")", "everyone", "one") or leader in _RELATIVE:
             self.keep(index, "present", base)
             return True
@@ -290,6 +293,17 @@ class _Reader:
             if follows in _OBJECT or follows in ("IN", "TO", "RB"):
                 self.keep(index, "present", base)
                 return True
+        return False
+
+    def is_object(self, index: int) -> bool:
+        """Whether the noun here is the object of a verb before it, so that no verb can follow it."""
+        for at in range(index - 1, -1, -1):
+            word = self.words[at]
+            inside = word == "," and self.tag(at - 1) in ("JJ", "CD") and self.tag(at + 1) in ("JJ", "CD", "NN")
+            if self.kind.get(at) in ("present", "past", "infinitive"):
+                return word not in _REPORTING
+            if (word in _BOUNDARIES and not inside) or word in _SUBORDINATORS or word in _RELATIVE:
+                return False
         return False
 
     def past(self, index: int, before: int, base: str, ambiguous: bool) -> bool:
@@ -335,10 +349,7 @@ class _Reader:
             at = index + step
             while 0 <= at < len(self.words):
                 word = self.words[at]
-                if (
-                    word in (",", ";", ":", "and", "but", "or", "(", ")", '"', "-", "--", "...")
-                    or word in _SUBORDINATORS | _RELATIVE
-                ):
+                if word in _BOUNDARIES or word in _SUBORDINATORS or word in _RELATIVE:
                     break
                 if word in _AUXILIARY or self.kind.get(at) in ("present", "past") or self.tags[at] == "VBZ":
                     return True
@@ -384,6 +395,10 @@ class _Reader:
             suspects.add("VBZ")
         if mark == "NNS" and before in ("NN", "NNP", ")", '"', "''", "POS") and not self.clause_has_finite(index):
             suspects.add("VBZ")  # "the film founders on ..."
+        if mark == "NNS" and after in _OBJECT and before not in _BEFORE_NOUN and before != "IN":
+            suspects.add("VBZ")  # "it defines and overwhelms the film"
+        if mark == "NNS" and before in ("", ".") and after in ("IN", "RP", "TO", "VBG", "RB", "JJ", *_OBJECT):
+            suspects.add("VBZ")  # "ends up being ..."
         if mark == "NN" and before == "," and after in ("RB", "RP", "IN"):
             suspects.add("VB")
         if mark in ("NN", "JJ") and before in _NOUNISH and after in _OBJECT:

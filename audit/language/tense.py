@@ -32,7 +32,7 @@ _THEN = _phrases(
 )
 # Turns of phrase that keep their tense.
 _FIXED = _phrases(
-    r"as it (?:comes|gets|goes)|as they (?:get|go)|that is to say|if you will|i mean|you know|mind you|so to speak",
+    r"as it (?:comes|gets|goes)|as they (?:get|go)|that is (?:to say|if)|if you will|i mean|you know|mind you|so to speak",
     r"what's more|let's|that is,|i guess|i suppose|needless to say|thank (?:god|goodness|you)|here's|i must|i dare",
     r"as it were|i say|i repeat|i kid you not|rest assured|no wonder|believe it or not|like it or not|come what",
     r"god bless|i swear|trust me|how come|that's right|that's it|that's all|why not|go figure|i am sure|i'm sure",
