@@ -48,4 +48,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of a pipe went away (`| head`): nothing is wrong, and nothing more can be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as problem:
+        if not _is_the_databases(problem):
+            raise
+        reason = " ".join(str(getattr(problem, "orig", problem)).split())
+        print(f"audit: the database refused: {reason}; what was stored before is kept", file=sys.stderr)
+        return 2
     return 0
+
+
+def _is_the_databases(problem: Exception) -> bool:
+    """Whether a database could not be read or written (full, locked, read-only, gone), which no code here can mend.
+
+    Asks without importing SQLAlchemy: where it was never loaded, the problem is not its.
+    """
+    errors = sys.modules.get("sqlalchemy.exc")
+    return errors is not None and isinstance(problem, errors.OperationalError)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import add_database, say
+from audit.cli.options import add_database, say, whole
 
 FLAGS = {
     "server.headless": "true",
@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("app", help="serve the app: answer questions, adjudicate, browse, see results")
     add_database(parser)
-    parser.add_argument("--port", type=int, default=8501, metavar="P")
+    parser.add_argument("--port", type=whole, default=8501, metavar="P")
     parser.add_argument("--address", default="localhost", help="where to listen (default: localhost only)")
     parser.set_defaults(run=run)
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import say
+from audit.cli.options import say, whole
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
 CORPORA = (("rotten-tomatoes", 2000), ("imdb", 200))
@@ -21,8 +21,8 @@ def add(commands: Any) -> None:
     parser.add_argument("--no-serve", action="store_true", help="stop after the report")
     parser.add_argument("--db", default="audit-demo.db", metavar="PATH|URL")
     parser.add_argument("--html", default="audit-demo.html", metavar="FILE", help="where to write the report")
-    parser.add_argument("--port", type=int, default=8501, metavar="P")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one per core)")
+    parser.add_argument("--port", type=whole, default=8501, metavar="P")
+    parser.add_argument("--workers", type=whole, metavar="N", help="processes (default: one per core)")
     parser.set_defaults(run=run)
 
 

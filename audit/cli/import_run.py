@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from audit.cli.options import add_database, add_json, answer
+from audit.cli.options import add_database, add_json, answer, whole
 
 
 def add(commands: Any) -> None:
@@ -14,7 +14,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("file", metavar="FILE.jsonl")
     add_database(parser)
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the sources' random numbers")
+    parser.add_argument("--seed", type=whole, default=0, metavar="S", help="of the sources' random numbers")
     add_json(parser)
     parser.set_defaults(run=run)
 

@@ -2,11 +2,14 @@
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 DATABASE = "audit.db"
+_LARGEST = (1 << 63) - 1
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +21,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_study(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--study", type=int, metavar="ID", help="one study of the database (default: all)")
+    parser.add_argument("--study", type=whole, metavar="ID", help="one study of the database (default: all)")
 
 
 def names(text: str) -> list[str]:
@@ -33,9 +36,50 @@ def names(text: str) -> list[str]:
     return found
 
 
+def whole(text: str) -> int:
+    """A whole number that a database can hold (63 bits and a sign).
+
+    >>> whole("12")
+    12
+    """
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number") from None
+    if abs(number) > _LARGEST:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is too large a number; at most {_LARGEST} is allowed")
+    return number
+
+
+def fraction(text: str) -> float:
+    """A number such as 0.01.
+
+    >>> fraction("0.01")
+    0.01
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number such as 0.01") from None
+
+
 def say(message: str) -> None:
     """Progress and remarks go to stderr."""
     print(message, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def chatter_to_stderr() -> Iterator[None]:
+    """While users' systems run, here and in worker processes, what they print goes to stderr: stdout is for answers."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def answer(as_json: bool, document: Any, lines: Sequence[str]) -> None:

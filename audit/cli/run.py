@@ -3,7 +3,9 @@
 import argparse
 from typing import Any
 
-from audit.cli.options import add_database, add_json, answer, names
+from audit.cli.options import add_database, add_json, answer, chatter_to_stderr, fraction, names, whole
+
+MOST_WORKERS = 256
 
 
 def add(commands: Any) -> None:
@@ -16,17 +18,17 @@ def add(commands: Any) -> None:
         "--systems", required=True, type=names, metavar="A,B", help="see `audit systems`, or module:name"
     )
     parser.add_argument("--relations", type=names, metavar="MR1.1,...", help="default: all that fit the corpus")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the N sources with the smallest random numbers")
-    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--limit", type=whole, metavar="N", help="only the N sources with the smallest random numbers")
+    parser.add_argument("--seed", type=whole, default=0, metavar="S")
     parser.add_argument("--unit", choices=("sentence", "document"), help="what a row of your file is")
     parser.add_argument("--language", help="language of your file where it has no such column (default: en)")
     parser.add_argument(
         "--document-share",
-        type=float,
+        type=fraction,
         metavar="0.5",
         help="on documents, run sentence relations too, each perturbing this share of the sentences it applies to",
     )
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one per core; 0: this process)")
+    parser.add_argument("--workers", type=whole, metavar="N", help="processes (default: one per core; 0: this process)")
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -40,14 +42,16 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.runner.run import fitting
     from audit.runner.run import run as run_study
     from audit.store import open_store
+    from audit.tasks import get_task
 
+    get_task(arguments.task)
     corpus = get_corpus(arguments.corpus, arguments.task, arguments.unit, arguments.language)
     relations = fitting(corpus, arguments.relations, arguments.document_share)
-    if arguments.workers is not None and arguments.workers < 0:
-        raise AuditError(f"--workers {arguments.workers}: must be 0 or more")
+    if arguments.workers is not None and not 0 <= arguments.workers <= MOST_WORKERS:
+        raise AuditError(f"--workers {arguments.workers}: must be from 0 (this process) to {MOST_WORKERS}")
     bar = Bar(corpus.name)
     executor = InProcess() if arguments.workers == 0 else Processes(arguments.workers)
-    with executor:
+    with chatter_to_stderr(), executor:
         try:
             ran = run_study(
                 lambda: open_store(arguments.db, create=True),

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from audit.cli.options import add_database, add_json, add_study, answer
+from audit.cli.options import add_database, add_json, add_study, answer, fraction, whole
 
 
 def add(commands: Any) -> None:
@@ -12,11 +12,11 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("sample", help="draw satisfied groups for judging; drawing more keeps what was drawn")
     add_database(parser)
     size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--per-relation", type=int, metavar="N", help="the first N satisfied groups of each cell")
-    size.add_argument("--share", type=float, metavar="0.01", help="this share of each cell's satisfied groups")
+    size.add_argument("--per-relation", type=whole, metavar="N", help="the first N satisfied groups of each cell")
+    size.add_argument("--share", type=fraction, metavar="0.01", help="this share of each cell's satisfied groups")
     parser.add_argument("--design", default="shared", help="shared (default) or simple")
-    parser.add_argument("--seed", type=int, metavar="S", help="default: the study's")
-    parser.add_argument("--annotators", type=int, default=2, metavar="N", help="people per question (default: 2)")
+    parser.add_argument("--seed", type=whole, metavar="S", help="default: the study's")
+    parser.add_argument("--annotators", type=whole, default=2, metavar="N", help="people per question (default: 2)")
     add_study(parser)
     add_json(parser)
     parser.set_defaults(run=run)

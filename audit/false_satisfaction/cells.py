@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-from sqlalchemy import Connection, Engine, RowMapping, and_, func, select
+from sqlalchemy import Connection, Engine, RowMapping, func, select
+from sqlmodel import SQLModel
 
 from audit.errors import AuditError
 from audit.false_satisfaction.settling import Settled, State, Whose, drawn_groups, known_answers, settle_group
@@ -12,6 +13,12 @@ from audit.relations import Outcome
 from audit.store import table_of, tables
 
 CELL = ["study_id", "relation_id", "system_id"]
+OUTCOMES = {
+    Outcome.SATISFIED: "satisfied",
+    Outcome.VIOLATED: "violated",
+    Outcome.INAPPLICABLE: "inapplicable",
+    Outcome.ERROR: "errors",
+}
 COLUMNS = [
     "study", "corpus", "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors",
     "drawn", "judged", "false", "waiting",
@@ -88,33 +95,33 @@ def _judged(connection: Connection, samples: Sequence[dict[str, object]], whose:
 
 
 def _observed(connection: Connection, studies: Sequence[int]) -> pd.DataFrame:
-    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
-    relation, system = table_of(tables.Relation), table_of(tables.System)
+    """One row per cell that was run, those included in which the relation made no group."""
+    group, verdict, progress = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Progress)
     query = (
         select(group.c.study_id, group.c.relation_id, verdict.c.system_id, verdict.c.outcome, func.count().label("n"))
-        .join(verdict, and_(verdict.c.group_id == group.c.id))
+        .join(verdict, verdict.c.group_id == group.c.id)
         .where(group.c.study_id.in_(studies))
         .group_by(group.c.study_id, group.c.relation_id, verdict.c.system_id, verdict.c.outcome)
     )
-    rows = pd.DataFrame(connection.execute(query).mappings().all(), columns=[*CELL, "outcome", "n"])
-    if rows.empty:
-        return rows
-    wide = rows.pivot_table(index=CELL, columns="outcome", values="n", fill_value=0).reset_index()
-    for outcome, name in (
-        (Outcome.SATISFIED, "satisfied"),
-        (Outcome.VIOLATED, "violated"),
-        (Outcome.INAPPLICABLE, "inapplicable"),
-        (Outcome.ERROR, "errors"),
-    ):
-        wide[name] = wide[int(outcome)].astype(int) if int(outcome) in wide else 0
-    wide["groups"] = wide[["satisfied", "violated", "inapplicable", "errors"]].sum(axis=1)
-    relations = {row["id"]: row for row in connection.execute(select(relation)).mappings()}
-    systems = {row["id"]: row for row in connection.execute(select(system)).mappings()}
-    wide["task"] = wide["relation_id"].map({id: row.task for id, row in relations.items()})
-    wide["relation"] = wide["relation_id"].map(_labels(wide, relations, "relation_id"))
-    wide["system"] = wide["system_id"].map(_labels(wide, systems, "system_id"))
-    wide.columns.name = None
-    return wide
+    counted = pd.DataFrame(connection.execute(query).mappings().all(), columns=[*CELL, "outcome", "n"])
+    ran = select(*(progress.c[name] for name in CELL)).where(progress.c.study_id.in_(studies)).distinct()
+    cells = pd.DataFrame(connection.execute(ran).mappings().all(), columns=CELL)
+    cells = pd.concat([cells, counted[CELL]]).drop_duplicates(ignore_index=True)
+    for outcome, name in OUTCOMES.items():
+        found = counted.loc[counted["outcome"] == int(outcome), [*CELL, "n"]].rename(columns={"n": name})
+        cells = cells.merge(found, how="left", on=CELL)
+        cells[name] = cells[name].fillna(0).astype(int)
+    cells["groups"] = cells[list(OUTCOMES.values())].sum(axis=1)
+    relations = _rows(connection, tables.Relation)
+    systems = _rows(connection, tables.System)
+    cells["task"] = cells["relation_id"].map({id: row["task"] for id, row in relations.items()})
+    cells["relation"] = cells["relation_id"].map(_labels(cells, relations, "relation_id"))
+    cells["system"] = cells["system_id"].map(_labels(cells, systems, "system_id"))
+    return cells
+
+
+def _rows(connection: Connection, model: type[SQLModel]) -> dict[int, RowMapping]:
+    return {row["id"]: row for row in connection.execute(select(table_of(model))).mappings()}
 
 
 def _labels(cells: pd.DataFrame, rows: Mapping[int, RowMapping], column: str) -> dict[int, str]:

@@ -73,6 +73,8 @@ def change_text(relation: Mapping[str, Any]) -> str:
     """
     if relation["best_changes"]:
         return "another system is best"
+    if not relation["order_observed"]:
+        return "nothing to compare"
     if len(relation["order_observed"]) == 1:
         return "one system"
     if relation["order_changes"]:
@@ -91,6 +93,8 @@ def best_text(relation: Mapping[str, Any]) -> str:
     'was a, is b'
     """
     before, after = (", ".join(relation[f"best_{when}"]) or UNKNOWN for when in ("observed", "genuine"))
+    if not relation["order_observed"]:
+        return "the relation applied to none of these sources"
     if not relation["best_genuine"]:
         return f"was {before}, is not known yet"
     return before if before == after else f"was {before}, is {after}"

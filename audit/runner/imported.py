@@ -123,11 +123,15 @@ def _names(records: list[Record]) -> tuple[list[str], list[str]]:
 def _numbered(records: list[Record]) -> list[tuple[str, Record]]:
     """Each record with its source row: the second group of a (relation, system, source) gets a row of its own."""
     seen: Counter[tuple[str, str, str, str]] = Counter()
+    taken = {record.source_key for record in records}
     numbered = []
     for record in records:
         key = (record.relation, record.system, record.version, record.source_key)
         seen[key] += 1
-        numbered.append((record.source_key if seen[key] == 1 else f"{record.source_key}#{seen[key]}", record))
+        row = record.source_key if seen[key] == 1 else f"{record.source_key}#{seen[key]}"
+        while seen[key] > 1 and row in taken:  # somebody's own id looks like this: not the same source
+            row += "#"
+        numbered.append((row, record))
     return numbered
 
 
@@ -201,7 +205,7 @@ def _checked(path: Path, text: str, content: str) -> list[Record]:
     bad: list[tuple[int, str]] = []
     seen: dict[object, int] = {}
     outputs: dict[object, tuple[Output, int]] = {}
-    golds: dict[str, tuple[str | None, int]] = {}
+    sources: dict[str, Record] = {}
     count = 0
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -209,7 +213,7 @@ def _checked(path: Path, text: str, content: str) -> list[Record]:
         count += 1
         try:
             record = _record(number, json.loads(line), content)
-            _agree(record, seen, outputs, golds)
+            _agree(record, seen, outputs, sources)
             records.append(record)
         except (ValueError, RecursionError) as problem:
             bad.append((number, f"not a JSON object ({problem})"))
@@ -222,6 +226,7 @@ def _checked(path: Path, text: str, content: str) -> list[Record]:
 def _record(line: int, value: object, content: str) -> Record:
     if not isinstance(value, dict):
         raise AuditError(f"a JSON {type(value).__name__}; every line must be one JSON object")
+    value = {name: one for name, one in value.items() if one is not None}
     if missing := [name for name in _NEEDED if name not in value]:
         raise AuditError(f"{', '.join(missing)} missing; needed are {', '.join(_NEEDED)}")
     task = get_task(_string(value, "task", "sentiment"))
@@ -236,7 +241,7 @@ def _record(line: int, value: object, content: str) -> Record:
         found = len(given) if isinstance(given, list) else "no list of"
         raise AuditError(f"{found} outputs for {len(members)} inputs; the source's comes first, then each follow-up's")
     verdict = value["verdict"]
-    if verdict not in _VERDICTS:
+    if not isinstance(verdict, str) or verdict not in _VERDICTS:
         raise AuditError(f"verdict {verdict!r} is not one of {', '.join(_VERDICTS)}")
     gold = value.get("gold")
     if gold is not None and gold not in task.labels:
@@ -248,7 +253,7 @@ def _record(line: int, value: object, content: str) -> Record:
         _string(value, "system"),
         _string(value, "version", f"imported {content}"),
         _string(value, "id", source.key.hex()),
-        value.get("document") and _string(value, "document"),
+        _string(value, "document") if "document" in value else None,
         gold,
         members,
         tuple(task.checked(_output(one)) for one in given),
@@ -260,16 +265,26 @@ def _agree(
     record: Record,
     seen: dict[object, int],
     outputs: dict[object, tuple[Output, int]],
-    golds: dict[str, tuple[str | None, int]],
+    sources: dict[str, Record],
 ) -> None:
     """Raises AuditError where a record contradicts or repeats an earlier one."""
     system = (record.system, record.version)
     group = (record.relation, *system, record.source_key, record.members)
     if group in seen:
         raise AuditError(f"the same group of the same relation and system is in line {seen[group]}")
-    gold, line = golds.setdefault(record.source_key, (record.gold, record.line))
-    if gold != record.gold:
-        raise AuditError(f"the gold label of this source is {record.gold!r} here and {gold!r} in line {line}")
+    first = sources.setdefault(record.source_key, record)
+    if first.members[0] != record.members[0]:
+        raise AuditError(
+            f"the source with the id {record.source_key!r} has another text or language in line {first.line}"
+        )
+    if first.gold != record.gold:
+        raise AuditError(
+            f"the gold label of this source is {record.gold!r} here and {first.gold!r} in line {first.line}"
+        )
+    if first.cluster != record.cluster:
+        raise AuditError(
+            f"the document of this source is {record.cluster!r} here and {first.cluster!r} in line {first.line}"
+        )
     for one, output in zip(record.members, record.outputs, strict=True):
         before, line = outputs.setdefault((*system, one.key), (output, record.line))
         if before != output:
@@ -285,7 +300,8 @@ def _string(value: Mapping[str, object], name: str, default: str | None = None) 
     if isinstance(found, int) and not isinstance(found, bool) and name in ("id", "document"):
         return str(found)
     if not isinstance(found, str) or not found.strip():
-        raise AuditError(f"{name} must be a text that is not empty, not {found!r}")
+        raise AuditError(f"{name} must be a text that is not empty, not {_short(found)}")
+    _refuse_letters(found, name)
     return found.strip()
 
 
@@ -293,9 +309,10 @@ def _input(value: object, name: str, language: str) -> Input:
     texts = value if isinstance(value, list) else [value]
     for one in texts:
         if not isinstance(one, str) or not one.strip():
-            raise AuditError(f"{name} holds {one!r}; it must be a text that is not empty")
-        if "\0" in one:
-            raise AuditError(f"{name} holds a NUL byte; remove it")
+            raise AuditError(f"{name} holds {_short(one)}; it must be a text that is not empty")
+        _refuse_letters(one, name)
+    if not texts:
+        raise AuditError(f"{name} holds []; it must be a text that is not empty")
     return Input.of(*texts, language=language)
 
 
@@ -303,11 +320,31 @@ def _output(value: object) -> Output:
     if isinstance(value, str):
         return Output(label=value)
     if not isinstance(value, dict):
-        raise AuditError(f"output {value!r} must be a label or an object with label and score")
+        raise AuditError(f"output {_short(value)} must be a label or an object with label and score")
     score = value.get("score")
     if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
-        raise AuditError(f"score {score!r} is not a number")
-    return Output(value.get("label"), None if score is None else float(score), value.get("text"))
+        raise AuditError(f"score {_short(score)} is not a number")
+    text = value.get("text")
+    if text is not None and not isinstance(text, str):
+        raise AuditError(f"the text of an output is {_short(text)}; it must be a text")
+    _refuse_letters(text or "", "an output")
+    try:
+        return Output(value.get("label"), None if score is None else float(score), text)
+    except OverflowError:
+        raise AuditError(f"score {_short(score)} is not a number from 0 to 1") from None
+
+
+def _refuse_letters(text: str, name: str) -> None:
+    """Raises AuditError for what no database and no file in UTF-8 can hold."""
+    if "\0" in text:
+        raise AuditError(f"{name} holds a NUL byte; remove it")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise AuditError(f"{name} holds half a character (a lone surrogate); write the file as UTF-8")
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
 def _say(output: Output) -> str:

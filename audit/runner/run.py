@@ -13,10 +13,11 @@ from sqlalchemy import Engine, select
 
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, NotInstalled
-from audit.relations import Relation, all_relations, get_relation
+from audit.relations import Plain, Relation, all_relations, get_relation
+from audit.relations.on_documents import on_documents
 from audit.runner.chunk import Bound, Chunk, Counts, load_sources
 from audit.runner.executors import Executor
-from audit.runner.studies import StudyRow, make_study, relation_id, system_id
+from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
 from audit.store import table_of, tables
 from audit.systems import get_system
 
@@ -94,9 +95,7 @@ def fitting(corpus: Corpus, names: Sequence[str] | None, document_share: float |
     for relation in chosen:
         if relation.unit == corpus.unit:
             fit.append(relation)
-        elif corpus.unit == "document" and document_share is not None:
-            from audit.relations.on_documents import on_documents
-
+        elif isinstance(relation, Plain) and corpus.unit == "document" and document_share is not None:
             fit.append(on_documents(relation, document_share))
         elif names:
             way = (
@@ -131,6 +130,7 @@ def run(
     before anything is stored.
     """
     watcher = watcher or Watcher()
+    check_limit(limit)
     made = {spec: get_system(spec) for spec in dict.fromkeys(systems)}
     for spec, system in made.items():
         if corpus.task not in system.tasks:

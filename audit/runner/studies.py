@@ -38,8 +38,7 @@ def make_study(
     With a limit, the sources are the rows with the `limit` smallest u, so a larger limit keeps them all.
     Raises AuditError for a limit below 1, and what the corpus raises.
     """
-    if limit is not None and limit < 1:
-        raise AuditError(f"--limit {limit}: must be at least 1; leave it out for the whole corpus")
+    check_limit(limit)
     kept = canonical(dict(options or {}))
     key = digest(corpus.task, corpus.name, corpus.fingerprint(), corpus.unit, str(seed), str(limit), kept)
     study = table_of(tables.Study)
@@ -48,6 +47,12 @@ def make_study(
         if found is None:
             found = _insert(connection, corpus, key, seed, limit, dict(options or {}))
         return load_study(connection, found)
+
+
+def check_limit(limit: int | None) -> None:
+    """Raises AuditError for a limit below 1."""
+    if limit is not None and limit < 1:
+        raise AuditError(f"--limit {limit}: must be at least 1; leave it out for the whole corpus")
 
 
 def load_study(connection: Connection, study_id: int) -> StudyRow:

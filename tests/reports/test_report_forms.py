@@ -161,6 +161,15 @@ def test_orders_and_changes_in_words():
     assert (change_text(only), best_text(only)) == ("one system", "was a, is not known yet")
 
 
+def test_a_relation_without_groups_in_words():
+    rows = [{"task": "t", "relation": "MR1", "system": name, "satisfied": 0, "violated": 0} for name in "ab"]
+    entry = build_report(pd.DataFrame(rows), {})["relations"][0]
+    assert (change_text(entry), best_text(entry)) == (
+        "nothing to compare",
+        "the relation applied to none of these sources",
+    )
+
+
 def test_signature_line():
     systems = [{"name": "a", "version": "1", "settings": {}}, {"name": "b", "version": "2", "settings": {"x": 1}}]
     line = signature_line({"systems": systems, "limit": None, "samples": [{"seed": 1, "design": "shared"}], "n": True})
