@@ -15,10 +15,10 @@ def read_text(path: str | Path) -> str:
     Raises BadFile: absent, unreadable, empty, or in another encoding (says line and byte).
     """
     path = Path(path)
-    if not path.exists():
-        raise BadFile(f"{path}: there is no such file")
     try:
         content = path.read_bytes()
+    except FileNotFoundError:
+        raise BadFile(f"{path}: there is no such file") from None
     except OSError as problem:
         raise BadFile(f"{path}: cannot be read ({problem.strerror})") from problem
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):

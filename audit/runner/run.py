@@ -90,6 +90,8 @@ def fitting(corpus: Corpus, names: Sequence[str] | None, document_share: float |
     With `document_share`, sentence relations run on documents too, each perturbing that share of the sentences it
     applies to. Raises AuditError for a relation that does not fit the corpus.
     """
+    if document_share is not None and corpus.unit != "document":
+        raise AuditError(f"--document-share is for documents, corpus {corpus.name} has {corpus.unit}s; leave it out")
     chosen = [get_relation(corpus.task, name) for name in names] if names else all_relations(corpus.task)
     fit = []
     for relation in chosen:

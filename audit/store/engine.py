@@ -6,50 +6,86 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.store import tables
 
+BACKENDS = ("sqlite", "postgresql")
+"""Kinds of database whose SQL the bulk writes speak."""
 _dumps = partial(json.dumps, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def open_store(where: str, create: bool = False) -> Engine:
     """The engine of a database, by path or SQLAlchemy URL; `create` makes the tables where there are none.
 
-    Raises BadFile when there is no such database (and `create` is false), or when the file is something else;
-    NotInstalled when the URL's driver is absent.
+    Raises BadFile when there is no such database (and `create` is false), when it cannot be opened, or when it is
+    something else; AuditError for a URL that is none or of another kind; NotInstalled when its driver is absent.
     """
-    url = where if "://" in where else f"sqlite:///{where}"
+    url = _url(where)
+    is_file = url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
+    name = str(url.database) if is_file else url.render_as_string()
+    if is_file:
+        _check_path(Path(name), create)
     try:
-        parsed = make_url(url)
-        is_file = parsed.get_backend_name() == "sqlite" and parsed.database not in (None, "", ":memory:")
-        if is_file and not create and not Path(str(parsed.database)).exists():
-            raise BadFile(
-                f"there is no database {parsed.database}; make one with `audit run` or name another with --db"
-            )
-        engine = create_engine(parsed, json_serializer=_dumps, pool_pre_ping=not is_file)
-    except NoSuchModuleError:
-        raise AuditError(
-            f"--db {where!r}: unknown kind of database; use a path, sqlite:/// or postgresql+psycopg://"
-        ) from None
+        engine = create_engine(url, json_serializer=_dumps, pool_pre_ping=not is_file)
     except ModuleNotFoundError as missing:
         raise NotInstalled(
             f"the database driver {missing.name} is not installed; install it with `pip install 'audit[postgres]'`"
         ) from None
-    except ArgumentError:
-        raise AuditError(f"--db {where!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db") from None
+    except SQLAlchemyError as problem:
+        raise AuditError(f"--db {name!r} cannot be used: {_one_line(problem)}") from None
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _pragmas)
     try:
-        _check_schema(engine, create, str(parsed.database))
+        _check_schema(engine, create, name)
     except OperationalError as problem:
-        raise BadFile(f"cannot open the database {parsed.render_as_string()}: {problem.orig}") from None
+        engine.dispose()
+        raise BadFile(f"cannot open the database {name}: {_one_line(problem.orig)}") from None
     except SQLAlchemyError as problem:
-        raise BadFile(f"{parsed.database} is not a database of audit: {getattr(problem, 'orig', problem)}") from None
+        engine.dispose()
+        raise BadFile(f"{name} is not a database of audit: {_one_line(getattr(problem, 'orig', problem))}") from None
+    except BadFile:
+        engine.dispose()
+        raise
     return engine
+
+
+def _url(where: str) -> URL:
+    """The URL of a path or URL. A path is taken as it is: `a?b.db` is a file name, not a query."""
+    if not where.strip():
+        raise AuditError("--db is empty; name a path or an SQLAlchemy URL such as sqlite:///audit.db")
+    if "://" not in where:
+        return URL.create("sqlite", database=where)
+    try:
+        url = make_url(where)
+    except (ArgumentError, ValueError):  # ValueError: a port that is no number
+        shown = where.split("@")[-1]  # what stands before an @ may be a password
+        raise AuditError(f"--db {shown!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db") from None
+    if url.get_backend_name() not in BACKENDS:
+        raise AuditError(
+            f"--db {url.render_as_string()!r}: unknown kind of database; use a path, sqlite:/// or "
+            "postgresql+psycopg://"
+        )
+    return url
+
+
+def _check_path(path: Path, create: bool) -> None:
+    """Raises BadFile for a file that is not there, or can never be a database."""
+    try:
+        there = path.exists()
+    except OSError as problem:
+        raise BadFile(f"cannot open the database {path}: {problem.strerror}") from None
+    if path.is_dir():
+        raise BadFile(f"{path} is a folder; --db names the file of a database, for example {path / 'audit.db'}")
+    if not there and not create:
+        raise BadFile(f"there is no database {path}; make one with `audit run` or name another with --db")
+
+
+def _one_line(problem: object) -> str:
+    return " ".join(str(problem).split())
 
 
 def _pragmas(connection: Any, _record: Any) -> None:
