@@ -48,8 +48,9 @@ _ADVERBS = words(
 _CLEARLY_IS = words("a an the not it he she they")
 _PASSIVES = words(
     "supposed based meant intended called known named directed written made told set filled loaded packed played "
-    "rated billed done bored confused gone worth"
+    "rated billed done bored confused worth"
 )
+_NAMING = words("called named titled told")
 _WANTS_WOULD = words("rather like love hate prefer be have")
 _SUBJECTS = words("i you he she it we they there this that these those")
 _CLAUSE_STARTERS = words("and but or so yet why how when where because if while although though")
@@ -94,7 +95,7 @@ def expand(tokens: Sequence[Token]) -> dict[int, str]:
             elif len(word) > 1 and word[0] in "'’":
                 full = _full(tokens, index)
                 if full:
-                    new[index] = " " + _like(token.text[1:], full)
+                    new[index] = " " + (full.upper() if token.text[1:].isupper() else full)
     return new
 
 
@@ -109,7 +110,7 @@ def apostrophe_s(tokens: Sequence[Token], index: int) -> str | None:
         if direct in ("been", "got"):
             return "has"
         return "is" if direct in _CLEARLY_IS and tokens[index - 1].tag[:2] in ("NN", "DT", "CD") else None
-    if before == "it" and tokens[index + 1].tag in ("NN", "NNS", "VBZ") and not _is_subject(tokens, index - 1):
+    if before == "it" and tokens[index + 1].tag in ("NN", "NNS", "VBZ", "JJ") and not _is_subject(tokens, index - 1):
         return None  # "for it's time": a misspelt "its"
     if before in ("there", "here") and (after.tag in ("NNS", "CD") or after.lower in ("lots", "some", "many")):
         return None  # "there's lots of": neither reads well
@@ -119,10 +120,12 @@ def apostrophe_s(tokens: Sequence[Token], index: int) -> str | None:
         return None  # "what's he got": is or has
     if after.tag in ("VBN", "VBD") and is_form(after.lower, "VBN"):
         beyond = tokens[following + 1] if following + 1 < len(tokens) else None
+        if beyond is not None and beyond.tag in ("DT", "PRP", "PRP$") and after.lower not in _NAMING:
+            return "has"
+        if tokens[following - 1].lower == "ever":
+            return "has"
         if after.lower in _PASSIVES:
             return "is"
-        if beyond is not None and beyond.tag in ("DT", "PRP", "PRP$"):
-            return "has"
         if beyond is not None and beyond.lower in ("by", "with"):
             return "is"
         return None

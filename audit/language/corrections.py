@@ -26,6 +26,7 @@ _OPENERS = frozenset({"DT", "PRP", "PRP$", "TO", "WP", "WRB"})
 _BREAKS = frozenset({",", ".", ":", "(", ")", "CC", '"'})
 # Nouns that follow "to" and "can" as nouns more often than as verbs.
 _AFTER_TO = _words("life death school work love hell heart mind date home bed war fame light")
+_DEGREES = _words("too very so more most less quite rather pretty fairly")
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
 
 
@@ -148,7 +149,7 @@ def _base(words: Sequence[str], tags: list[str], index: int) -> str:
     if at < 0 or _wants_base(words, tags, at):
         return "VB"
     before, mark = words[at], tags[at]
-    if at == index - 1 and mark in ("DT", "PRP$") and known_as(words[index], "NOUN"):
+    if at == index - 1 and mark in ("DT", "PRP$", "POS") and known_as(words[index], "NOUN"):
         return "NN"
     if (before in _HAVE or before in _BE) and is_form(words[index], "VBN"):
         return "VBN"
@@ -181,6 +182,9 @@ def _past(words: Sequence[str], tags: list[str], index: int) -> str:
 
 
 def _participle(words: Sequence[str], tags: list[str], index: int) -> str:
+    before = words[index - 1] if index else ""
+    if before in ("too", "very") or (before in _DEGREES and known_as(words[index], "ADJ")):
+        return "JJ"
     if not is_form(words[index], "VBD"):
         return "VBN"
     at = _governor(words, tags, index)

@@ -24,6 +24,7 @@ _SOFTENERS = words(
     "so too as more most less least very really quite rather pretty fairly somewhat how enough all much many bit "
     "little kind sort even ever still just almost nearly not n't n’t what such that no only equally well far"
 )
+_INTENSE = words("very really truly extremely absolutely utterly so")
 # Adjective and noun that name one thing; an adverb before them reads wrong.
 _FIXED = words(
     "good-guy good-guys bad-guy bad-guys good-thing bad-thing good-deal great-deal good-news bad-news good-luck "
@@ -34,6 +35,7 @@ _FIXED = words(
     "beautiful-mind good-boy good-girl bad-boy bad-girl bad-movie bad-movies great-grandmother great-grandfather "
     "good-taste bad-taste good-intentions best-picture good-will good-cop bad-cop weak-link clever-clogs good-times "
     "good-time great-time bad-times good-ol great-ones good-ones bad-ones good-measure good-use good-faith good-reason "
+    "moving-camera moving-picture moving-pictures moving-image moving-images moving-parts moving-company "
     "comic-timing comic-actor comic-genius emotional-rescue emotional-depth emotional-core emotional-impact"
     "emotional-connection emotional-level emotional-content emotional-power beautiful-people talented-mr cheesy-grin "
     "good-evil bad-evil great-white great-war great-escape great-dictator good-earth good-shepherd silly-putty "
@@ -134,6 +136,8 @@ def _reads(tokens: Sequence[Token], index: int, attributive: bool) -> bool:
         return False
     if tokens[index].text[0].isupper() and index:
         return False  # part of a name, or already shouted
+    if any(token.lower in _INTENSE for token in tokens[max(0, index - 3) : index]):
+        return False
     before_noun = after is not None and after.tag[:2] in ("NN", "JJ", "VB") and after.tag not in ("VBZ", "VBD", "VBP")
     if before_noun:
         return attributive and _before_noun_reads(tokens, index)

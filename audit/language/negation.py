@@ -167,7 +167,9 @@ def _negated(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
         ):
             return _supported(tokens, at)
         return None  # nothing left to negate with: "he is."
-    if tokens[at - 1].lower == "there" and tokens[after].tag == "NNS":
+    if tokens[after].text in "([":
+        return None
+    if at and tokens[at - 1].lower == "there" and (tokens[after].tag == "NNS" or tokens[after].lower == "the"):
         return None  # "there are not moments"
     if word in _DO and tokens[after].tag in ("VB", "VBP"):
         return {at: f"{token.text} not"}

@@ -25,9 +25,9 @@ _TO_SEVERAL = words(
 _COUNTING = words("one ones single sole lone same whole entire various different numerous countless such whose")
 _PERSONS = words(
     "actor actress performer character hero villain alien ghost vampire zombie monster killer gangster cop soldier "
-    "teacher student kid brother sister friend critic viewer fan reviewer dancer singer musician comedian writer author "
-    "artist woman man girl boy teenager lawyer doctor scientist creature victim witness prisoner guard thief crook "
-    "heroine protagonist director filmmaker screenwriter animal dog cat horse"
+    "teacher student kid brother sister friend critic viewer fan reviewer dancer singer musician comedian writer "
+    "author artist woman man girl boy teenager lawyer doctor scientist creature victim witness prisoner guard thief "
+    "crook heroine protagonist director filmmaker screenwriter animal dog cat horse"
 )
 _TO_PLURAL = {"this": "these", "that": "those", "the": "the", "a": "some", "an": "some"}
 _TO_SINGULAR = {"these": "this", "those": "that", "the": "the", "some": "a"}
@@ -36,14 +36,14 @@ _OWNED_BY_ONE = words(
     "character flaw kid parent image memory fight actor performance villain hero heroine brother sister"
 )
 """Plural nouns that mean another thing, or ask which one, as a singular after "its" or "their"."""
-_OWNED_BY_MANY = words("film movie story tale song joke idea role sequel review comment opinion novel remake")
+_OWNED_BY_MANY = words("episode scene film movie story tale song joke idea sequel review comment novel remake")
 """Singular nouns of which "his" or "my" may as well have several."""
 _VERBS_TO_PLURAL = {"is": "are", "was": "were", "has": "have", "does": "do"}
 _VERBS_TO_SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does"}
 _SOME_VERBS = words(
-    "has have had contains includes features offers shows see saw seen watch watched make makes made making need needs "
-    "needed want wanted write wrote know knew like love use uses used add adds tell tells told bring brings delivers "
-    "provides gives buy bought rent rented read find found"
+    "has have had contains includes features offers shows see saw seen watch watched make makes made making write know "
+    "wrote knew use uses used add adds tell tells told bring brings brought delivers delivered provides provided gives "
+    "gave buy bought rent rented read find found"
 )
 _PREPOSITIONS = words(
     "of in with about from by for on at to through during into behind of against after before despite"
@@ -55,7 +55,7 @@ _PARTS = words(
 )
 _CLAUSE_OPENERS = words("that because when if while although though since and but as where so yet then")
 _PLURAL_ONLY = words("between among amongst throughout of")
-_LINKING = words("tend turn become remain seem appear make prove")
+_LINKING = words("tend turn become remain seem appear make prove surround")
 
 
 @cache
@@ -133,6 +133,8 @@ def _phrase(tokens: Sequence[Token], head: int, to_plural: bool, present: frozen
         return None
     if determiner in _POSSESSIVES and (noun not in _OWNED_BY_MANY if to_plural else noun in _OWNED_BY_ONE):
         return None
+    if determiner == "this" and noun in ("viewer", "reviewer", "critic", "writer", "fan"):
+        return None  # the one who writes the review
     if determiner in ("a", "an") and not _several(tokens, start, noun):
         return None
     new = {head: new_head}
@@ -265,7 +267,8 @@ def _agree(tokens: Sequence[Token], at: int, to_plural: bool) -> dict[int, str] 
         return {at: table[word]} if fits and word in table else None
     if word in table and verb.text.islower():
         return {at: table[word]}
-    if _names_something(tokens, at):
+    participle = verb.tag == "VBD" and after is not None and after.tag == "IN" and is_form(word, "VBN")
+    if participle or _names_something(tokens, at):  # "the character played by her"
         return None
     if verb.tag == "MD" or (verb.tag == "VBD" and word not in table):
         return {}

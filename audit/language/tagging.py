@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from audit.errors import UnknownName
 from audit.language.corrections import correct
-from audit.language.inflection import known_as
+from audit.language.inflection import known_as, singular
 from audit.language.text import Token
 
 _ENGLISH = re.compile(
@@ -46,11 +46,12 @@ def _openings(words: list[str]) -> list[bool]:
 
 def _unshouted(word: str, first: bool) -> str:
     """The word without capitals that do not make it a name: the tagger takes "BAD" and "Love it" for names."""
-    if len(word) > 1 and word != "US" and word.isupper() and word.isalpha():
+    if len(word) > 1 and word != "US" and word.isupper() and word.replace("'", "").isalpha():
         return word.lower()
     if first and word[:1].isupper() and word[1:].islower():
         lower = word.lower()
-        if any(known_as(lower, part) for part in ("VERB", "ADJ", "ADV")) and lower not in _NAMES:
+        common = singular(lower) is not None or any(known_as(lower, part) for part in ("VERB", "ADJ", "ADV"))
+        if common and lower not in _NAMES:
             return lower
     return word
 

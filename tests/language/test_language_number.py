@@ -1,0 +1,85 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.language import Analysis
+from audit.language.inflection import base, forms, is_form, known_as, plural, singular
+from audit.language.number import changes, countables
+
+
+def changed(text):
+    analysis = Analysis(text)
+    return [analysis.replace(change) for change in changes(analysis.tokens)]
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("I made a film.", "I made some films."),
+        ("this film is dull.", "these films are dull."),
+        ("The scenes are dull.", "The scene is dull."),
+        ("The actor gives his best.", None),  # "his" may be the actor's
+        ("The actors give everything.", "The actor gives everything."),
+        ("The character isn't complex.", "The characters aren't complex."),
+        (
+            "He gave an amazing performance that dwarfs the rest.",
+            "He gave some amazing performances that dwarf the rest.",
+        ),
+        ("I love this movie.", "I love these movies."),
+        ("It has some very funny sequences.", "It has a very funny sequence."),
+        ("My favorite episode is in the last season.", "My favorite episodes are in the last season."),
+    ],
+)
+def test_noun_verb_and_determiner_agree(text, other):
+    if other is None:
+        assert changed(text) == []
+    else:
+        assert other in changed(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The film is great.",  # "the film" is the one that is reviewed
+        "This movie is a mess.",  # the predicate would have to change
+        "These films are the ones.",
+        "This movie must have been the worst movie.",
+        "It is one of the scenes that they cut.",
+        "The scene has its charm.",
+        "The characters know what they want.",
+        "Is this film good?",
+        "The scenes begin and end.",
+        "the plot and the scenes are dull.",
+        "He saw a film-within-a-film.",
+        'I liked "these movies" a lot.',
+        "It never had a problem.",
+    ],
+)
+def test_what_cannot_be_mended_makes_nothing(text):
+    assert changed(text) == []
+
+
+def test_every_countable_noun_has_two_numbers():
+    many, one = countables()
+    assert len(many) > 120
+    assert all(one[form] == noun for noun, form in many.items())
+
+
+def test_inflection():
+    assert plural("story") == "stories"
+    assert plural("child") == "children"
+    assert singular("women") == "woman"
+    assert singular("series") is None
+    assert base("went") == "go"
+    assert base("are") == "be"
+    assert base("kiwi") is None
+    assert "gone" in forms("go", "VBN")
+    assert is_form("seen", "VBN")
+    assert not is_form("saw", "VBN")
+    assert known_as("offers", "VERB")
+    assert not known_as("kiwi", "VERB")
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_taken(text):
+    assert isinstance(changed(text), list)

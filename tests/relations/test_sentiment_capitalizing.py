@@ -1,0 +1,69 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.language import Analysis
+from audit.relations import Outcome, get_relation
+from audit.tasks import Output
+
+
+def made(name, text):
+    return get_relation("sentiment", name).perturb(Analysis(text), random.Random(0))
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "follow_up"),
+    [
+        # The examples of the study's tables 3 and 6.
+        ("MR3.1", "it'll make sense when you see it.", "IT'LL MAKE SENSE WHEN YOU SEE IT."),
+        ("MR3.1", "The dvd is a massive achievement.", "THE DVD IS A MASSIVE ACHIEVEMENT."),
+        ("MR3.2", "The flower is beautiful.", "The FLOWER is BEAUTIFUL."),
+        (
+            "MR3.2",
+            "Well, its main problem is that it's simply too jumbled.",
+            "Well, its MAIN PROBLEM is that it's simply too JUMBLED.",
+        ),
+        ("MR3.1", "THIS IS BAD.", "this is bad."),
+        ("MR3.1", "THIS IS bad.", "this is bad."),
+        ("MR3.2", "the film's look is odd.", "the FILM'S LOOK is ODD."),
+        ("MR3.2", "I saw several of the films.", "I saw several of the FILMS."),
+    ],
+)
+def test_case(name, source, follow_up):
+    assert made(name, source) == follow_up
+
+
+@pytest.mark.parametrize("text", ["", "...", "1999", "这部电影很好。"])
+def test_no_letters_with_case_no_group(text):
+    assert made("MR3.1", text) is None
+    assert made("MR3.2", text) is None or text == "这部电影很好。"
+
+
+def test_nothing_to_shout():
+    assert made("MR3.2", "it was.") is None
+    assert made("MR3.2", "BAD FILM.") is None
+
+
+def test_checks_and_carry():
+    positive, negative = Output("positive", 0.5), Output("negative", 0.9)
+    case, emphasis = get_relation("sentiment", "MR3.1"), get_relation("sentiment", "MR3.2")
+    assert case.check([positive, Output("positive", 0.1)]).outcome is Outcome.SATISFIED
+    assert case.check([positive, negative]).outcome is Outcome.VIOLATED
+    assert emphasis.check([positive, Output("positive", 0.6)]).outcome is Outcome.SATISFIED
+    assert emphasis.check([Output("neutral", 1.0), positive]).outcome is Outcome.INAPPLICABLE
+    assert case.carry.preserves_truth
+    assert emphasis.carry.preserves_truth
+
+
+@given(st.text(max_size=80))
+def test_words_stay_the_same(text):
+    for name in ("MR3.1", "MR3.2"):
+        follow_up = made(name, text)
+        assert (
+            follow_up is None
+            or follow_up.casefold() == text.casefold()
+            or follow_up.lower() == text.upper().lower()
+            or (follow_up.upper() == text.upper())
+        )
