@@ -303,7 +303,8 @@ def _free_before(tokens: Sequence[Token], left: int, side: Sequence[Token]) -> b
         return _tag(tokens, left - 2) in _NOUNS and _tag(tokens, left - 3) in (",", "IN", "VB", "VBZ", "VBD", "VBG")
     if mark == "IN" and before != "that":
         if determined or before == "of":
-            return not determined and _tag(tokens, left - 2) in ("NN", "NNS") and len(side) == 1
+            holds = _tag(tokens, left - 2) in _NOUNS or _low(tokens, left - 2) == "full"
+            return not determined and holds and len(side) == 1
         return True
     if mark == "VB" and _tag(tokens, left - 2) in ("JJ", "DT", "NN"):
         return False  # a noun, not a verb

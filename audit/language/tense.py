@@ -32,7 +32,8 @@ _THEN = _phrases(
 )
 # Turns of phrase that keep their tense.
 _FIXED = _phrases(
-    r"as it (?:comes|gets|goes)|as they (?:get|go)|that is (?:to say|if)|if you will|i mean|you know|mind you|so to speak",
+    r"as it (?:comes|gets|goes)|as they (?:get|go)|that is (?:to say|if)|if you will|i mean|you know|mind you",
+    r"so to speak",
     r"what's more|let's|that is,|i guess|i suppose|needless to say|thank (?:god|goodness|you)|here's|i must|i dare",
     r"as it were|i say|i repeat|i kid you not|rest assured|no wonder|believe it or not|like it or not|come what",
     r"god bless|i swear|trust me|how come|that's right|that's it|that's all|why not|go figure|i am sure|i'm sure",
@@ -135,8 +136,8 @@ def _to_present_all(tokens: Sequence[Token], verbs: Sequence[Finite]) -> list[st
             singular = False
             form = "are"
         elif verb.word in ("could", "would"):
-            if modal_only:
-                return None
+            if modal_only or (verb.word == "would" and not _reported(made, verbs)):
+                return None  # "I would get lost" is a habit or a condition, "I thought it would" has a present
             negated = verb.index + 1 < len(tokens) and tokens[verb.index + 1].lower.replace("’", "'") == "n't"
             form = {"could": "ca" if negated else "can", "would": "wo" if negated else "will"}[verb.word]
         elif singular is None:
@@ -152,6 +153,12 @@ def _to_present_all(tokens: Sequence[Token], verbs: Sequence[Finite]) -> list[st
     return made
 
 
+def _reported(made: Sequence[str], verbs: Sequence[Finite]) -> bool:
+    """Whether a verb of saying or thinking stands before the verb whose form is next."""
+    return any(verb.lemma in _REPORTING for verb in verbs[: len(made)])
+
+
+_REPORTING = words("think know say hope believe feel expect guess tell promise assume realize suspect fear")
 _STOP = words(", ; : ( ) - -- … and but or")
 _OPENERS = words("that because when while although though as where why how what than so whether which who")
 

@@ -1,0 +1,168 @@
+"""Coordinations, conjunctions and comparisons: what is turned round, and what is left alone."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from audit.language import Analysis
+from audit.language.clauses import switch
+from audit.language.comparatives import antonyms, exchange, rephrase
+from audit.language.coordination import article, swap, swappable
+
+
+def swapped(text: str) -> list[str]:
+    analysis = Analysis(text)
+    return [swap(analysis, pair) for pair in swappable(analysis.tokens)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The film is wonderful and exciting.", "The film is exciting and wonderful."),
+        ("It is a dark and honest film.", "It is an honest and dark film."),
+        ("It is an honest and dark film.", "It is a dark and honest film."),
+        ("It is told slowly and carefully.", "It is told carefully and slowly."),
+        ("It is full of humor and pathos.", "It is full of pathos and humor."),
+        ("The plot and dialogue are great.", "The dialogue and plot are great."),
+        ("I saw it with Tom Hanks and Meg Ryan.", "I saw it with Meg Ryan and Tom Hanks."),
+        ("It is either brilliant or stupid.", "It is either stupid or brilliant."),
+        ("It was written and directed by a child.", "It was directed and written by a child."),
+        ("Funny and clever film.", "Clever and funny film."),
+    ],
+)
+def test_swapped(text: str, expected: str) -> None:
+    assert swapped(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is shot in black and white.",
+        "It gets better and better.",
+        "She is happy and proud of him.",
+        "It is slow and boring scenes follow.",
+        "I saw the film and the acting was bad.",
+        "The beginning of the film and end of it.",
+        "He came and went.",
+        "I liked Beauty and the Beast.",
+        "a man and his dog.",
+        "this film and its message.",
+        "not good and bad",
+        "and",
+        "",
+    ],
+)
+def test_not_swapped(text: str) -> None:
+    assert swapped(text) == []
+
+
+_ADJECTIVES = ["funny", "honest", "dull", "odd", "sad", "clever", "ugly", "unique"]
+
+
+@given(some.sampled_from(_ADJECTIVES), some.sampled_from(_ADJECTIVES))
+@settings(max_examples=40, deadline=None)
+def test_swapping_twice_gives_the_source(one: str, two: str) -> None:
+    text = f"It is {article('a', one)} {one} and {two} film."
+    made = swapped(text)
+    if one == two:
+        assert made == []
+    for follow_up in made:
+        assert text in swapped(follow_up)
+        assert sorted(follow_up.replace(" an ", " a ").split()) == sorted(text.replace(" an ", " a ").split())
+
+
+@pytest.mark.parametrize(
+    ("but", "although"),
+    [
+        ("There's a reason, but we don't know it.", "Although there's a reason, we don't know it."),
+        ("I like it, but I will not buy it.", "Although I like it, I will not buy it."),
+        ("the film is long, but it keeps its pace.", "although the film is long, it keeps its pace."),
+        ("The Mother is long, but it keeps its pace.", "Although The Mother is long, it keeps its pace."),
+    ],
+)
+def test_but_and_although(but: str, although: str) -> None:
+    assert switch(Analysis(but)) == although
+    assert switch(Analysis(although)) == but
+
+
+def test_although_elsewhere() -> None:
+    assert switch(Analysis("It was slow but I liked it.")) == "Although it was slow, I liked it."
+    assert switch(Analysis("I liked it, although the end was bad.")) == "The end was bad, but I liked it."
+    assert switch(Analysis("Even though I like it, it is long.")) == "I like it, but it is long."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is long, but worth it.",
+        "The film is long but good.",
+        "The film is good, although it is long.",  # "It is long, but the film is good": it comes before its noun
+        "It is not only long, but it is dull.",
+        "I'm sorry, but it is bad.",
+        "A sad but endearing man does it.",
+        "Is it long, but is it good?",
+        "But it is good.",
+        "Although good, it is long.",
+        "It is long, but it is good, but it is old.",
+        "",
+    ],
+)
+def test_not_switched(text: str) -> None:
+    assert switch(Analysis(text)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The car is faster than the bicycle.", "The bicycle is slower than the car."),
+        (
+            "Making a fictional movie is easier than making one about real life.",  # the study's own example
+            "Making one about real life is harder than making a fictional movie.",
+        ),
+        ("The trailers were better than the movie.", "The movie was worse than the trailers."),
+        ("The movie is much worse than the two books.", "The two books are much better than the movie."),
+        ("She was more conventional than this man.", "This man was less conventional than her."),
+        ("They are better than this pile of garbage!", "This pile of garbage is worse than them!"),
+        ("The jokes are less funny than the trailer.", "The trailer is funnier than the jokes."),
+        ("This was worse than watching a car wreck.", "Watching a car wreck was better than this."),
+    ],
+)
+def test_rephrased(text: str, expected: str | None) -> None:
+    assert rephrase(Analysis(text)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is better than I thought.",
+        "It is better than the book.",  # "worse than it" reads badly
+        "The film is better than most.",
+        "The film is better than its sequel.",
+        "It is more comical than scary.",
+        "Nothing is better than this film.",
+        "There are more than ten.",
+    ],
+)
+def test_not_compared(text: str) -> None:
+    assert rephrase(Analysis(text)) is None
+    assert exchange(Analysis(text)) is None
+
+
+def test_even_better_keeps_no_truth() -> None:
+    """ "Even better" says that both are good; "even worse" that both are bad. Exchanging alone may keep it."""
+    text = Analysis("This film is even better than the first.")
+    assert rephrase(text) is None
+    assert exchange(text) == "The first is even better than this film."
+
+
+def test_different_from() -> None:
+    text = Analysis("This film is no different from the others.")
+    assert exchange(text, "from") is None
+    assert exchange(Analysis("The film is different from the book."), "from") == "The book is different from the film."
+
+
+def test_antonyms_are_comparatives_both_ways() -> None:
+    table = antonyms()
+    assert table["better"] == "worse"
+    assert table["less funny"] == "funnier"
+    assert all(one != two and two for one, two in table.items())

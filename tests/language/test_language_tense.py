@@ -1,0 +1,79 @@
+"""Tense: what is changed, and what is refused because a reading is not sure."""
+
+import pytest
+
+from audit.language import Analysis
+from audit.language.finite import finite_verbs
+from audit.language.tense import change_tense
+
+
+@pytest.mark.parametrize(
+    ("present", "past"),
+    [
+        ("The story isn't new, but they tell it well.", "The story wasn't new, but they told it well."),
+        ("It is so dark that you can't see it.", "It was so dark that you couldn't see it."),
+        ("The actors give good performances.", "The actors gave good performances."),
+        ("There is nothing new here.", "There was nothing new here."),
+    ],
+)
+def test_both_ways(present: str, past: str) -> None:
+    assert change_tense(Analysis(present)) == past
+    assert change_tense(Analysis(past)) == present
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It's a film that doesn't know where it's going.", "It was a film that didn't know where it was going."),
+        ("It's been a long year.", "It had been a long year."),
+        ("I'm bored and they're tired.", "I was bored and they were tired."),
+        ("You'll love it because she's great.", "You'd love it because she was great."),
+        ("I wasn't bored.", "I am not bored."),
+        ("I didn't like it.", "I don't like it."),
+        ("She didn't like it.", "She doesn't like it."),
+        ("The storyline is as cliched as they come.", "The storyline was as cliched as they come."),
+        ("A film made for children is not always a film made by them.", None),
+        ("It won't win any prize, but it is fun.", "It wouldn't win any prize, but it was fun."),
+        ("What Lies Beneath is a thriller.", "What Lies Beneath was a thriller."),
+        ("I thought it would be good.", "I think it will be good."),
+        ("a film that never loses its touch.", "a film that never lost its touch."),
+        ("Is it good? It is.", "Was it good? It was."),
+    ],
+)
+def test_contractions_and_fragments(text: str, expected: str | None) -> None:
+    made = change_tense(Analysis(text))
+    if expected is None:
+        assert made is None or " make" not in made
+    else:
+        assert made == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It was bad, and it is long.",  # mixed tenses
+        "It is now on DVD.",
+        "I saw it last night.",
+        "I rented it.",  # an event told by the speaker: "I rent it" says something else
+        "Avoid it at all costs.",
+        "Don't see it.",
+        "It might be good.",
+        "It should be longer.",
+        "What a film!",
+        "Let's see.",
+        'He says "it is good".',
+        "You could see the strings.",  # past or condition
+        "They put it on.",  # put is both
+        "It will please you.",
+        "",
+    ],
+)
+def test_refused(text: str) -> None:
+    assert change_tense(Analysis(text)) is None
+
+
+def test_every_verb_has_one_tense() -> None:
+    verbs = finite_verbs(Analysis("She thinks that he sees the boy who runs away.").tokens)
+    assert verbs is not None
+    assert [(verb.word, verb.lemma) for verb in verbs] == [("thinks", "think"), ("sees", "see"), ("runs", "run")]
+    assert {verb.tense for verb in verbs} == {"present"}

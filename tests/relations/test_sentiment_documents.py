@@ -1,0 +1,252 @@
+"""MR5.1 to MR7.2, and sentence relations on documents."""
+
+import random
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from audit.errors import AuditError
+from audit.language import Analysis
+from audit.relations import Member, Outcome, Plain, Source, Verdict, get_relation
+from audit.relations.documents import rearranged
+from audit.relations.on_documents import on_documents
+from audit.relations.sentiment_extending import sentences
+from audit.tasks import Input, Output
+
+DOCUMENT = "Good start. Bad middle.\n\nGreat end. Poor sound."
+
+
+def source(text: str) -> Source:
+    return Source(Input.of(text), Analysis(text), "test")
+
+
+def by_words(text: str) -> Output:
+    """A system that counts: Great 0.9, Good 0.7, Poor 0.8, Bad 0.6; the document is what its first words say."""
+    scores = {
+        "Great": ("positive", 0.9),
+        "Good": ("positive", 0.7),
+        "Poor": ("negative", 0.8),
+        "Bad": ("negative", 0.6),
+    }
+    first = re.findall(r"\w+", text)[0]
+    return Output(*scores.get(first, ("neutral", 1.0)))
+
+
+def walked(
+    name: str, given: Source, system: Callable[[str], Output] = by_words
+) -> tuple[list[list[Member]], Verdict | None]:
+    """Rounds of members and the verdict of one relation on one source."""
+    steps = get_relation("sentiment", name).steps(given)
+    rounds: list[list[Member]] = []
+    try:
+        members = next(steps)
+        while True:
+            rounds.append(members)
+            members = steps.send([system(member.input.text) for member in members])
+    except StopIteration as end:
+        return rounds, end.value
+
+
+def follow_ups(rounds: list[list[Member]]) -> list[str]:
+    return [member.input.text for members in rounds for member in members if member.role == "follow_up"]
+
+
+def test_grouping_by_label() -> None:
+    rounds, verdict = walked("MR5.2", source(DOCUMENT))
+    assert [member.role for member in rounds[0]] == ["source"] + ["probe"] * 4
+    assert follow_ups(rounds) == ["Good start. Great end.\n\nBad middle. Poor sound."]
+    assert verdict is not None
+    assert verdict.outcome is Outcome.SATISFIED
+
+
+def test_grouping_what_is_grouped_makes_no_group() -> None:
+    rounds, verdict = walked("MR5.2", source("Good start. Great end. Bad middle."))
+    assert verdict is None
+    assert follow_ups(rounds) == []
+
+
+def test_groups_ordered_by_score() -> None:
+    made = {
+        follow_ups(walked("MR5.3", Source(Input.of(DOCUMENT), Analysis(DOCUMENT), str(seed)))[0])[0]
+        for seed in range(40)
+    }
+    assert made == {
+        "Good start. Great end.\n\nBad middle. Poor sound.",
+        "Great end. Good start.\n\nBad middle. Poor sound.",
+        "Good start. Great end.\n\nPoor sound. Bad middle.",
+        "Great end. Good start.\n\nPoor sound. Bad middle.",
+    }
+
+
+def test_equal_scores_keep_their_order() -> None:
+    text = "One is here. Two is here. Three is here."
+    rounds, verdict = walked("MR5.3", source(text), lambda given: Output("positive", 0.5))
+    assert verdict is None
+    assert follow_ups(rounds) == []
+
+
+def test_permuting_keeps_the_sentences() -> None:
+    given = source(DOCUMENT)
+    relation = get_relation("sentiment", "MR5.1")
+    if not isinstance(relation, Plain):
+        raise TypeError
+    (made,) = relation.follow_ups(given)
+    assert made.text != DOCUMENT
+    assert sorted(one.text for one in Analysis(made.text).sentences) == sorted(
+        one.text for one in given.analysis.sentences
+    )
+    assert made.text.count("\n\n") == 1
+    assert relation.follow_ups(source("Only one.")) == []
+    assert relation.follow_ups(source("Same. Same.")) == []
+
+
+@given(
+    some.lists(some.sampled_from(["It is good", "Is it?", "No!", "The end."]), min_size=2, max_size=6), some.randoms()
+)
+@settings(max_examples=60, deadline=None)
+def test_rearranging_loses_no_word(parts: list[str], choices: random.Random) -> None:
+    text = Analysis("\n\n".join(parts))
+    order = list(range(len(text.spans)))
+    choices.shuffle(order)
+    assert sorted(re.findall(r"\w+", rearranged(text, order))) == sorted(re.findall(r"\w+", text.text))
+    assert rearranged(text, sorted(order)).replace(".", "") == text.text.replace(".", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "outcome"),
+    [
+        ("MR7.1", "Bad middle. Poor sound.", Outcome.SATISFIED),
+        ("MR7.2", "Good start.\n\nGreat end.", Outcome.SATISFIED),
+    ],
+)
+def test_removing(name: str, expected: str, outcome: Outcome) -> None:
+    rounds, verdict = walked(name, source(DOCUMENT))
+    assert [[member.role for member in members] for members in rounds] == [["source"], ["probe"] * 4, ["follow_up"]]
+    assert follow_ups(rounds) == [expected]
+    assert verdict is not None
+    assert verdict.outcome is outcome
+    assert get_relation("sentiment", name).carry({"positive"}) is None
+
+
+@pytest.mark.parametrize("name", ["MR7.1", "MR7.2"])
+def test_a_neutral_document_runs_no_sentence(name: str) -> None:
+    rounds, verdict = walked(name, source("Some words. Good start."))
+    assert [[member.role for member in members] for members in rounds] == [["source"]]
+    assert verdict == Verdict(Outcome.INAPPLICABLE, reason="the source output is neutral")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("MR7.1", "Good start. Great end.", "every sentence would be removed"),
+        ("MR7.2", "Good start. Great end.", "no sentence would be removed"),
+    ],
+)
+def test_nothing_or_everything_removed(name: str, text: str, reason: str) -> None:
+    rounds, verdict = walked(name, source(text))
+    assert verdict == Verdict(Outcome.INAPPLICABLE, reason=reason)
+    assert follow_ups(rounds) == []
+
+
+def test_removing_nothing_at_all_and_everything_by_other_labels() -> None:
+    def system(text: str) -> Output:
+        return Output("positive" if text.count(".") > 1 else "negative", 0.9)
+
+    assert walked("MR7.1", source(DOCUMENT), system)[1] == Verdict(
+        Outcome.INAPPLICABLE, reason="no sentence would be removed"
+    )
+    assert walked("MR7.2", source(DOCUMENT), system)[1] == Verdict(
+        Outcome.INAPPLICABLE, reason="every sentence would be removed"
+    )
+
+
+@pytest.mark.parametrize("name", ["MR5.2", "MR5.3", "MR7.1", "MR7.2"])
+def test_one_sentence_makes_no_group(name: str) -> None:
+    assert walked(name, source("Good start.")) == ([], None)
+
+
+@pytest.mark.parametrize(("name", "label"), [("MR6.1", "positive"), ("MR6.2", "negative")])
+def test_sentences_are_added_one_by_one(name: str, label: str) -> None:
+    relation = get_relation("sentiment", name)
+    if not isinstance(relation, Plain):
+        raise TypeError
+    made = [one.text for one in relation.follow_ups(source("It is long"))]
+    assert relation.params == {"sentences": 3}
+    assert len(made) == 3
+    before = "It is long."
+    for text in made:
+        assert text.startswith(before + " ")
+        assert text[len(before) + 1 :] in sentences(label)
+        before = text
+    assert relation.carry({label}) == {label}
+    assert relation.carry({"neutral"}) is None
+
+
+def test_added_sentences_look_like_their_document() -> None:
+    relation = get_relation("sentiment", "MR6.1")
+    if not isinstance(relation, Plain):
+        raise TypeError
+    made = relation.follow_ups(source("it is long .\nit is dull .\n"))[0].text
+    assert made.startswith("it is long .\nit is dull .\n")
+    assert made == made.lower()
+
+
+def test_going_up_over_all_outputs() -> None:
+    check = getattr(get_relation("sentiment", "MR6.1"), "check")  # noqa: B009
+    rising = [Output("negative", 0.9), Output("negative", 0.5), Output("neutral", 0.2), Output("positive", 0.6)]
+    assert check(rising).outcome is Outcome.SATISFIED
+    assert check(rising[::-1]).outcome is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("label", ["positive", "negative"])
+def test_lists_of_sentences(label: str) -> None:
+    lines = sentences(label)
+    assert len(lines) == len(set(lines)) >= 60
+    assert all(line[0].isupper() and line[-1] in ".!" and len(Analysis(line).spans) == 1 for line in lines)
+    assert not set(lines) & set(sentences("negative" if label == "positive" else "positive"))
+
+
+def test_sentence_relations_on_documents() -> None:
+    relation = get_relation("sentiment", "MR4.2")
+    if not isinstance(relation, Plain):
+        raise TypeError
+    text = "It is dull and silly. It is long.\n\nThe songs are loud and ugly. It is sad and slow."
+    every, half = on_documents(relation), on_documents(relation, 0.5)
+    assert (every.unit, every.name, every.carry, every.check) == ("document", "MR4.2", relation.carry, relation.check)
+    assert every.params == {"on": "documents", "share": 1.0}
+    assert [made.text for made in every.follow_ups(source(text))] == [
+        "It is silly and dull. It is long.\n\nThe songs are ugly and loud. It is slow and sad."
+    ]
+    (made,) = half.follow_ups(source(text))
+    changed = [
+        one.text != other.text
+        for one, other in zip(Analysis(text).sentences, Analysis(made.text).sentences, strict=True)
+    ]
+    assert sum(changed) == 2
+    assert not changed[1]
+    assert every.follow_ups(source("It is long. It is dull.")) == []
+
+
+def test_wrong_use_on_documents() -> None:
+    sentence, document = get_relation("sentiment", "MR4.1"), get_relation("sentiment", "MR6.1")
+    if not isinstance(sentence, Plain) or not isinstance(document, Plain):
+        raise TypeError
+    with pytest.raises(AuditError, match=r"share 0 of relation 'MR4\.1' must be above 0"):
+        on_documents(sentence, 0)
+    with pytest.raises(AuditError, match="works on documents already"):
+        on_documents(document)
+    several = Plain(
+        task="sentiment",
+        name="MRx",
+        family="",
+        summary="",
+        unit="sentence",
+        carry=sentence.carry,
+        perturb=lambda text, choices: ["a", "b"],
+        check=sentence.check,
+    )
+    with pytest.raises(AuditError, match="several follow-ups"):
+        on_documents(several).follow_ups(source("It is long. It is dull."))

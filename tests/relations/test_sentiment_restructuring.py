@@ -1,0 +1,72 @@
+"""MR4.1 to MR4.5: the study's own examples (table 3), the checks, and what is carried."""
+
+import random
+
+import pytest
+
+from audit.language import Analysis
+from audit.relations import Outcome, Plain, Source, get_relation
+from audit.tasks import Input, Output
+
+
+def relation(name: str) -> Plain:
+    found = get_relation("sentiment", name)
+    if not isinstance(found, Plain):
+        raise TypeError(name)
+    return found
+
+
+def source(text: str) -> Source:
+    return Source(Input.of(text), Analysis(text), "test")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "follow_up"),
+    [
+        ("MR4.1", "The storyline is as cliched as they come.", "The storyline was as cliched as they come."),
+        ("MR4.2", "The film is wonderful and exciting.", "The film is exciting and wonderful."),
+        ("MR4.3", "Although I like it, I will not buy it.", "I like it, but I will not buy it."),
+        ("MR4.4", "The car is faster than the bicycle.", "The bicycle is slower than the car."),
+        ("MR4.5", "The car is faster than the bicycle.", "The bicycle is faster than the car."),
+        ("MR4.2", "The film is different from the book.", "The book is different from the film."),
+        (
+            "MR4.3",
+            "There's probably a reason for all of this, but we'll never know it.",
+            "Although there's probably a reason for all of this, we'll never know it.",
+        ),
+    ],
+)
+def test_examples_of_the_study(name: str, text: str, follow_up: str) -> None:
+    assert [made.text for made in relation(name).follow_ups(source(text))] == [follow_up]
+
+
+@pytest.mark.parametrize("name", ["MR4.1", "MR4.2", "MR4.3", "MR4.4"])
+def test_truth_is_kept(name: str) -> None:
+    known = relation(name)
+    assert known.family == "restructuring the sentence"
+    assert known.carry.preserves_truth
+    assert known.check([Output("negative"), Output("negative")]).outcome is Outcome.SATISFIED
+    assert known.check([Output("negative"), Output("neutral")]).outcome is Outcome.VIOLATED
+
+
+def test_swapped_comparison_says_the_opposite() -> None:
+    known = relation("MR4.5")
+    assert known.carry({"positive"}) is None
+    assert known.check([Output("positive"), Output("negative")]).outcome is Outcome.SATISFIED
+    assert known.check([Output("positive"), Output("positive")]).outcome is Outcome.VIOLATED
+    assert known.check([Output("neutral"), Output("negative")]).outcome is Outcome.INAPPLICABLE
+
+
+@pytest.mark.parametrize("name", ["MR4.1", "MR4.2", "MR4.3", "MR4.4", "MR4.5"])
+@pytest.mark.parametrize("text", ["", ".", "and", "but", "than", "Although", "What a film!", "the the than ,"])
+def test_odd_texts_make_no_group(name: str, text: str) -> None:
+    assert relation(name).follow_ups(source(text)) == []
+
+
+def test_one_of_several_coordinations_is_drawn() -> None:
+    text = Analysis("The plot is dull and silly, and the songs are loud and ugly.")
+    made = {relation("MR4.2").perturb(text, random.Random(seed)) for seed in range(20)}
+    assert made == {
+        "The plot is silly and dull, and the songs are loud and ugly.",
+        "The plot is dull and silly, and the songs are ugly and loud.",
+    }
