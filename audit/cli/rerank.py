@@ -11,6 +11,7 @@ def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("rerank", help="correct and rank totals of a CSV: relation,system and rates or counts")
     parser.add_argument("file", metavar="FILE", help="sr_observed,fs_rate or groups,satisfied,judged,false")
+    parser.add_argument("--interval", metavar="NAME", help="auto (default), wilson, midp or hypergeometric; for counts")
     parser.add_argument("--html", metavar="FILE", help="write one self-contained HTML file")
     add_json(parser)
     parser.set_defaults(run=run)
@@ -21,7 +22,7 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.cli.report import show, write_html
     from audit.reports.rerank import rerank
 
-    report = rerank(arguments.file)
+    report = rerank(arguments.file, arguments.interval)
     if arguments.html:
         write_html(report, Path(arguments.html))
     show(report, arguments.json, quiet=bool(arguments.html))

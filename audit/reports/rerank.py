@@ -28,14 +28,14 @@ def rerank(path: str | Path, interval: str | None = None, confidence: float = 0.
     Columns: relation, system, and either sr_observed and fs_rate (fractions; no intervals can be given) or, preferred
     where both are there, groups, satisfied, judged and false (counts; groups = satisfied + violated; judged = satisfied
     groups that were judged, drawn at random; judged may be 0: no estimate). Optional: task, `sentiment` where it is
-    absent. Other columns are ignored. `interval` names a method of `audit.statistics.intervals.METHODS`, `choose` by
+    absent. Other columns are ignored. `interval` names a method of `audit.statistics.intervals.METHODS`, `auto` by
     default.
 
     Raises BadFile when the file is missing, empty, not UTF-8 or lacks columns, BadRow for one bad row (file, line,
     column, value, what is allowed), and BadFile that lists the first ten where there are several.
     """
     path = Path(path)
-    method = get_method(interval or "choose")
+    method = get_method(interval or "auto")
     text = read_text(path)
     header, lines = _table(path, text)
     by_counts = _form(path, header)
@@ -44,7 +44,7 @@ def rerank(path: str | Path, interval: str | None = None, confidence: float = 0.
         "audit": audit.__version__,
         "file": path.name,
         "sha": fingerprint(text.splitlines()),
-        "interval": (interval or "choose") if by_counts else None,
+        "interval": (interval or "auto") if by_counts else None,
         "confidence": confidence if by_counts else None,
         "target": "the satisfied groups of the file",
         "notes": [] if by_counts else ["The file has rates without counts, so intervals cannot be given."],

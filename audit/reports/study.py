@@ -14,7 +14,7 @@ from audit.statistics.intervals import get_method
 from audit.store import table_of, tables
 from audit.tasks import get_task
 
-INTERVAL = "choose"
+INTERVAL = "auto"
 
 
 def study_report(engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None) -> Report:

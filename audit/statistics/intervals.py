@@ -121,10 +121,10 @@ def choose(k: int, n: int, population: int, *, confidence: float = 0.95) -> Inte
 
 
 METHODS: dict[str, Estimator] = {
-    "choose": choose,
+    "auto": choose,
     "wilson": wilson,
-    "mid-p": hypergeometric,
-    "exact": partial(hypergeometric, mid=False),
+    "midp": hypergeometric,
+    "hypergeometric": partial(hypergeometric, mid=False),
 }
 """Methods by the name that commands and signatures use."""
 

@@ -115,7 +115,7 @@ def coverage(method, n, population):
 @pytest.mark.parametrize(("n", "population"), [(8, 60), (20, 120), (40, 120), (60, 300)])
 def test_coverage_by_enumeration(n, population):
     # Exact: at least 95 % whatever the truth is. Default: 95 % on average over all truths and never far below.
-    assert coverage(METHODS["exact"], n, population).min() >= 0.95
+    assert coverage(METHODS["hypergeometric"], n, population).min() >= 0.95
     default = coverage(choose, n, population)
     assert default.mean() >= 0.95
     assert default.min() >= 0.90
@@ -153,6 +153,6 @@ def test_bounds_are_those_of_each_cell():
 
 
 def test_methods_by_name():
-    assert get_method("exact")(2, 10, 50) == Interval(2 / 50, 26 / 50, "exact hypergeometric")
-    with pytest.raises(UnknownName, match="choose, exact, mid-p, wilson"):
+    assert get_method("hypergeometric")(2, 10, 50) == Interval(2 / 50, 26 / 50, "exact hypergeometric")
+    with pytest.raises(UnknownName, match="auto, hypergeometric, midp, wilson"):
         get_method("wald")
