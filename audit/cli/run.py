@@ -61,14 +61,8 @@ def run(arguments: argparse.Namespace) -> None:
                 executor,
                 seed=arguments.seed,
                 limit=arguments.limit,
-                options=study_options(arguments.document_share),
                 watcher=bar,
             )
         finally:
             bar.close()
     answer(arguments.json, ran.as_json(), [*ran.lines(), f"Next: audit sample --db {arguments.db} --per-relation 60"])
-
-
-def study_options(document_share: float | None) -> dict[str, object]:
-    """What makes a study another study, beside corpus, seed and limit."""
-    return {} if document_share is None else {"document_share": document_share}

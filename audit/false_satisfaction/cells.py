@@ -138,7 +138,7 @@ def _studies(connection: Connection, study: int | None) -> list[dict[str, object
     table = table_of(tables.Study)
     columns = [
         table.c[name]
-        for name in ("id", "task", "corpus", "fingerprint", "unit", "has_gold", "seed", "limit", "options")
+        for name in ("id", "task", "corpus", "fingerprint", "unit", "has_gold", "seed", "limit", "imported")
     ]
     query = select(*columns).order_by(table.c.id)
     if study is not None:

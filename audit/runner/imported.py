@@ -96,7 +96,7 @@ def import_run(engine: Engine, given: Given, seed: int = 0) -> Imported:
         "has_gold": any(record.gold for record in records),
         "seed": seed,
         "limit": None,
-        "options": {"imported": True},
+        "imported": True,
         "chunk": 1,
         "created_at": tables.now(),
     }

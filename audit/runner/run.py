@@ -122,7 +122,6 @@ def run(
     *,
     seed: int = 0,
     limit: int | None = None,
-    options: dict[str, object] | None = None,
     watcher: Watcher | None = None,
 ) -> Ran:
     """Run, or finish, a study. `systems` are specs as `audit.systems.get_system` takes them.
@@ -142,7 +141,7 @@ def run(
     if needs := corpus.needs():
         raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
     engine = opened if isinstance(opened, Engine) else opened()
-    study = make_study(engine, corpus, seed, limit, options)
+    study = make_study(engine, corpus, seed, limit)
     with engine.begin() as connection:
         bound = [Bound(relation_id(connection, relation), relation.name, relation=relation) for relation in relations]
         by_id = {}

@@ -1,6 +1,6 @@
 """Making a study: its sources, and the rows of its relations and systems. Idempotent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 
@@ -30,22 +30,19 @@ class StudyRow:
     sources: int
 
 
-def make_study(
-    engine: Engine, corpus: Corpus, seed: int, limit: int | None = None, options: Mapping[str, object] | None = None
-) -> StudyRow:
+def make_study(engine: Engine, corpus: Corpus, seed: int, limit: int | None = None) -> StudyRow:
     """The study of this corpus, seed and limit, with its sources; made in one transaction where it is new.
 
     With a limit, the sources are the rows with the `limit` smallest u, so a larger limit keeps them all.
     Raises AuditError for a limit below 1, and what the corpus raises.
     """
     check_limit(limit)
-    kept = canonical(dict(options or {}))
-    key = digest(corpus.task, corpus.name, corpus.fingerprint(), corpus.unit, str(seed), str(limit), kept)
+    key = digest(corpus.task, corpus.name, corpus.fingerprint(), corpus.unit, str(seed), str(limit))
     study = table_of(tables.Study)
     with engine.begin() as connection:
         found = connection.execute(select(study.c.id).where(study.c.key == key)).scalar()
         if found is None:
-            found = _insert(connection, corpus, key, seed, limit, dict(options or {}))
+            found = _insert(connection, corpus, key, seed, limit)
         return load_study(connection, found)
 
 
@@ -64,9 +61,7 @@ def load_study(connection: Connection, study_id: int) -> StudyRow:
     return StudyRow(study_id, row["task"], row["corpus"], row["seed"], row["unit"], row["chunk"], sources)
 
 
-def _insert(
-    connection: Connection, corpus: Corpus, key: bytes, seed: int, limit: int | None, options: dict[str, object]
-) -> int:
+def _insert(connection: Connection, corpus: Corpus, key: bytes, seed: int, limit: int | None) -> int:
     drawn = ((uniform(seed, row.key), row) for row in corpus.rows())
     chosen = sorted(drawn, key=_order) if limit is None else nsmallest(limit, drawn, key=_order)
     if not chosen:
@@ -80,7 +75,7 @@ def _insert(
         "has_gold": any(row.gold is not None for _, row in chosen),
         "seed": seed,
         "limit": limit,
-        "options": options,
+        "imported": False,
         "chunk": CHUNK[corpus.unit],
         "created_at": tables.now(),
     }

@@ -49,7 +49,8 @@ class Study(SQLModel, table=True):
     has_gold: bool
     seed: int
     limit: int | None = None
-    options: dict[str, Any] = _json(default_factory=dict)
+    imported: bool = False
+    """Whether somebody else made and checked its groups."""
     chunk: int
     """Sources per chunk of work; fixed when the study is made, since `progress` counts in it."""
     created_at: datetime = _time()

@@ -20,7 +20,7 @@ class Sentiment:
     """
 
     name = "sentiment"
-    labels = ("positive", "neutral", "negative")
+    labels: tuple[str, ...] = ("positive", "neutral", "negative")
     question_kind: Literal["input", "pair"] = "input"
     question = "What does this text say about the film?"
 
