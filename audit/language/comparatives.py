@@ -21,13 +21,14 @@ _DEGREES = words(
 )
 _SHIFTING = words("even still also")
 _TO_SUBJECT = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
-_TO_OBJECT = {subject.lower(): obj for obj, subject in _TO_SUBJECT.items()}
+# "The book is worse than it" reads badly; a review that says "it" of its film may as well say "this".
+_TO_OBJECT = {**{subject.lower(): obj for obj, subject in _TO_SUBJECT.items()}, "it": "this"}
 _PRONOUNS = {
     "i": "first", "he": "singular", "she": "singular", "this": "singular", "that": "singular", "you": "plural",
-    "we": "plural", "they": "plural", "these": "plural", "those": "plural",
+    "we": "plural", "it": "singular", "they": "plural", "these": "plural", "those": "plural",
 }  # fmt: skip
 _BARRED = words(
-    "it any anything anyone most nothing ever average usual expected what everything none some other others many "
+    "opinion any anything anyone most nothing ever average usual expected what everything none some other others many "
     "all nowho which there ones its his their themself nobody everyone everybody before normal each every either "
     "neither few several more half rest bunch lot much such itself himself herself themselves another something "
     "someone same part how when where why if expectations hell heck shit crap dirt gold ice"
@@ -111,6 +112,8 @@ def find(analysis: Analysis, joint: str = "than") -> Comparison | None:
         return None
     if low[start:verb] == low[at + 1 : stop] or (low[start - 1 : start] == ["that"] and low[at + 1] == "that"):
         return None
+    if "it" in (*low[start:verb], *low[at + 1 : stop]) and (start > 1 or {"this", "that"} & set(low)):
+        return None  # "it" is something named before, and "this" would be something else
     if low[start] in ("this", "that") and verb == start + 1 and low[verb] in ("are", "were", "'re", "seem", "look"):
         return None
     return Comparison(start, verb, quality, at, stop, one, two)
@@ -162,6 +165,8 @@ def phrase_number(tokens: Sequence[Token], low: Sequence[str], start: int, stop:
         if mark not in _INSIDE and not (gerund and mark in ("PRP", "RB")) and word not in ("'s", "-"):
             return None
         if number is None and mark.startswith("NN") and not (index + 1 < stop and _goes_on(tokens[index + 1])):
+            if tokens[index].text.isupper() and mark in ("NNS", "NNPS"):
+                return None  # CATS, a title
             number = "plural" if mark in ("NNS", "NNPS") else "singular"
     last = tokens[stop - 1]
     if tokens[start].tag == "VBG" and stop - start > 1:

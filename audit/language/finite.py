@@ -395,6 +395,8 @@ class _Reader:
             suspects.add("VBZ")
         if mark == "NNS" and before in ("NN", "NNP", ")", '"', "''", "POS") and not self.clause_has_finite(index):
             suspects.add("VBZ")  # "the film founders on ..."
+        if mark == "NN" and before in ("NNS", "NNPS") and not self.clause_has_finite(index):
+            suspects.add("VB")  # "your relatives swap stories"
         if mark == "NNS" and after in _OBJECT and before not in _BEFORE_NOUN and before != "IN":
             suspects.add("VBZ")  # "it defines and overwhelms the film"
         if mark == "NNS" and before in ("", ".") and after in ("IN", "RP", "TO", "VBG", "RB", "JJ", *_OBJECT):

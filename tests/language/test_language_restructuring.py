@@ -124,6 +124,7 @@ def test_not_switched(text: str) -> None:
         ("She was more conventional than this man.", "This man was less conventional than her."),
         ("They are better than this pile of garbage!", "This pile of garbage is worse than them!"),
         ("The jokes are less funny than the trailer.", "The trailer is funnier than the jokes."),
+        ("It is better than the book.", "The book is worse than this."),
         ("This was worse than watching a car wreck.", "Watching a car wreck was better than this."),
     ],
 )
@@ -135,7 +136,7 @@ def test_rephrased(text: str, expected: str | None) -> None:
     "text",
     [
         "It is better than I thought.",
-        "It is better than the book.",  # "worse than it" reads badly
+        "I like it, and it is better than the book.",  # "worse than it" reads badly
         "The film is better than most.",
         "The film is better than its sequel.",
         "It is more comical than scary.",
