@@ -1,0 +1,140 @@
+"""Opening a database: what is refused, in which words, and that nothing is left behind."""
+
+import sqlite3
+
+import pytest
+from sqlalchemy import inspect, text
+
+from audit.errors import AuditError, BadFile
+from audit.store import open_store, tables
+
+
+def test_a_new_database_has_the_tables_and_opens_again(tmp_path):
+    where = str(tmp_path / "a.db")
+    engine = open_store(where, create=True)
+    assert {"study", "source", "verdict", "judgement"} <= set(inspect(engine).get_table_names())
+    engine.dispose()
+    again = open_store(where)
+    with again.connect() as connection:
+        assert connection.execute(text("SELECT version FROM schema_version")).scalars().all() == [tables.SCHEMA_VERSION]
+
+
+def test_opening_for_making_twice_changes_nothing(tmp_path, content):
+    first = content(open_store(str(tmp_path / "a.db"), create=True))
+    assert content(open_store(str(tmp_path / "a.db"), create=True)) == first
+
+
+@pytest.mark.parametrize("url", [False, True])
+def test_an_absent_database_is_named_and_not_made(tmp_path, url):
+    where = tmp_path / "absent.db"
+    with pytest.raises(BadFile, match=r"there is no database .*absent\.db; make one with `audit run`"):
+        open_store(f"sqlite:///{where}" if url else str(where))
+    assert not where.exists()
+
+
+@pytest.mark.parametrize("name", ["a?b.db", "a%20b.db", "a#b.db", "ein Ärger.db", "影评.db"])
+def test_a_path_is_taken_as_it_is(tmp_path, name):
+    open_store(str(tmp_path / name), create=True).dispose()
+    assert (tmp_path / name).exists()
+    open_store(str(tmp_path / name)).dispose()
+
+
+def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path):
+    where = tmp_path / "other.db"
+    with sqlite3.connect(where) as other:
+        other.execute("CREATE TABLE cats (name TEXT)")
+    other.close()
+    for create in (False, True):
+        with pytest.raises(BadFile, match="a database of something else"):
+            open_store(str(where), create=create)
+    with sqlite3.connect(where) as other:
+        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("cats",)]
+
+
+def test_another_version_of_the_tables_is_refused(tmp_path):
+    where = str(tmp_path / "a.db")
+    engine = open_store(where, create=True)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE schema_version SET version = 99"))
+    engine.dispose()
+    with pytest.raises(BadFile, match=f"tables of version 99, this audit reads version {tables.SCHEMA_VERSION}"):
+        open_store(where)
+
+
+def test_a_table_of_the_same_name_with_other_columns_is_refused(tmp_path):
+    where = tmp_path / "a.db"
+    with sqlite3.connect(where) as other:
+        other.execute("CREATE TABLE schema_version (number TEXT)")
+    other.close()
+    with pytest.raises(BadFile, match=r"cannot open the database|is not a database of audit"):
+        open_store(str(where))
+
+
+@pytest.mark.parametrize("create", [False, True])
+def test_a_text_file_is_refused_and_left_alone(tmp_path, create):
+    where = tmp_path / "notes.txt"
+    where.write_text("this is no database, only a text that is long enough to be looked at\n" * 20, encoding="utf-8")
+    before = where.read_bytes()
+    with pytest.raises(BadFile, match=r"notes\.txt is not a database of audit: file is not a database"):
+        open_store(str(where), create=create)
+    assert where.read_bytes() == before
+
+
+def test_an_empty_file_is_no_database_to_read_but_one_to_fill(tmp_path):
+    where = tmp_path / "empty.db"
+    where.touch()
+    with pytest.raises(BadFile, match="is an empty database; fill it with `audit run`"):
+        open_store(str(where))
+    assert inspect(open_store(str(where), create=True)).has_table("study")
+
+
+def test_a_folder_is_refused(tmp_path):
+    for create in (False, True):
+        with pytest.raises(BadFile, match="is a folder; --db names the file"):
+            open_store(str(tmp_path), create=create)
+
+
+def test_an_unwritable_place_is_refused(tmp_path):
+    # A file where a folder is needed: it stops root too, which a folder without write permission would not.
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    with pytest.raises(BadFile, match="cannot open the database"):
+        open_store(str(tmp_path / "file" / "a.db"), create=True)
+    with pytest.raises(BadFile, match="cannot open the database"):
+        open_store(str(tmp_path / "no folder" / "a.db"), create=True)
+    with pytest.raises(BadFile, match="cannot open the database"):
+        open_store(str(tmp_path / ("n" * 400)), create=True)
+
+
+@pytest.mark.parametrize(
+    ("where", "says"),
+    [
+        ("", "--db is empty"),
+        ("mysql://root:secret@host/db", "unknown kind of database"),
+        ("nonsense://x", "unknown kind of database"),
+        ("://", "neither a path nor an SQLAlchemy URL"),
+        ("postgresql://me:secret@host:port/db", "neither a path nor an SQLAlchemy URL"),
+        ("sqlite+nonsense:///a.db", "cannot be used"),
+    ],
+)
+def test_bad_urls_are_refused_in_one_line_without_the_password(where, says):
+    with pytest.raises(AuditError) as caught:
+        open_store(where, create=True)
+    assert says in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_server_that_does_not_answer_is_one_line_without_the_password():
+    pytest.importorskip("psycopg")
+    with pytest.raises(BadFile) as caught:
+        open_store("postgresql+psycopg://me:secret@127.0.0.1:1/db")
+    assert "cannot open the database postgresql+psycopg://me:***@127.0.0.1:1/db" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_sqlite_keeps_what_is_committed_and_waits_for_others(tmp_path):
+    with open_store(str(tmp_path / "a.db"), create=True).connect() as connection:
+        read = {name: connection.execute(text(f"PRAGMA {name}")).scalar() for name in ("journal_mode", "foreign_keys")}
+        assert read == {"journal_mode": "wal", "foreign_keys": 1}
+        assert connection.execute(text("PRAGMA busy_timeout")).scalar() >= 5_000
+        assert connection.execute(text("PRAGMA synchronous")).scalar() == 2
