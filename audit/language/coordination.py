@@ -243,6 +243,8 @@ def _under_one_determiner(tokens: Sequence[Token], pair: Pair) -> Pair | None:
     after, mark = _low(tokens, pair.right), _tag(tokens, pair.right)
     if mark in ("VBP", "MD", "VBD", "VBZ") and after != "'s":
         return pair if pair.left == 1 else None
+    if tokens[pair.middle].lower == "or":
+        return pair if after in _CLOSERS else None  # "blur the background or sketch in a setting"
     return pair if after in _CLOSERS | {"in", "during", "throughout"} else None
 
 
