@@ -113,8 +113,20 @@ def _noun(words: Sequence[str], tags: list[str], index: int) -> str:
     if tags[index - 1] == "NNS" and after in ("DT", "PRP", "PRP$") and is_form(word, "VB"):
         return "VBP" if not _has_finite(tags, index) else "NN"
     at = _governor(words, tags, index)
+    if (
+        word.endswith("ing")
+        and at >= 0
+        and words[at] in _BE
+        and after in ("IN", "DT", "PRP", "PRP$")
+        and is_form(word, "VBG")
+    ):
+        return "VBG"
+    if at > 0 and tags[at - 1] == "MD" and words[at] in ("anyone", "we", "it", "i", "they") and is_form(word, "VB"):
+        return "VB"
     if _wants_base(words, tags, at) and is_form(word, "VB"):
-        if words[at] == "to" and (word in _AFTER_TO or (after not in _OPENERS and after not in ("IN", "RB", "."))):
+        if words[at] == "to" and (
+            word in _AFTER_TO or (after not in _OPENERS and after not in ("IN", "RB", ".", "CC", ","))
+        ):
             return "NN"
         return "VB" if words[at] not in _DO or at < index - 1 else "NN"
     return "NN"
@@ -139,6 +151,12 @@ def _nouns(words: Sequence[str], tags: list[str], index: int) -> str:
             return "VBZ"
     if after == "." and before_tag == "NN" and index < 4 and all(t in ("DT", "PRP$", "JJ", "NN") for t in tags[:index]):
         return "VBZ" if tags[0] in ("DT", "PRP$") else "NNS"  # "The film works."
+    if (
+        before_tag == "CC"
+        and "VBZ" in tags[:index]
+        and (after == "DT" or (after == "IN" and not known_as(word, "NOUN")))
+    ):
+        return "VBZ"  # "excites the imagination and tickles the funny bone"
     if before_tag == "RB" and after in ("IN", "JJ", "RP", "VBN", "VBG") and not _has_finite(tags, index):
         return "VBZ"
     return "NNS"

@@ -30,7 +30,7 @@ _PRONOUNS = words("i he she it we they you this that there these those everythin
 # Words that a negation makes wrong or turns into something else than the opposite.
 _JARRING = words(
     "some someone something somehow sometimes somewhere somebody somewhat also too already still just only merely "
-    "indeed course every everything everyone everybody each most even both quite rather pretty almost nearly "
+    "indeed course right every everything everyone everybody each most even both quite rather pretty almost nearly "
     "practically virtually simply but yet although though however while whereas unless until any anything anyone "
     "anybody ever either or perhaps maybe such so nonetheless nevertheless always again occasionally fairly plenty "
     "several lots instead unfortunately sadly luckily fortunately otherwise once rarely bit mostly largely partly "
@@ -106,6 +106,10 @@ def _has_subject(tokens: Sequence[Token], index: int) -> bool:
     if index == 0:
         return tokens[0].lower in ("is", "has", "was", "does", "will") and tokens[0].text.islower()
     before = tokens[index - 1]
+    if before.lower == "here":
+        return False
+    if any(one.tag[:2] == "NN" and two.tag == "DT" for one, two in zip(tokens[:index], tokens[1:index], strict=False)):
+        return False  # "the effect a fool has": a relative clause
     if before.tag in ("TO", "IN", "VBG") and before.lower not in ("that", "this"):
         return False
     return before.lower not in ("and", ",") and all(
@@ -167,7 +171,7 @@ def _negated(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
         ):
             return _supported(tokens, at)
         return None  # nothing left to negate with: "he is."
-    if tokens[after].text in "([":
+    if tokens[after].text in "([" or tokens[after].lower == "got":
         return None
     if at and tokens[at - 1].lower == "there" and (tokens[after].tag == "NNS" or tokens[after].lower == "the"):
         return None  # "there are not moments"
@@ -199,15 +203,33 @@ def _with_not(tokens: Sequence[Token], at: int) -> dict[int, str]:
         return {behind: f"{tokens[behind].text} {negation}"}
     if word == "can":
         return {at: f"{token.text}{negation}"}
-    full = _CLITICS.get(word, token.text)
-    return {at: f"{full if word in _CLITICS else token.text} {negation}"}
+    new = {at: f"{_CLITICS.get(word, token.text)} {negation}"}
+    if tokens[at + 1].lower in ("'ve", "’ve"):
+        new[at + 1] = " have"  # "would've been"
+    return new
+
+
+def _coordinated(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a second finite verb shares the subject: "it does not grab you and shakes you" would be wrong."""
+    for index in range(at + 1, len(tokens) - 1):
+        if tokens[index].tag != "CC" and tokens[index].text != ",":
+            continue
+        follow = index + 1
+        while follow < len(tokens) - 1 and tokens[follow].tag in ("RB", "CC"):
+            follow += 1
+        if tokens[follow].tag in ("VBZ", "VBD", "VBP") or tokens[follow].lower in BE_FINITE:
+            return True
+        verbal = tokens[follow].tag == "NNS" and is_form(tokens[follow].lower, "VBZ") and follow + 1 < len(tokens)
+        if verbal and tokens[follow + 1].tag in ("DT", "PRP", "PRP$", "IN", "RB", "TO"):
+            return True
+    return False
 
 
 def _supported(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
     """do-support: "makes" -> "does not make"; adverbs right before the verb come after "not"."""
     token, word = tokens[at], tokens[at].lower
     lemma = base(word)
-    if lemma is None:
+    if lemma is None or _coordinated(tokens, at):
         return None
     if word == lemma:
         support = "do"

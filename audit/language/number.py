@@ -32,12 +32,8 @@ _PERSONS = words(
 _TO_PLURAL = {"this": "these", "that": "those", "the": "the", "a": "some", "an": "some"}
 _TO_SINGULAR = {"these": "this", "those": "that", "the": "the", "some": "a"}
 _POSSESSIVES = words("my your our his her their its")
-_OWNED_BY_ONE = words(
-    "character flaw kid parent image memory fight actor performance villain hero heroine brother sister"
-)
-"""Plural nouns that mean another thing, or ask which one, as a singular after "its" or "their"."""
-_OWNED_BY_MANY = words("episode scene film movie story tale song joke idea sequel review comment novel remake")
-"""Singular nouns of which "his" or "my" may as well have several."""
+_OWNED_BY_MANY = words("film movie story tale song joke novel sequel remake episode scene review comment")
+"""Nouns of which "his" or "my" may as well have one as several."""
 _VERBS_TO_PLURAL = {"is": "are", "was": "were", "has": "have", "does": "do"}
 _VERBS_TO_SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does"}
 _SOME_VERBS = words(
@@ -131,10 +127,10 @@ def _phrase(tokens: Sequence[Token], head: int, to_plural: bool, present: frozen
     new_head = countables()[0][noun] if to_plural else noun
     if noun in _reviewed() and determiner == "the":
         return None
-    if determiner in _POSSESSIVES and (noun not in _OWNED_BY_MANY if to_plural else noun in _OWNED_BY_ONE):
+    if determiner in _POSSESSIVES and noun not in _OWNED_BY_MANY:
         return None
-    if determiner == "this" and noun in ("viewer", "reviewer", "critic", "writer", "fan"):
-        return None  # the one who writes the review
+    if determiner in ("this", "that") and noun in _PERSONS:
+        return None  # somebody certain: the writer of the review, the actor
     if determiner in ("a", "an") and not _several(tokens, start, noun):
         return None
     new = {head: new_head}

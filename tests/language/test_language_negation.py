@@ -54,6 +54,7 @@ def test_negations(text, other):
         "I think it is good.",
         "Some of it is good.",
         "the film made by him",
+        "It grabs you in the dark and shakes you.",
         "",
     ],
 )
