@@ -16,7 +16,7 @@ def page() -> None:
     """The list of accounts, and the form that adds one."""
     engine = database.engine()
     session.allowed(engine, *ROLES)
-    st.title(t("menu.accounts"))
+    st.subheader(t("menu.accounts"))
     st.dataframe(
         [{t("accounts.name"): one.name, t("accounts.role"): t(f"role.{one.role}")} for one in list_accounts(engine)],
         hide_index=True,

@@ -69,7 +69,7 @@ def _votes(one: Disputed) -> str:
     for number, vote in enumerate(one.votes):
         comment = f"<br><q>{html(vote.comment)}</q>" if vote.comment else ""
         who = html(t("adjudicate.annotator", letter=chr(ord("A") + number)))
-        rows.append(f"<li>{who}: <strong>{html(t(f'label.{vote.answer}'))}</strong>{comment}</li>")
+        rows.append(f"<li>{who} <strong>{html(t(f'label.{vote.answer}'))}</strong>{comment}</li>")
     return f'<ul class="audit-votes">{"".join(rows)}</ul>'
 
 

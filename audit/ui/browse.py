@@ -9,12 +9,12 @@ from audit.false_satisfaction.browse import READERS, STATES, Choices, Cursor, De
 from audit.false_satisfaction.browse import detail as group_detail
 from audit.relations import get_relation
 from audit.ui import database, session
-from audit.ui.language import language, t
+from audit.ui.language import language, summary, t
 from audit.ui.literal import compared, html, reading
 
 ROLES = READERS
-SIZE = 12
-"""Lines on a page: with the filters they fit on a screen of 720 pixels."""
+SIZE = 8
+"""Lines on a page: below them the selected group begins on a screen of 720 pixels."""
 _TABLE_ROW = 35
 _TRAIL = "browse-trail"
 """(wish, the cursors of the pages before this one and of this one)"""
@@ -133,7 +133,7 @@ def _heading(found: Detail) -> str:
 
 def _summary(found: Detail) -> str:
     try:
-        return get_relation(found.task, found.relation).summary
+        return summary(found.task, found.relation, get_relation(found.task, found.relation).summary)
     except UnknownName:
         return ""
 
@@ -165,8 +165,8 @@ def _part(part: Part, source: Part | None, name: str) -> str:
             texts.append(compared(source.input.texts[index], text, code))
     return (
         f'<section class="audit-part"><h4>{html(name)}</h4>{"".join(texts)}'
-        f'<p class="audit-facts">{html(t("browse.output"))}: <strong>{html(_output(part))}</strong> · '
-        f"{html(t('browse.answer'))}: <strong>{html(_answer(part))}</strong>{_mark(part)}</p></section>"
+        f'<p class="audit-facts">{html(t("browse.output"))} <strong>{html(_output(part))}</strong> · '
+        f"{html(t('browse.answer'))} <strong>{html(_answer(part))}</strong>{_mark(part)}</p></section>"
     )
 
 

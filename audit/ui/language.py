@@ -60,6 +60,11 @@ def sentence_in(code: str, sentence: str) -> str:
     return texts(code)[_sentences()[sentence]] if sentence in _sentences() else sentence
 
 
+def summary(task: str, relation: str, english: str) -> str:
+    """What a relation does, in this session's language where data/ui has it: its own docstring is English."""
+    return texts(language()).get(f"relation.{task}.{relation}", english) if english else ""
+
+
 def language_switch() -> None:
     """The control that changes the language of this session."""
 

@@ -14,29 +14,40 @@ from audit.ui.places import places_for
 
 def run() -> None:
     """Show the page that was asked for, to somebody who may see it."""
-    st.set_page_config(page_title="audit", page_icon=":material/fact_check:", layout="centered")
     st.html(f"<style>{data_file('ui/style.css').read_text(encoding='utf-8')}</style>")
     try:
         engine = database.engine()
     except AuditError as problem:
+        _configure()
         st.title(t("app.name"))
         st.error(f"{t('app.no_database')}\n\n{plain(str(problem))}")
         return
     account = session.current(engine)
     if account is None:
+        _configure()
         st.navigation([st.Page(welcome.page, title=t("welcome.title"))], position="hidden").run()
         return
     _menu(engine, account)
 
 
+def _configure(wide: bool = False) -> None:
+    st.set_page_config(page_title="audit", page_icon=":material/fact_check:", layout="wide" if wide else "centered")
+
+
 def _menu(engine: Engine, account: Account) -> None:
     places = places_for(account.role)
     pages = [
-        st.Page(place.show, title=t(f"menu.{place.name}"), icon=place.icon, url_path=place.name) for place in places
+        st.Page(
+            place.show,
+            title=t(f"menu.{place.name}"),
+            icon=place.icon,
+            url_path=place.name,
+            default=place.home == account.role,
+        )
+        for place in places
     ]
     chosen = st.navigation(pages)
-    if next(place for place, page in zip(places, pages, strict=True) if page == chosen).wide:
-        st.set_page_config(layout="wide")
+    _configure(wide=next(place.wide for place, page in zip(places, pages, strict=True) if page == chosen))
     with st.sidebar:
         st.html(f'<p class="audit-who">{html(account.name)}<br><small>{t(f"role.{account.role}")}</small></p>')
         language_switch()

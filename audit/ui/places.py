@@ -9,20 +9,24 @@ from audit.ui import accounts, adjudicate, annotate, browse, results
 
 @dataclass(frozen=True)
 class Place:
-    """A page: its name in the URL and in the texts (`menu.NAME`), its icon, and the roles whose menu has it."""
+    """A page: its name in the URL and in the texts (`menu.NAME`), its icon, and the roles whose menu has it.
+
+    `home` is the role that begins on it. Only annotators begin with a question: looking at one keeps it from others.
+    """
 
     name: str
     icon: str
     roles: tuple[str, ...]
     show: Callable[[], None]
+    home: str | None = None
     wide: bool = False
 
 
 PLACES = (
-    Place("annotate", ":material/edit_note:", ROLES, annotate.page),
-    Place("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page),
+    Place("annotate", ":material/edit_note:", ROLES, annotate.page, home="annotator"),
+    Place("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page, home="adjudicator"),
     Place("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
-    Place("results", ":material/bar_chart:", results.ROLES, results.page, wide=True),
+    Place("results", ":material/bar_chart:", results.ROLES, results.page, home="manager", wide=True),
     Place("accounts", ":material/group:", accounts.ROLES, accounts.page),
 )
 

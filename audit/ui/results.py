@@ -1,7 +1,8 @@
 """Results and progress: for managers."""
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import streamlit as st
 from sqlalchemy import Engine, func, select
@@ -18,7 +19,7 @@ from audit.reports.words import change_text, notes_of, order_text, place, signat
 from audit.store import table_of, tables
 from audit.ui import database, session
 from audit.ui.headlines import headlines
-from audit.ui.language import t, translated
+from audit.ui.language import summary, t, translated
 from audit.ui.literal import html, plain
 
 ROLES = ("manager",)
@@ -97,30 +98,37 @@ def _relations(report: Report) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.caption(t("results.legend"))
-        st.altair_chart(
-            charts.rates_chart(report, entry, _palette(), width=360),
-            theme=None,
-            width="content",
-            alt=charts.rates_in_words(report, entry),
-        )
+        _chart(charts.rates_chart(report, entry, _palette(), width=320), charts.rates_in_words(report, entry))
     with right:
-        st.html(
-            f"<p>{html(summary_of(report, entry))}</p><dl class='audit-orders'>"
-            f"<dt>{html(t('results.order_observed'))}</dt><dd>{html(order_text(report, entry, 'observed'))}</dd>"
-            f"<dt>{html(t('results.order_genuine'))}</dt><dd>{html(order_text(report, entry, 'genuine'))}</dd></dl>"
-            f"<p><strong>{html(translated(change_text(entry)))}</strong></p>"
-        )
-    st.dataframe(_rows(cells_of(report, entry["task"], entry["study"], entry["relation"])), hide_index=True)
+        st.html(_orders(report, entry))
+    cells = cells_of(report, entry["task"], entry["study"], entry["relation"])
+    _table(cells, ("system", "judged", "false", "waiting", *_RATES))
+
+
+def _orders(report: Report, entry: Mapping[str, Any]) -> str:
+    """What the relation does, the order of systems before and after, and what that changes."""
+    what = summary(entry["task"], entry["relation"], summary_of(report, entry))
+    orders = "".join(
+        f"<dt>{html(title)}</dt><dd>{html(order_text(report, entry, when))}</dd>"
+        for when, title in (("observed", t("results.order_observed")), ("genuine", t("results.order_genuine")))
+    )
+    change = html(translated(change_text(entry)))
+    return f'<p>{html(what)}</p><dl class="audit-orders">{orders}</dl><p><strong>{change}</strong></p>'
+
+
+def _chart(chart: Any, words: str) -> None:
+    """A chart in its own size. Streamlit would squeeze it, numbers beside the plot included, into its plot's width."""
+    st.altair_chart(chart.properties(autosize="pad"), theme=None, width="content", alt=words)
 
 
 def _heat(report: Report) -> None:
     st.caption(t("results.heat_legend"))
     for task, study in dict.fromkeys((one["task"], one["study"]) for one in report["relations"]):
-        st.altair_chart(charts.false_chart(report, task, study, _palette(), width=120), theme=None, width="content")
+        _chart(charts.false_chart(report, task, study, _palette(), width=120), t("results.heat_legend"))
 
 
 def _cells(report: Report) -> None:
-    st.dataframe(_rows(report["cells"], counts=True), hide_index=True, height=420)
+    _table(report["cells"], (*_whole(report), *_COUNTS, *_RATES), height=420)
     left, right, _ = st.columns([1, 1, 2])
     left.download_button(
         t("results.download_json"),
@@ -140,19 +148,23 @@ def _cells(report: Report) -> None:
     )
 
 
-def _rows(cells: list[dict[str, Any]], counts: bool = False) -> list[dict[str, Any]]:
-    """Rows of a table: rates in per cent, with their intervals."""
-    names = (*(("relation",) if counts else ()), "system")
-    numbers = (*(_COUNTS if counts else ("judged", "false", "waiting")), *_RATES)
-    return [
-        {t(f"column.{name}"): cell[name] for name in names}
-        | {t(f"column.{name}"): _shown(cell[name], name in _RATES) for name in numbers}
-        for cell in cells
-    ]
+def _whole(report: Report) -> tuple[str, ...]:
+    """The columns that name a cell; the study too where there are several."""
+    several = len({cell["study"] for cell in report["cells"]}) > 1
+    return (*(("study",) if several else ()), "relation", "system")
 
 
-def _shown(value: float | None, is_rate: bool) -> float | None:
-    return round(100 * value, 1) if is_rate and value is not None else value
+def _table(cells: list[dict[str, Any]], names: tuple[str, ...], height: int | Literal["auto"] = "auto") -> None:
+    """Cells as a table that sorts: rates in per cent."""
+    rows = [{t(f"column.{name}"): _shown(cell, name) for name in names} for cell in cells]
+    rates = {t(f"column.{name}"): st.column_config.NumberColumn(format="%.1f") for name in names if name in _RATES}
+    st.dataframe(rows, hide_index=True, height=height, column_config=rates)
+
+
+def _shown(cell: Mapping[str, Any], name: str) -> Any:
+    if name == "study":
+        return t("browse.study_name", corpus=cell["corpus"], id=cell["study"])
+    return 100 * cell[name] if name in _RATES and cell[name] is not None else cell[name]
 
 
 def _judging(engine: Engine, account_id: int, report: Report) -> None:
@@ -167,15 +179,7 @@ def _judging(engine: Engine, account_id: int, report: Report) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.caption(t("progress.by_cell"))
-        columns = ("drawn", "judged", "waiting")
-        st.dataframe(
-            [
-                {t(f"column.{name}"): cell[name] for name in ("relation", "system", *columns)}
-                for cell in report["cells"]
-            ],
-            hide_index=True,
-            height=320,
-        )
+        _table(report["cells"], (*_whole(report), "drawn", "judged", "waiting"), height=320)
     with right:
         st.caption(t("progress.by_person"))
         st.dataframe(

@@ -1,0 +1,198 @@
+"""Browsing groups without Streamlit, against a real run and answers given by people."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, select
+
+from audit.annotation.accounts import Account, add_account
+from audit.annotation.judging import adjudicate, judge
+from audit.annotation.progress import progress
+from audit.annotation.queue import next_question
+from audit.corpora.base import Row, Unit
+from audit.errors import AuditError, NotAllowed
+from audit.false_satisfaction.browse import STATES, Page, Wish, browse, choices, detail
+from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.relations import get_relation
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.draw import Size, draw
+from audit.store import open_store, table_of, tables
+from audit.tasks import Input
+
+PASSWORD = "a long password"
+TEXTS = [
+    "It is a good film.",
+    "It is a bad film.",
+    "It is not bad.",
+    "The plot is dull.",
+    "A wonderful cast.",
+    "Nothing happens.",
+    "The worst of all.",
+    "I loved it.",
+    "They talk.",
+    "It could be better.",
+]
+
+
+class Sentences:
+    """Ten sentences without gold."""
+
+    name, task, language, has_gold, summary = "ten", "sentiment", "en", False, "Ten sentences."
+    unit: Unit = "sentence"
+
+    def size(self) -> int:
+        return len(TEXTS)
+
+    def needs(self) -> None:
+        return None
+
+    def fingerprint(self) -> str:
+        return "1"
+
+    def rows(self) -> Iterator[Row]:
+        return (Row(str(number), Input.of(text)) for number, text in enumerate(TEXTS))
+
+
+Made = tuple[Engine, dict[str, Account]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Seven groups of each cell are drawn; two people answered every question, and one is adjudicated both ways."""
+    path: Path = tmp_path_factory.mktemp("browse") / "audit.db"
+    engine = open_store(str(path), create=True)
+    with InProcess() as executor:
+        relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
+        ran = run(engine, Sentences(), ["vader", "textblob"], relations, executor)
+    draw(engine, ran.study.id, Size(per_relation=7))
+    refresh(engine)
+    roles = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
+    people = {name: add_account(engine, name, role, PASSWORD) for name, role in roles.items()}
+    for _ in range(4):
+        for name in ("ann", "ben"):
+            shown = next_question(engine, people[name].id)
+            if shown is not None:
+                judge(engine, people[name].id, shown.id, "positive", comment="plainly so")
+                refresh_around(engine, shown.id)
+    return engine, people
+
+
+def everything(made: Made, wish: Wish, size: int) -> list[tuple[int, int]]:
+    engine, people = made
+    found: list[tuple[int, int]] = []
+    page: Page | None = None
+    while page is None or page.next is not None:
+        page = browse(engine, people["judge"].id, wish, page.next if page else None, size)
+        found += [(line.group_id, line.system_id) for line in page.lines]
+        assert len(page.lines) <= size
+    return found
+
+
+@pytest.mark.parametrize("call", [browse, choices, lambda engine, id: detail(engine, id, 1, 1), progress])
+def test_an_annotator_is_refused(made: Made, call) -> None:
+    engine, people = made
+    with pytest.raises(NotAllowed):
+        call(engine, people["ann"].id)
+    with pytest.raises(NotAllowed):
+        call(engine, 12345)
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 200])
+def test_pages_of_any_size_show_every_group_once(made: Made, size: int) -> None:
+    verdict = table_of(tables.Verdict)
+    with made[0].connect() as connection:
+        stored = {(row[0], row[1]) for row in connection.execute(select(verdict.c.group_id, verdict.c.system_id))}
+    found = everything(made, Wish(), size)
+    assert len(found) == len(set(found))
+    assert set(found) == stored
+
+
+def test_states_part_the_groups(made: Made) -> None:
+    by_state = {state: everything(made, Wish(state=state), 3) for state in STATES}
+    assert sorted(key for some in by_state.values() for key in some) == sorted(everything(made, Wish(), 50))
+    assert all(by_state[state] for state in ("false", "true", "waiting", "undrawn", "violated", "inapplicable"))
+
+
+def test_states_are_those_of_the_report(made: Made) -> None:
+    from audit.false_satisfaction.cells import count
+
+    engine, _ = made
+    cells = count(engine).cells
+    assert int(cells["drawn"].sum()) == sum(len(everything(made, Wish(state=one), 9)) for one in STATES[:3])
+    assert int(cells["violated"].sum()) == len(everything(made, Wish(state="violated"), 9))
+    assert int(cells["false"].sum()) <= len(everything(made, Wish(state="false"), 9))
+
+
+def test_filters_narrow_and_names_are_those_of_the_database(made: Made) -> None:
+    engine, people = made
+    known = choices(engine, people["boss"].id)
+    assert [name for _, name in known.relations] == ["MR1.4", "MR3.1"]
+    assert [name for _, name in known.systems] == ["textblob", "vader"]
+    assert [name for _, name in known.studies] == ["ten"]
+    for id, name in known.systems:
+        page = browse(engine, people["boss"].id, Wish(system=id), size=50)
+        assert {line.system for line in page.lines} == {name}
+    for id, name in known.relations:
+        page = browse(engine, people["boss"].id, Wish(relation=id), size=50)
+        assert {line.relation for line in page.lines} == {name}
+    assert not browse(engine, people["boss"].id, Wish(study=99)).lines
+
+
+def test_a_false_satisfaction_says_which_outputs_are_wrong(made: Made) -> None:
+    engine, people = made
+    for group, system in everything(made, Wish(state="false"), 50):
+        found = detail(engine, people["judge"].id, group, system)
+        assert found.state == "false"
+        assert any(part.wrong for part in found.parts)
+        assert found.parts[0].role == "source"
+        for part in found.parts:
+            assert part.output is not None
+            assert part.wrong == (part.output.label not in part.allowed)
+    # Both relations keep the meaning, so that the answer about a source is carried to its follow-up.
+    origins = {part.origin for part in found.parts}
+    assert origins <= {"people", "carried people"}
+
+
+def test_what_nobody_answered_is_neither_right_nor_wrong(made: Made) -> None:
+    engine, people = made
+    group, system = everything(made, Wish(state="waiting"), 50)[0]
+    parts = detail(engine, people["boss"].id, group, system).parts
+    assert any(part.wrong is None and part.allowed == () and part.origin == "" for part in parts)
+
+
+def test_an_adjudication_changes_what_is_shown(made: Made) -> None:
+    engine, people = made
+    group, system = everything(made, Wish(state="false"), 50)[0]
+    question, member = table_of(tables.Question), table_of(tables.Member)
+    with engine.connect() as connection:
+        asked = (
+            select(question.c.id)
+            .join(member, member.c.input_id == question.c.input_id)
+            .where(member.c.group_id == group, member.c.role == "source")
+        )
+        id = connection.execute(asked).scalar_one()
+    adjudicate(engine, people["judge"].id, id, ["positive", "neutral", "negative"], "It can be read any way.")
+    refresh_around(engine, id)
+    found = detail(engine, people["judge"].id, group, system)
+    assert found.state == "true"
+    assert found.parts[0].origin == "adjudicated"
+    assert found.parts[1].origin == "carried adjudicated"
+
+
+def test_an_unknown_state_and_group_are_said(made: Made) -> None:
+    engine, people = made
+    with pytest.raises(AuditError, match="one of false, true"):
+        browse(engine, people["boss"].id, Wish(state="wrong"))
+    with pytest.raises(AuditError, match="no group 1 of system 1"):
+        detail(engine, people["boss"].id, 1, 1)
+
+
+def test_progress_counts_people_and_answers(made: Made) -> None:
+    engine, people = made
+    found = progress(engine, people["boss"].id)
+    assert found.judgements == {"ann": 4, "ben": 4, "boss": 0, "judge": 0}
+    assert found.answers["people"] == 4
+    assert found.answers["gold"] == 0
+    assert found.open > 0

@@ -1,0 +1,114 @@
+"""A small real database (twelve sentences, two systems, two relations), and driving the app on it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Engine
+from streamlit.testing.v1 import AppTest
+
+from audit.annotation.accounts import Account, add_account
+from audit.corpora.base import Row, Unit
+from audit.false_satisfaction.questions import refresh
+from audit.relations import get_relation
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.draw import Size, draw
+from audit.store import open_store
+from audit.tasks import Input
+
+APP = Path(__file__).parents[2] / "app.py"
+PASSWORD = "a long password"
+HOSTILE = "<script>alert(1)</script> **bold** $x$ :smile: <b>good</b>"
+TEXTS = (
+    "It lingers in the mind long after the credits.",
+    "You leave the cinema wishing for your money back.",
+    "A warm and funny film.",
+    "The plot is dull and the jokes are stale.",
+    "Never once does it bore.",
+    "Not a good film.",
+    "The actors are wonderful.",
+    "It is a terrible mess.",
+    "I could watch this again tomorrow.",
+    "Save yourself the trip.",
+    "The best film of the year.",
+    HOSTILE,
+)
+
+
+class Sentences:
+    """A corpus without gold."""
+
+    name = "sentences"
+    task = "sentiment"
+    language = "en"
+    unit: Unit = "sentence"
+    has_gold = False
+    summary = "Twelve sentences."
+
+    def size(self) -> int:
+        return len(TEXTS)
+
+    def needs(self) -> None:
+        return None
+
+    def fingerprint(self) -> str:
+        return "1"
+
+    def rows(self) -> Iterator[Row]:
+        return (Row(str(number), Input.of(text)) for number, text in enumerate(TEXTS))
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A database with its accounts."""
+
+    engine: Engine
+    path: Path
+    ann: Account
+    ben: Account
+    judge: Account
+    boss: Account
+
+
+def prepare(path: Path) -> Prepared:
+    engine = open_store(str(path), create=True)
+    relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
+    with InProcess() as executor:
+        ran = run(engine, Sentences(), ["vader", "textblob"], relations, executor)
+    draw(engine, ran.study.id, Size(per_relation=20))
+    refresh(engine)
+    names = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
+    accounts = {name: add_account(engine, name, role, PASSWORD) for name, role in names.items()}
+    return Prepared(engine, path, **accounts)
+
+
+def open_app(name: str | None = None, language: str | None = None, password: str = PASSWORD) -> AppTest:
+    """The app, with somebody logged in."""
+    app = AppTest.from_file(str(APP), default_timeout=20)
+    if language:
+        app.session_state["language"] = language
+    app.run()
+    if name:
+        app.text_input[0].set_value(name)
+        app.text_input[1].set_value(password)
+        app.button[0].click().run()
+    return app
+
+
+def go(app: AppTest, name: str) -> AppTest:
+    """Open the page of this name, as its link in the menu does; who has no such link comes to the first page."""
+    by_name = {page.get("url_pathname"): key for key, page in app._registered_pages.items()}
+    app._page_hash = by_name.get(name, by_name[""])
+    return app.run()
+
+
+def blocks(app: AppTest) -> str:
+    """All HTML that the page shows, one after the other."""
+    return "\n".join(one.proto.body for one in app.get("html"))
+
+
+def said(app: AppTest) -> str:
+    """All messages and captions of the page."""
+    kinds = (app.warning, app.error, app.info, app.success, app.caption, app.markdown, app.title)
+    return "\n".join(one.value for kind in kinds for one in kind)

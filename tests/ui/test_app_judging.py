@@ -1,0 +1,204 @@
+"""Logging in, judging, undoing and adjudicating, through the app itself."""
+
+from datetime import timedelta
+
+import pytest
+from app_driver import HOSTILE, PASSWORD, TEXTS, Prepared, blocks, go, open_app, said
+from sqlalchemy import select
+from streamlit.testing.v1 import AppTest
+
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.store import table_of, tables
+from audit.ui import annotate, session
+from audit.ui.language import text_in
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest clicks faster than people read; the test of the guard itself sets it back."""
+    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
+
+
+def rows(prepared: Prepared, model: type) -> list:
+    with prepared.engine.connect() as connection:
+        return list(connection.execute(select(table_of(model))).mappings())
+
+
+def press(app: AppTest, answer: str) -> int:
+    """Press the button of this answer; the id of the question."""
+    button = next(one for one in app.button if str(one.key).startswith("judge-") and str(one.key).endswith(answer))
+    question = int(str(button.key).split("-")[1])
+    button.click().run()
+    assert not app.exception
+    return question
+
+
+def test_a_wrong_password_is_refused_and_repeated_ones_wait(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app("ann", password="something else")
+    assert text_in("en", "sentence.wrong_password").split(",")[0] in said(app).replace("\\", "")
+    assert "account_id" not in app.session_state
+    for _ in range(session.FREE_FAILURES):
+        app.text_input[1].set_value("wrong again")
+        app.button[0].click().run()
+    app.text_input[1].set_value(PASSWORD)
+    app.button[0].click().run()
+    assert "Too many wrong passwords" in said(app)
+    assert "account_id" not in app.session_state
+    later = session.time.monotonic() + 5
+    monkeypatch.setattr(session.time, "monotonic", lambda: later)
+    app.text_input[1].set_value(PASSWORD)
+    app.button[0].click().run()
+    assert app.session_state["account_id"] == prepared.ann.id
+
+
+def test_no_database_is_said_and_not_raised(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUDIT_DB", str(tmp_path / "absent.db"))
+    app = open_app()
+    assert not app.exception
+    assert "cannot be opened" in said(app)
+    assert not (tmp_path / "absent.db").exists()
+
+
+def test_the_session_keeps_the_id_and_logging_out_forgets_it(prepared: Prepared) -> None:
+    app = open_app("ann")
+    assert PASSWORD not in str(app.session_state)
+    app.button(key="log-out").click().run()
+    assert "account_id" not in app.session_state
+    assert len(app.text_input) == 2
+
+
+def test_a_disabled_account_is_out_at_the_next_click(prepared: Prepared) -> None:
+    app = open_app("ann")
+    table = table_of(tables.Annotator)
+    with prepared.engine.begin() as connection:
+        connection.execute(table.update().where(table.c.name == "ann").values(disabled=True))
+    app.run()
+    assert "account_id" not in app.session_state
+    assert not rows(prepared, tables.Judgement)
+
+
+def test_two_people_who_agree_make_an_answer(prepared: Prepared) -> None:
+    ann, ben = open_app("ann"), open_app("ben")
+    first = press(ann, "positive")
+    assert not rows(prepared, tables.Answer)
+    assert press(ben, "positive") == first
+    assert [(row["question_id"], row["origin"], row["allowed"]) for row in rows(prepared, tables.Answer)] == [
+        (first, "people", ["positive"])
+    ]
+    judged = rows(prepared, tables.Judgement)
+    assert all(row["shown_at"] < row["decided_at"] for row in judged)
+    assert "1 today · 1 in all · 11 left for you" in said(ann)
+
+
+def test_disagreement_goes_to_the_adjudicator(prepared: Prepared) -> None:
+    ann, ben = open_app("ann"), open_app("ben")
+    ann.text_input[0].set_value("it is **irony**").run()
+    first = press(ann, "positive")
+    assert press(ben, "negative") == first
+    judge_app = open_app("judge")
+    go(judge_app, "adjudicate")
+    page = blocks(judge_app)
+    assert "Annotator A:" in page
+    assert "Annotator B:" in page
+    assert "it is **irony**" in page
+    assert "ann<" not in page.replace(">ann", "")
+    assert "ben" not in page.split("audit-votes")[-1]
+    settle = judge_app.button(key=f"settle-{first}")
+    settle.click().run()
+    assert "choose at least one label" in said(judge_app)
+    judge_app.checkbox(key=f"allow-{first}-negative").check()
+    judge_app.text_area(key=f"reason-{first}").set_value("The writer means the opposite.")
+    judge_app.button(key=f"settle-{first}").click().run()
+    assert not judge_app.exception
+    assert [(row["origin"], row["allowed"]) for row in rows(prepared, tables.Answer)] == [("adjudicated", ["negative"])]
+    assert "No question is disputed" in blocks(judge_app)
+
+
+def test_putting_a_dispute_off_shows_the_next_one(prepared: Prepared) -> None:
+    for name, answer in (("ann", "positive"), ("ben", "negative")):
+        app = open_app(name)
+        disputed = [press(app, answer), press(app, answer)]
+    app = open_app("judge")
+    go(app, "adjudicate")
+    app.button(key=f"later-{disputed[0]}").click().run()
+    assert app.button(key=f"settle-{disputed[1]}")
+    app.button(key=f"later-{disputed[1]}").click().run()
+    assert app.button(key=f"settle-{disputed[0]}")
+
+
+def test_undo_shows_that_question_again_and_keeps_the_history(prepared: Prepared) -> None:
+    app = open_app("ann")
+    first = press(app, "positive")
+    app.button(key=next(str(one.key) for one in app.button if str(one.key).startswith("undo"))).click().run()
+    assert press(app, "negative") == first
+    answers = [row["answer"] for row in rows(prepared, tables.Judgement)]
+    assert answers == ["positive", "withdrawn", "negative"]
+    assert "1 today · 1 in all" in said(app)
+
+
+def test_nothing_to_undo_is_said(prepared: Prepared) -> None:
+    app = open_app("ann")
+    app.button(key=next(str(one.key) for one in app.button if str(one.key).startswith("undo"))).click().run()
+    assert "no answer of yours to undo" in said(app)
+
+
+def test_an_answer_that_comes_too_soon_is_not_taken(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(annotate, "LEAST", timedelta(minutes=1))
+    app = open_app("ann")
+    before = app.session_state["shown"]
+    press(app, "positive")
+    assert "not counted" in said(app)
+    assert not rows(prepared, tables.Judgement)
+    assert app.session_state["shown"][0] == before[0]
+    assert app.session_state["shown"][2] > before[2]
+
+
+def test_an_answer_to_another_question_than_the_one_shown_is_not_taken(prepared: Prepared) -> None:
+    app = open_app("ann")
+    id, *moments = app.session_state["shown"]
+    app.session_state["shown"] = (id + 1, *moments)
+    press(app, "positive")
+    assert "no longer on the screen" in said(app)
+    assert not rows(prepared, tables.Judgement)
+
+
+def test_a_question_answered_elsewhere_meanwhile_is_refused(prepared: Prepared) -> None:
+    app = open_app("ann")
+    shown = next_question(prepared.engine, prepared.ann.id)
+    assert shown is not None
+    judge(prepared.engine, prepared.ann.id, shown.id, "neutral")
+    press(app, "positive")
+    assert "not leased to you" in said(app)
+    assert [row["answer"] for row in rows(prepared, tables.Judgement)] == ["neutral"]
+
+
+def test_a_foreign_text_is_shown_literally(prepared: Prepared) -> None:
+    app = open_app("ann")
+    for _ in range(len(TEXTS)):
+        page = blocks(app)
+        if "alert(1)" in page:
+            break
+        press(app, "neutral")
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; **bold** $x$ :smile: &lt;b&gt;good&lt;/b&gt;" in page
+    assert "<script>" not in page
+    assert all(HOSTILE not in one.value for one in app.markdown)
+
+
+def test_nothing_left_is_said_and_the_last_can_be_undone(prepared: Prepared) -> None:
+    app = open_app("ann")
+    for _ in TEXTS:
+        last = press(app, "unsure")
+    assert "Nothing left for you" in blocks(app)
+    app.button(key="undo-last").click().run()
+    assert press(app, "positive") == last
+
+
+def test_nothing_of_a_system_reaches_an_annotator(prepared: Prepared) -> None:
+    app = open_app("ann")
+    press(app, "positive")
+    sent = blocks(app) + said(app) + str(app.session_state) + str([one.label for one in app.button])
+    for word in ("vader", "textblob", "MR1.4", "MR3.1"):
+        assert word not in sent

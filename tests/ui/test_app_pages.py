@@ -1,0 +1,161 @@
+"""Who sees which page, in both languages, and what browse, results and accounts show."""
+
+import json
+
+import pytest
+from app_driver import Prepared, blocks, go, open_app, said
+from sqlalchemy import select
+from streamlit.testing.v1 import AppTest
+
+from audit.annotation.accounts import list_accounts, log_in
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.false_satisfaction.questions import refresh_around
+from audit.store import table_of, tables
+from audit.ui.language import LANGUAGES, text_in
+from audit.ui.places import PLACES, places_for
+
+PAGES = [place.name for place in PLACES]
+
+
+def judged_by_all(prepared: Prepared, answer: str = "positive") -> None:
+    """Both annotators give every question this answer."""
+    for account in (prepared.ann, prepared.ben):
+        while shown := next_question(prepared.engine, account.id):
+            judge(prepared.engine, account.id, shown.id, answer)
+            refresh_around(prepared.engine, shown.id)
+
+
+def one_page(name: str) -> None:
+    """A script that runs one page, whatever the menu says: what somebody would do who forges the page's name."""
+    from audit.ui.places import PLACES
+
+    next(place for place in PLACES if place.name == name).show()
+
+
+def test_menus_follow_the_role() -> None:
+    assert [place.name for place in places_for("annotator")] == ["annotate"]
+    assert [place.name for place in places_for("adjudicator")] == ["annotate", "adjudicate", "browse"]
+    assert [place.name for place in places_for("manager")] == PAGES
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "annotate"])
+def test_a_page_refuses_an_annotator_who_reaches_it(prepared: Prepared, name: str) -> None:
+    app = AppTest.from_function(one_page, args=(name,), default_timeout=20)
+    app.session_state["account_id"] = prepared.ann.id
+    app.session_state["role"] = "manager"
+    app.run()
+    assert not app.exception
+    assert text_in("en", "app.not_allowed") in said(app)
+    assert not app.dataframe
+    assert not app.button
+    assert blocks(app) == ""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_refuses_somebody_who_is_not_logged_in(prepared: Prepared, name: str) -> None:
+    app = AppTest.from_function(one_page, args=(name,), default_timeout=20).run()
+    assert text_in("en", "app.logged_out") in said(app)
+    assert not app.button
+
+
+def test_the_address_of_a_page_does_not_open_it_for_an_annotator(prepared: Prepared) -> None:
+    app = go(open_app("ann"), "results")
+    assert not app.exception
+    assert not app.tabs
+    assert any(str(one.key).startswith("judge-") for one in app.button)
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_in_every_language(prepared: Prepared, name: str, language: str) -> None:
+    judge(prepared.engine, prepared.ann.id, next_question(prepared.engine, prepared.ann.id).id, "positive")  # type: ignore[union-attr]
+    judge(prepared.engine, prepared.ben.id, next_question(prepared.engine, prepared.ben.id).id, "negative")  # type: ignore[union-attr]
+    app = go(open_app("boss", language), name)
+    assert not app.exception
+    assert not app.error
+    assert app.button(key="log-out").label == text_in(language, "app.log_out")
+
+
+@pytest.mark.parametrize(("name", "home"), [("ann", "annotate"), ("judge", "adjudicate"), ("boss", "results")])
+def test_everybody_begins_on_a_page_of_theirs(prepared: Prepared, name: str, home: str) -> None:
+    assert next(place for place in PLACES if place.name == home).home == getattr(prepared, name).role
+    open_app(name)
+    lease = table_of(tables.Lease)
+    with prepared.engine.connect() as connection:
+        held = connection.execute(select(lease.c.annotator_id)).scalars().all()
+    assert held == ([prepared.ann.id] if home == "annotate" else [])
+
+
+def test_the_language_is_switched_and_stays(prepared: Prepared) -> None:
+    app = open_app("ann")
+    app.segmented_control[0].set_value("zh").run()
+    assert text_in("zh", "label.positive") in [one.label for one in app.button]
+    app.run()
+    assert text_in("zh", "task.sentiment.question") in blocks(app)
+    app.button(key="log-out").click().run()
+    assert text_in("zh", "welcome.what") in said(app)
+
+
+def test_browse_says_why_a_satisfaction_is_false(prepared: Prepared) -> None:
+    judged_by_all(prepared)
+    app = go(open_app("judge"), "browse")
+    app.selectbox(key="browse-state").set_value("false").run()
+    assert not app.exception
+    page = blocks(app)
+    assert "the output is wrong for" in page
+    assert "✗ wrong" in page
+    table = app.dataframe[0].value
+    assert set(table["State"]) == {text_in("en", "state.false")}
+    app.selectbox(key="browse-system").set_value(1).run()
+    assert set(app.dataframe[0].value["System"]) == {"vader"}
+
+
+def test_browse_pages_forth_and_back(prepared: Prepared) -> None:
+    app = go(open_app("judge"), "browse")
+    first = app.dataframe[0].value
+    app.button(key="browse-next").click().run()
+    second = app.dataframe[0].value
+    assert not first.equals(second)
+    app.button(key="browse-back").click().run()
+    assert app.dataframe[0].value.equals(first)
+
+
+def test_results_show_the_report_and_follow_new_answers(prepared: Prepared) -> None:
+    app = go(open_app("boss"), "results")
+    assert "questions wait for an answer" in blocks(app)
+    assert "of the reported satisfaction is false" not in blocks(app)
+    judged_by_all(prepared)
+    app.run()
+    assert "of the reported satisfaction is false" in blocks(app)
+    assert [one.value for one in app.metric][:2] == ["0", "0"]
+    app.segmented_control(key="whose").set_value("gold").run()
+    assert not app.exception
+    assert "of the reported satisfaction is false" not in blocks(app)
+
+
+def test_the_signature_on_the_page_is_the_report_s(prepared: Prepared) -> None:
+    from audit.reports.study import study_report
+    from audit.reports.words import signature_line
+
+    app = go(open_app("boss"), "results")
+    report = study_report(prepared.engine)
+    assert app.code[0].value == signature_line(report["signature"])
+    json.dumps(report)
+
+
+def test_a_manager_adds_an_account(prepared: Prepared) -> None:
+    app = go(open_app("boss"), "accounts")
+    app.text_input[0].set_value("new :smile:")
+    app.text_input[1].set_value("short")
+    app.button[0].click().run()
+    assert "at least 8" in said(app).replace("\\", "")
+    app.text_input[1].set_value("long enough")
+    app.selectbox[0].set_value("adjudicator")
+    app.button[0].click().run()
+    assert not app.exception
+    assert log_in(prepared.engine, "new :smile:", "long enough").role == "adjudicator"
+    assert len(list_accounts(prepared.engine)) == 5
+    with prepared.engine.connect() as connection:
+        stored = connection.execute(select(table_of(tables.Annotator).c.password)).scalars().all()
+    assert all(str(one).startswith("$argon2id$") for one in stored)

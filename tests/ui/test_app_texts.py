@@ -1,0 +1,116 @@
+"""The texts: both languages whole, every key of the code there, other rooms' sentences spelled as they are there."""
+
+import re
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from audit.relations import all_relations
+from audit.resources import data_file
+from audit.tasks import TASKS
+from audit.ui.flags import FLAGS, arguments
+from audit.ui.language import LANGUAGES, sentence_in, text_in, texts
+from audit.ui.literal import compared, html, plain
+
+ROOT = Path(__file__).parents[2]
+CODE = {path: path.read_text(encoding="utf-8") for path in (ROOT / "audit" / "ui").glob("*.py")}
+KEY = re.compile(
+    r"""\bt\(\s*(?:f(?P<quote>["'])(?P<formatted>.+?)(?P=quote)[,)]|"(?P<plain>[^"]+)")|\bt\('(?P<single>[^']+)'"""
+)
+
+
+def fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def own(code: str) -> set[str]:
+    """Keys of a language; the summaries of relations are optional (English ones are docstrings)."""
+    return {key for key in texts(code) if not key.startswith("relation.")}
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_languages_have_the_same_keys_and_fields(code: str) -> None:
+    assert own(code) == own("en")
+    for key in own(code):
+        assert fields(texts(code)[key]) <= fields(texts("en")[key]) | {"count"}, key
+        assert texts(code)[key].strip()
+
+
+def test_summaries_are_of_relations_that_there_are() -> None:
+    known = {f"relation.{one.task}.{one.name}" for one in all_relations()}
+    for code in LANGUAGES:
+        found = {key for key in texts(code) if key.startswith("relation.")}
+        assert found <= known
+        assert not found or found == known
+
+
+def test_every_key_in_the_code_exists() -> None:
+    found = [(path.name, match.groupdict()) for path, code in CODE.items() for match in KEY.finditer(code)]
+    assert len(found) > 80
+    for name, match in found:
+        if match["formatted"]:
+            pattern = re.compile(re.sub(r"\{.*?\}", ".+", match["formatted"].replace(".", r"\.", 1)))
+            assert any(pattern.fullmatch(known) for known in texts("en")), (name, match)
+        else:
+            assert (match["plain"] or match["single"]) in texts("en"), (name, match)
+
+
+def test_every_label_question_and_guideline_exists() -> None:
+    for task in TASKS.values():
+        for code in LANGUAGES:
+            assert {f"label.{label}" for label in task.labels} <= set(texts(code))
+            assert f"task.{task.name}.question" in texts(code)
+            assert data_file(f"guidelines/{task.name}.{code}.md").stat().st_size > 500
+        assert text_in("en", f"task.{task.name}.question") == task.question
+
+
+def test_sentences_are_spelled_as_the_other_rooms_spell_them() -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "audit").rglob("*.py"))
+    for key, sentence in texts("en").items():
+        if key.startswith("sentence."):
+            assert f'"{sentence}"' in code, sentence
+            assert sentence_in("zh", sentence) != sentence
+    assert sentence_in("zh", "something else") == "something else"
+
+
+def test_no_unsafe_html() -> None:
+    for path, code in CODE.items():
+        assert "unsafe_allow" not in code, path
+
+
+def test_flags_are_options_of_the_installed_streamlit() -> None:
+    from streamlit import config
+
+    known = config.get_config_options()
+    for name in FLAGS:
+        assert name in known, name
+    assert arguments(1234)[:2] == ["--server.port", "1234"]
+
+
+@given(some.text())
+def test_html_of_any_text_has_no_tags_and_can_be_sent(text: str) -> None:
+    shown = html(text)
+    assert "<" not in shown
+    assert ">" not in shown
+    shown.encode("utf-8")
+
+
+@given(some.text(alphabet=some.characters(codec="utf-8")), some.text(alphabet=some.characters(codec="utf-8")))
+def test_compared_shows_the_whole_text_and_only_marks(before: str, after: str) -> None:
+    shown = compared(before, after, "en")
+    inside = shown.partition(">")[2].removesuffix("</div>")
+    assert inside.replace("<mark>", "").replace("</mark>", "") == html(after)
+
+
+def test_compared_marks_words_and_chinese_signs() -> None:
+    assert "is <mark>not</mark><" not in compared("It is good.", "It is good.", "en")
+    assert "<mark>wonderful</mark>." in compared("It is good.", "It is wonderful.", "en")
+    assert "很<mark>坏</mark>" in compared("很好", "很坏", "zh")
+
+
+@given(some.text(alphabet="\\`*_{}[]()#+-.!|~$:<>a \n"))
+def test_plain_escapes_every_mark(text: str) -> None:
+    assert re.sub(r"\\(.)", r"\1", plain(text)) == text
