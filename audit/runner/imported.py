@@ -105,8 +105,10 @@ def import_run(engine: Engine, given: Given, seed: int = 0) -> Imported:
         found = connection.execute(select(table.c.id).where(table.c.key == study["key"])).scalar()
         if found is not None:
             return Imported(int(found), False, 0, 0, 0, *_names(records), dict.fromkeys(_VERDICTS, 0))
-        connection.execute(table.insert(), study)
+        new = insert_new(connection, tables.Study, [study])
         study_id = int(connection.execute(select(table.c.id).where(table.c.key == study["key"])).scalar_one())
+        if not new:  # another process imported it since we looked
+            return Imported(study_id, False, 0, 0, 0, *_names(records), dict.fromkeys(_VERDICTS, 0))
         sources, groups = _store(connection, study_id, seed, _numbered(records))
     counted = Counter(record.outcome.name.lower() for record in records)
     outcomes = {name: counted[name] for name in _VERDICTS}

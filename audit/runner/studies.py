@@ -79,11 +79,11 @@ def _insert(connection: Connection, corpus: Corpus, key: bytes, seed: int, limit
         "chunk": CHUNK[corpus.unit],
         "created_at": tables.now(),
     }
-    inserted = connection.execute(table_of(tables.Study).insert(), study).inserted_primary_key
-    if inserted is None:
-        raise AuditError("the database did not say which id the new study has")
-    study_id = int(inserted[0])
-    add_sources(connection, study_id, chosen)
+    new = insert_new(connection, tables.Study, [study])
+    table = table_of(tables.Study)
+    study_id = int(connection.execute(select(table.c.id).where(table.c.key == key)).scalar_one())
+    if new:  # else another process made it, with its sources, since we looked
+        add_sources(connection, study_id, chosen)
     return study_id
 
 

@@ -20,14 +20,14 @@ def table_of(model: type[SQLModel]) -> Table:
     return SQLModel.metadata.tables[str(model.__tablename__)]
 
 
-def insert_new(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows; those whose key is there already are left as they are."""
-    if not rows:
-        return
+def insert_new(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> int:
+    """Insert rows; those whose key is there already are left as they are. Returns how many were new."""
+    new = 0
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
     statement = dialect.insert(table_of(model)).on_conflict_do_nothing()
     for start in range(0, len(rows), BATCH):
-        connection.execute(statement, list(rows[start : start + BATCH]))
+        new += connection.execute(statement, list(rows[start : start + BATCH])).rowcount
+    return new
 
 
 def upsert(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:

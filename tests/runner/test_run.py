@@ -1,0 +1,473 @@
+"""The runner's contract: every input once per system, whatever fails is kept, whatever is interrupted goes on."""
+
+import threading
+from collections import Counter
+
+import pytest
+from sqlalchemy import func, select
+
+from audit.corpora import Row
+from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.relations import get_relation
+from audit.reports.study import study_report
+from audit.runner.executors import InProcess, Processes
+from audit.runner.run import fitting, run
+from audit.sampling.draw import Size, draw_all
+from audit.store import open_store, table_of, tables
+from audit.tasks import Input, Output
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    """Thirty sources are then four chunks, of a few batches each."""
+    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
+    monkeypatch.setattr("audit.runner.chunk.BATCH", {"sentence": 10, "document": 3})
+
+
+@pytest.fixture
+def engine():
+    return open_store("sqlite://", create=True)
+
+
+class Interrupting(InProcess):
+    """Runs some batches, then it is as if somebody pressed Ctrl-C."""
+
+    def __init__(self, batches):
+        self.left = batches
+
+    def run(self, batches):
+        for batch in batches:
+            if self.left == 0:
+                raise KeyboardInterrupt
+            self.left -= 1
+            yield from super().run([batch])
+
+
+class Counting(InProcess):
+    def __init__(self):
+        self.batches = 0
+
+    def run(self, batches):
+        for done in super().run(batches):
+            self.batches += 1
+            yield done
+
+
+def outcomes(engine, relation, system):
+    """Outcome and reason of each source row of a cell."""
+    group, verdict, source = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Source)
+    relations, systems = table_of(tables.Relation), table_of(tables.System)
+    query = (
+        select(source.c.row, verdict.c.outcome, verdict.c.reason)
+        .select_from(verdict)
+        .join(group, group.c.id == verdict.c.group_id)
+        .join(source, source.c.id == group.c.source_id)
+        .join(relations, relations.c.id == group.c.relation_id)
+        .join(systems, systems.c.id == verdict.c.system_id)
+        .where(relations.c.name == relation, systems.c.name == system)
+    )
+    with engine.connect() as connection:
+        return {row[0]: (row[1], row[2]) for row in connection.execute(query)}
+
+
+def test_each_distinct_input_is_executed_once_per_system(own, toy_corpus, toy_relations, engine):
+    specs = own.specs("calm", "nervous")
+    first = run(engine, toy_corpus(), specs, toy_relations[:2], InProcess())
+    assert (first.counts.executed, first.counts.failed, first.left) == (len(own.calls()), 0, 0)
+    assert first.counts.checks == sum(first.counts.outcomes.values())
+    # Rows 1, 11 and 21 share a text: 28 sources, as many shouted, and two endings each but for the fives.
+    assert Counter(own.calls()).most_common(1)[0][1] == 1
+    texts = {call.split("\t")[1] for call in own.calls()}
+    assert len(texts & {f"Film {n} was fine." for n in range(1, 31)}) == 28
+    assert len(own.calls()) == 2 * len(texts)
+
+    again = run(engine, toy_corpus(), specs, toy_relations[:2], InProcess())
+    assert (again.counts.executed, again.counts.checks) == (0, 0)
+    assert "Everything was there already" in again.lines()[-1]
+    other_study = run(engine, toy_corpus(), specs, toy_relations[:1], InProcess(), seed=7)
+    assert other_study.study.id != first.study.id
+    assert other_study.counts.executed == 0
+    assert other_study.counts.stored == 2 * 56
+    run(engine, toy_corpus(), specs, toy_relations, InProcess())
+    assert Counter(own.calls()).most_common(1)[0][1] == 1
+
+
+def test_a_later_relation_or_system_does_only_the_new_work(own, toy_corpus, toy_relations, engine, content):
+    run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess())
+    before = content(engine, "verdict", "group", "output")
+    more = run(engine, toy_corpus(), own.specs("calm"), toy_relations, InProcess())
+    assert set(content(engine, "verdict")["verdict"]) > set(before["verdict"])
+    assert more.counts.groups == more.counts.checks
+    assert more.counts.executed == len(own.calls()) - 56
+    system = run(engine, toy_corpus(), own.specs("calm", "nervous"), toy_relations, InProcess())
+    assert system.counts.executed == sum(call.startswith("nervous") for call in own.calls())
+    assert system.study.id == more.study.id
+    assert Counter(own.calls()).most_common(1)[0][1] == 1
+
+    at_once = open_store("sqlite://", create=True)
+    run(at_once, toy_corpus(), own.specs("calm", "nervous"), toy_relations, InProcess())
+    assert study_report(engine)["cells"] == study_report(at_once)["cells"]
+
+
+def test_groups_have_the_members_their_relation_made(own, toy_corpus, toy_relations, engine):
+    run(engine, toy_corpus(), own.specs("calm"), toy_relations, InProcess())
+    group, member, relation = table_of(tables.Group), table_of(tables.Member), table_of(tables.Relation)
+    query = (
+        select(relation.c.name, group.c.id, group.c.system_id, member.c.role)
+        .select_from(member)
+        .join(group, group.c.id == member.c.group_id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .order_by(group.c.id, member.c.step)
+    )
+    shapes: dict[str, set] = {}
+    roles: dict[tuple, list] = {}
+    with engine.connect() as connection:
+        for name, id, system, role in connection.execute(query):
+            roles.setdefault((name, id, system is None), []).append(role)
+    for (name, _, shared), some in roles.items():
+        shapes.setdefault(name, set()).add((shared, *some))
+    assert shapes == {
+        "T1": {(True, "source", "follow_up")},
+        "T2": {(True, "source", "follow_up", "follow_up")},
+        "T3": {(False, "source", "probe", "follow_up")},
+    }
+    rows = {name: set(outcomes(engine, name, own.specs("calm")[0])) for name in ("T1", "T2", "T3")}
+    assert len(rows["T1"]) == 30
+    assert rows["T2"] == rows["T1"] - {"5", "15", "25"}
+    assert {"1", "11", "21"} <= rows["T3"] or not {"1", "11", "21"} & rows["T3"]
+    assert 0 < len(rows["T3"]) < 30
+
+
+def test_inputs_that_fail_are_stored_errors_and_the_run_goes_on(own, toy_corpus, toy_relations, engine):
+    ran = run(engine, toy_corpus(), own.specs("failing", "calm"), toy_relations, InProcess())
+    failing, calm = own.specs("failing", "calm")
+    assert ran.first_error == "RuntimeError: seven is out of order"
+    assert ran.counts.failed > 0
+    assert any("failed: the errors are stored" in line and "seven is out of order" in line for line in ran.lines())
+    for relation in ("T1", "T2"):
+        found = outcomes(engine, relation, failing)
+        assert {row for row, (outcome, _) in found.items() if outcome == 3} == {"7", "17", "27"}
+        assert all("seven" in (reason or "") for outcome, reason in found.values() if outcome == 3)
+        assert 3 not in {outcome for outcome, _ in outcomes(engine, relation, calm).values()}
+    assert {row for row, (outcome, _) in outcomes(engine, "T3", failing).items() if outcome == 3} == {"7", "17", "27"}
+    output = table_of(tables.Output)
+    with engine.connect() as connection:
+        wrong = connection.execute(select(output).where(output.c.error.is_not(None))).mappings().all()
+    assert len(wrong) == ran.counts.failed
+    assert all(row["label"] is row["score"] is row["text"] is None for row in wrong)
+    cells = {(cell["relation"], cell["system"]): cell for cell in study_report(engine)["cells"]}
+    assert cells["T1", failing]["errors"] == 3
+    assert cells["T1", calm]["errors"] == 0
+    assert cells["T1", failing]["groups"] == 30
+
+
+def test_a_system_that_wants_to_leave_is_an_error_too(own, toy_corpus, toy_relations, engine):
+    ran = run(engine, toy_corpus(), own.specs("leaving"), toy_relations[:1], InProcess())
+    assert ran.first_error == "SystemExit: 3"
+    assert ran.counts.outcomes["error"] == 3
+
+
+NUMPY = "import numpy as np\nfrom audit.tasks import Output\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("return 'great'", "label 'great' is not one of positive, neutral, negative"),
+        ("return 'positive', float('nan')", "score nan is not a number from 0 to 1"),
+        ("return 'positive', 1.5", "score 1.5 is not a number from 0 to 1"),
+        ("return None", "returned None"),
+        ("return 'positive', 'high'", "returned the score 'high'"),
+        ("raise ValueError('half \\ud800 and \\0')", "ValueError: half ? and "),
+        ("raise ValueError('x' * 10_000)", "ValueError: xxx"),
+        ("return Output(error='own words')", "own words"),
+        ("return Output('positive', np.float32(0.5))", None),
+        ("return np.str_('Positive'), np.float64(0.5)", None),
+        ("return Output('positive', 0.5, text='half \\ud800')", None),
+    ],
+)
+def test_whatever_a_system_returns_is_an_output_or_a_stored_error(
+    tmp_path, monkeypatch, toy_corpus, toy_relations, engine, body, error
+):
+    monkeypatch.chdir(tmp_path)
+    module = f"odd_{abs(hash(tmp_path))}"
+    (tmp_path / f"{module}.py").write_text(f"{NUMPY}\ndef odd(text):\n    {body}\n", encoding="utf-8")
+    ran = run(engine, toy_corpus(), [f"{module}:odd"], toy_relations[:1], InProcess())
+    assert ran.counts.failed == (56 if error else 0)
+    assert error is None or error in ran.first_error
+    assert len(ran.first_error or "") <= 500
+    assert ran.counts.outcomes["error" if error else "satisfied"] == 30
+
+
+@pytest.mark.parametrize("returned", ["['positive'] * (len(texts) - 1)", "['positive'] * (len(texts) + 1)", "None"])
+def test_too_few_or_too_many_outputs_are_errors(tmp_path, monkeypatch, toy_corpus, toy_relations, engine, returned):
+    monkeypatch.chdir(tmp_path)
+    module = f"count_{abs(hash(tmp_path))}"
+    (tmp_path / f"{module}.py").write_text(
+        f"class Odd:\n    def predict(self, texts):\n        return {returned}\n", encoding="utf-8"
+    )
+    ran = run(engine, toy_corpus(), [f"{module}:Odd"], toy_relations[:1], InProcess())
+    assert ran.counts.failed == 56
+    assert "BadOutput" in ran.first_error
+
+
+def test_a_batch_with_one_bad_input_keeps_the_good_ones(tmp_path, monkeypatch, toy_corpus, toy_relations, engine):
+    monkeypatch.chdir(tmp_path)
+    module = f"batch_{abs(hash(tmp_path))}"
+    (tmp_path / f"{module}.py").write_text(
+        "class Picky:\n    def predict(self, texts):\n        if any('13' in text for text in texts):\n"
+        "            raise MemoryError('too much')\n        return ['positive' for _ in texts]\n",
+        encoding="utf-8",
+    )
+    ran = run(engine, toy_corpus(), [f"{module}:Picky"], toy_relations[:1], InProcess())
+    assert (ran.counts.failed, ran.counts.outcomes["error"], ran.counts.outcomes["satisfied"]) == (2, 1, 29)
+
+
+def judged(engine):
+    """The report after a draw: what a user sees in the end."""
+    draw_all(engine, Size(per_relation=4))
+    return study_report(engine)
+
+
+def test_interrupted_at_any_batch_it_ends_as_if_undisturbed(own, toy_corpus, toy_relations, content):
+    """Three chunks, both kinds of relation: stopped after k batches, for every k, then run again."""
+    specs = own.specs("calm", "failing")
+    undisturbed = open_store("sqlite://", create=True)
+    counting = Counting()
+    ran = run(undisturbed, toy_corpus(21), specs, toy_relations, counting)
+    expected, report = content(undisturbed), judged(undisturbed)
+    assert counting.batches > 20
+    for stop in range(counting.batches):
+        engine = open_store("sqlite://", create=True)
+        with pytest.raises(KeyboardInterrupt):
+            run(engine, toy_corpus(21), specs, toy_relations, Interrupting(stop))
+        more = run(engine, toy_corpus(21), specs, toy_relations, InProcess())
+        assert more.counts.executed <= ran.counts.executed
+        found = content(engine)
+        assert found == expected, f"stopped after {stop} batches"
+        if stop % 5 == 0:
+            assert judged(engine) == report
+        engine.dispose()
+    engine = open_store("sqlite://", create=True)
+    run(engine, toy_corpus(21), specs, toy_relations, Interrupting(counting.batches))
+    assert content(engine) == expected
+
+
+def test_interrupted_again_and_again_it_still_ends(own, toy_corpus, toy_relations, content):
+    specs = own.specs("calm")
+    undisturbed = open_store("sqlite://", create=True)
+    run(undisturbed, toy_corpus(), specs, toy_relations, InProcess())
+    engine = open_store("sqlite://", create=True)
+    for _ in range(100):
+        try:
+            run(engine, toy_corpus(), specs, toy_relations, Interrupting(1))
+            break
+        except KeyboardInterrupt:
+            continue
+    assert content(engine) == content(undisturbed)
+    # Two runs that ended, each calling every input once: an output that was committed is never asked for again.
+    assert max(Counter(own.calls()).values()) == 2
+
+
+def test_processes_store_what_one_process_stores(own, tmp_path, toy_corpus, content):
+    # Registered relations, since a toy relation is not pickled; the systems are made anew in each worker.
+    relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
+    one = open_store(str(tmp_path / "one.db"), create=True)
+    two = open_store(str(tmp_path / "two.db"), create=True)
+    specs = own.specs("calm", "failing")
+    alone = run(one, toy_corpus(12), specs, relations, InProcess())
+    with Processes(2) as executor:
+        beside = run(two, toy_corpus(12), specs, relations, executor)
+    assert content(one) == content(two)
+    assert alone.as_json() | {"first_error": None} == beside.as_json() | {"first_error": None}
+
+
+def test_a_worker_that_dies_is_one_sentence_and_the_rest_is_kept(tmp_path, monkeypatch, toy_corpus, toy_relations):
+    monkeypatch.chdir(tmp_path)
+    module = f"dying_{abs(hash(tmp_path))}"
+    (tmp_path / f"{module}.py").write_text("import os\ndef die(text):\n    os._exit(9)\n", encoding="utf-8")
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    with pytest.raises(AuditError, match="a worker process died"), Processes(1) as executor:
+        run(engine, toy_corpus(), [f"{module}:die"], toy_relations[:1], executor)
+    with engine.connect() as connection:
+        assert connection.execute(select(func.count()).select_from(table_of(tables.Source))).scalar() == 30
+
+
+def sources_of(engine, study):
+    table = table_of(tables.Source)
+    query = select(table.c.row, table.c.u).where(table.c.study_id == study).order_by(table.c.id)
+    with engine.connect() as connection:
+        return [tuple(row) for row in connection.execute(query)]
+
+
+def test_a_larger_limit_begins_with_the_sources_of_a_smaller_one(own, toy_corpus, toy_relations, engine):
+    def limited(limit):
+        ran = run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess(), limit=limit)
+        return sources_of(engine, ran.study.id)
+
+    ten, twenty, everything, more = limited(10), limited(20), limited(None), limited(99)
+    assert len(ten) == 10
+    assert twenty[:10] == ten
+    assert everything[:20] == twenty
+    assert more == everything
+    assert [u for _, u in everything] == sorted(u for _, u in everything)
+    assert len({u for _, u in everything}) == 30
+    assert Counter(own.calls()).most_common(1)[0][1] == 1
+
+
+def test_another_seed_is_another_order_of_the_same_rows(own, toy_corpus, toy_relations, engine):
+    orders = []
+    for seed in (0, 1):
+        ran = run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess(), seed=seed)
+        orders.append([row for row, _ in sources_of(engine, ran.study.id)])
+    assert orders[0] != orders[1]
+    assert sorted(orders[0]) == sorted(orders[1])
+
+
+class Documents:
+    """Six short documents."""
+
+    name, task, language, unit, has_gold, summary = "documents", "sentiment", "en", "document", True, "six"
+
+    def size(self):
+        return 6
+
+    def needs(self):
+        return None
+
+    def fingerprint(self):
+        return "six"
+
+    def rows(self):
+        for n in range(6):
+            text = f"It is the film number {n}. It's good and bad. I liked it. The end was dull. He can not act."
+            yield Row(str(n), Input.of(text), "positive" if n % 2 else "negative")
+
+
+def test_the_studys_own_relations_on_sentences_and_documents(own, toy_corpus, engine):
+    sentences = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
+    documents = fitting(Documents(), ["MR5.1", "MR5.2", "MR7.1"])
+    run(engine, toy_corpus(), own.specs("calm", "nervous"), sentences, InProcess())
+    run(engine, Documents(), own.specs("calm", "nervous"), documents, InProcess())
+    assert Counter(own.calls()).most_common(1)[0][1] == 1
+    cells = study_report(engine)["cells"]
+    assert {cell["relation"] for cell in cells} == {"MR1.4", "MR3.1", "MR5.1", "MR5.2", "MR7.1"}
+    for cell in cells:
+        parts = cell["satisfied"] + cell["violated"] + cell["inapplicable"] + cell["errors"]
+        assert cell["groups"] == parts > 0
+
+
+def test_sentence_relations_on_documents_are_relations_of_their_own(own, engine):
+    ran = run(
+        engine,
+        Documents(),
+        own.specs("calm"),
+        fitting(Documents(), ["MR1.4", "MR5.1"], 0.5),
+        InProcess(),
+    )
+    assert ran.relations == ["MR1.4", "MR5.1"]
+    relation = table_of(tables.Relation)
+    with engine.connect() as connection:
+        params = connection.execute(select(relation.c.params).where(relation.c.name == "MR1.4")).scalar_one()
+    assert '"share":0.5' in params
+
+
+def test_relations_that_do_not_fit_are_refused(toy_corpus, toy_relations):
+    with pytest.raises(AuditError, match=r"relation MR5\.1 is about a document, corpus toy has sentences$"):
+        fitting(toy_corpus(), ["MR1.1", "MR5.1"])
+    with pytest.raises(AuditError, match="about a sentence, corpus documents has documents; --document-share"):
+        fitting(Documents(), ["MR1.1"])
+    with pytest.raises(AuditError, match="--document-share is for documents"):
+        fitting(toy_corpus(), ["MR1.1"], 0.5)
+    with pytest.raises(UnknownName, match=r"unknown relation 'MR99'; known are: MR1\.1"):
+        fitting(toy_corpus(), ["MR99"])
+    assert [one.name for one in fitting(toy_corpus(), ["T2", "T1", "T2"])] == ["T2", "T1"]
+    assert "MR5.1" not in [one.name for one in fitting(toy_corpus(), None)]
+
+
+class Absent:
+    """A system of another task, or one that is not installed."""
+
+    name, version, settings, languages, summary = "absent", "1", {}, ("en",), ""
+
+    def __init__(self, tasks, needs):
+        self.tasks, self._needs = tasks, needs
+
+    def needs(self):
+        return self._needs
+
+    def prepare(self):
+        raise RuntimeError("prepared too early")
+
+    def run(self, inputs):
+        return [Output("positive") for _ in inputs]
+
+
+def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relations, monkeypatch):
+    def opened():
+        raise AssertionError("opened too early")
+
+    def attempt(systems, corpus=None, **options):
+        run(opened, corpus or toy_corpus(), systems, toy_relations, InProcess(), **options)
+
+    for limit in (0, -3):
+        with pytest.raises(AuditError, match=f"--limit {limit}: must be at least 1"):
+            attempt(own.specs("calm"), limit=limit)
+    with pytest.raises(UnknownName, match="unknown system 'nobody'"):
+        attempt(["nobody"])
+    with pytest.raises(AuditError, match="has no 'nothing'"):
+        attempt(own.specs("nothing"))
+    monkeypatch.setattr("audit.runner.run.get_system", lambda spec: Absent(("translation",), None))
+    with pytest.raises(AuditError, match="system x does translation, not sentiment"):
+        attempt(["x"])
+    monkeypatch.setattr("audit.runner.run.get_system", lambda spec: Absent(("sentiment",), "pip install it"))
+    with pytest.raises(NotInstalled, match="system x is not installed; pip install it"):
+        attempt(["x"])
+    monkeypatch.setattr("audit.runner.run.get_system", lambda spec: Absent(("sentiment",), None))
+    corpus = toy_corpus()
+    corpus.needs = lambda: "get it"
+    with pytest.raises(NotInstalled, match="corpus toy is not available; get it"):
+        attempt(["x"], corpus)
+
+
+def test_a_corpus_that_breaks_half_way_stores_nothing(own, toy_corpus, toy_relations, engine, content):
+    class Breaking(toy_corpus):
+        def rows(self):
+            rows = super().rows()
+            yield next(rows)
+            raise AuditError("row 2 is broken")
+
+    before = content(engine)
+    with pytest.raises(AuditError, match="row 2 is broken"):
+        run(engine, Breaking(), own.specs("calm"), toy_relations, InProcess())
+    assert content(engine) == before
+    empty = toy_corpus(0)
+    with pytest.raises(AuditError, match="corpus toy has no rows"):
+        run(engine, empty, own.specs("calm"), toy_relations, InProcess())
+    assert content(engine) == before
+
+
+def test_two_runs_at_the_same_time_end_with_the_same_content(own, tmp_path, toy_corpus, toy_relations, content):
+    """Somebody starts the command twice: both finish, nothing is there twice."""
+    where = str(tmp_path / "a.db")
+    open_store(where, create=True).dispose()
+    problems = []
+
+    def work():
+        try:
+            run(open_store(where), toy_corpus(), own.specs("calm"), toy_relations, InProcess())
+        except Exception as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    alone = open_store("sqlite://", create=True)
+    run(alone, toy_corpus(), own.specs("calm"), toy_relations, InProcess())
+    both = open_store(where)
+    for name in ("study", "source", "output", "verdict"):
+        assert len(content(both, name)[name]) == len(content(alone, name)[name])
+    assert study_report(both)["cells"] == study_report(alone)["cells"]
