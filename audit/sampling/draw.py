@@ -63,15 +63,22 @@ def draw_all(
     study: int | None = None,
 ) -> list[Drawn]:
     """`draw` for one study, or for all that have satisfied groups. Raises what `draw` raises."""
-    table, group = table_of(tables.Study), table_of(tables.Group)
+    table, group, verdict = table_of(tables.Study), table_of(tables.Group), table_of(tables.Verdict)
+    satisfied = (
+        select(group.c.study_id)
+        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED)))
+        .distinct()
+    )
     with engine.connect() as connection:
         everything = [int(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
-        started = {int(row[0]) for row in connection.execute(select(group.c.study_id).distinct())}
+        drawable = {int(row[0]) for row in connection.execute(satisfied)}
     if study is not None and study not in everything:
         raise AuditError(f"there is no study {study}; this database has {', '.join(map(str, everything)) or 'none'}")
-    chosen = [study] if study is not None else [one for one in everything if one in started]
+    chosen = [study] if study is not None else [one for one in everything if one in drawable]
     if not chosen:
-        raise AuditError("there is nothing to draw from; run `audit run` or `audit import-run` first")
+        raise AuditError(
+            "no group is satisfied, so there is nothing to draw; run `audit run` or `audit import-run` first"
+        )
     return [draw(engine, one, size, design, seed, annotators) for one in chosen]
 
 
@@ -96,7 +103,7 @@ def draw(
         )
         candidates = satisfied_groups(connection, study_id)
         if candidates.empty:
-            raise AuditError(f"study {study_id} has no satisfied groups to draw from; run `audit run` first")
+            raise AuditError(f"study {study_id} has no satisfied groups to draw from; finish its run, or name another")
         sample_id = _sample(connection, study_id, design, seed, annotators)
         before = _drawn_before(connection, sample_id)
         everything = first(candidates, order(candidates, seed), lambda n: n)
