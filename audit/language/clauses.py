@@ -37,7 +37,7 @@ def switch(analysis: Analysis) -> str | None:
     tokens = analysis.tokens
     low = [token.lower.replace("’", "'") for token in tokens]
     marks = [index for index, word in enumerate(low) if word in ("but", "although", "though")]
-    if len(marks) != 1 or len(analysis.sentences) != 1 or len(tokens) > 60:
+    if len(marks) != 1 or marks[0] + 1 == len(tokens) or len(analysis.sentences) != 1 or len(tokens) > 60:
         return None
     mark = marks[0]
     if low[mark] == "but":

@@ -26,10 +26,11 @@ def permuted(text: Analysis, choices: random.Random) -> str | None:
     >>> permuted(Analysis("It is long. I like it."), random.Random(0))
     'I like it. It is long.'
     """
-    order = list(range(len(text.spans)))
-    if len({text.text[start:end] for start, end in text.spans}) < 2:
+    sentences = [text.text[start:end] for start, end in text.spans]
+    if len(set(sentences)) < 2:
         return None
-    while order == sorted(order):
+    order = list(range(len(sentences)))
+    while [sentences[index] for index in order] == sentences:
         choices.shuffle(order)
     return rearranged(text, order)
 
@@ -66,15 +67,15 @@ def ordered_groups(source: Source, choices: random.Random) -> Steps:
 
 def _reordered(source: Source, order_of: Callable[[Sequence[Output]], list[int]]) -> Steps:
     text = source.analysis
-    if len({text.text[start:end] for start, end in text.spans}) < 2:
+    sentences = [text.text[start:end] for start, end in text.spans]
+    if len(set(sentences)) < 2:
         return None
     members = [Member("source", source.input), *(Member("probe", made) for made in sentence_inputs(source))]
     whole, *parts = yield members
     order = order_of(parts)
-    made = rearranged(text, order)
-    if order == sorted(order) or made == source.input.text:
+    if [sentences[index] for index in order] == sentences:
         return None
-    follow_up = Input((made, *source.input.texts[1:]), source.input.languages)
+    follow_up = Input((rearranged(text, order), *source.input.texts[1:]), source.input.languages)
     return equivalent([whole, *(yield [Member("follow_up", follow_up)])])
 
 

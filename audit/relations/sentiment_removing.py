@@ -1,8 +1,8 @@
 """MR7.1 and MR7.2 of the task `sentiment`: sentences are removed by their labels (by the system).
 
 Which sentences go depends on what the system says of them, and it may be wrong: a document without the sentences that
-it calls positive may well be positive still. So no answer about the source carries to the follow-up. (The study judged
-its follow-ups; it took no gold for them.)
+it calls positive may well be positive still. So no answer about the source carries to the follow-up. (The study took
+the data set's labels of the sources for them.)
 
 Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
 (Information and Software Technology 150, 2022), section 4.3.2 (3).

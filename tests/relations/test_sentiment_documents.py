@@ -101,6 +101,9 @@ def test_permuting_keeps_the_sentences() -> None:
     assert made.text.count("\n\n") == 1
     assert relation.follow_ups(source("Only one.")) == []
     assert relation.follow_ups(source("Same. Same.")) == []
+    for seed in range(10):
+        given = Source(Input.of("Same. Same. Not."), Analysis("Same. Same. Not."), str(seed))
+        assert relation.follow_ups(given)[0].text in ("Not. Same. Same.", "Same. Not. Same.")
 
 
 @given(

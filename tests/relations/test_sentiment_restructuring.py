@@ -3,8 +3,11 @@
 import random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
 
 from audit.language import Analysis
+from audit.language.wordsets import words
 from audit.relations import Outcome, Plain, Source, get_relation
 from audit.tasks import Input, Output
 
@@ -70,3 +73,20 @@ def test_one_of_several_coordinations_is_drawn() -> None:
         "The plot is silly and dull, and the songs are loud and ugly.",
         "The plot is dull and silly, and the songs are ugly and loud.",
     }
+
+
+_WORDS = sorted(
+    words(
+        "the a film it he this is was has made makes good , . but and or although than better worse more n't not 's ' ... "
+        "who which to of can't won't I THE é"
+    )
+)
+
+
+@given(some.lists(some.sampled_from(_WORDS), max_size=14), some.randoms())
+@settings(max_examples=200, deadline=None)
+def test_nonsense_raises_nothing(chosen: list[str], choices: random.Random) -> None:
+    text = Analysis(" ".join(chosen))
+    for name in ("MR4.1", "MR4.2", "MR4.3", "MR4.4", "MR4.5"):
+        made = relation(name).perturb(text, choices)
+        assert made is None or (isinstance(made, str) and made.strip())
