@@ -6,6 +6,7 @@ already, a "some" or an "also" that a "not" would jar with, a "but" that would c
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from audit.language.inflection import base, is_form
 from audit.language.text import Token
@@ -108,7 +109,7 @@ def _has_subject(tokens: Sequence[Token], index: int) -> bool:
     before = tokens[index - 1]
     if before.lower == "here":
         return False
-    if any(one.tag[:2] == "NN" and two.tag == "DT" for one, two in zip(tokens[:index], tokens[1:index], strict=False)):
+    if any(one.tag[:2] == "NN" and two.tag == "DT" for one, two in pairwise(tokens[:index])):
         return False  # "the effect a fool has": a relative clause
     if before.tag in ("TO", "IN", "VBG") and before.lower not in ("that", "this"):
         return False
@@ -173,7 +174,7 @@ def _negated(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
         return None  # nothing left to negate with: "he is."
     if tokens[after].text in "([" or tokens[after].lower == "got":
         return None
-    if at and tokens[at - 1].lower == "there" and (tokens[after].tag == "NNS" or tokens[after].lower == "the"):
+    if at and tokens[at - 1].lower == "there" and (word in ("are", "were") or tokens[after].lower == "the"):
         return None  # "there are not moments"
     if word in _DO and tokens[after].tag in ("VB", "VBP"):
         return {at: f"{token.text} not"}
