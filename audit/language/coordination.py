@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from audit.language.emphasis import article
 from audit.language.text import Analysis, Token
 from audit.language.wordsets import words
 
@@ -36,8 +37,6 @@ _SHARED_OBJECT = words(
     "enjoyed enjoys hate hated respect respected admire admired like liked adore adored praised designed "
     "performed acted staged planned"
 )
-_SILENT_H = ("hour", "honest", "honor", "honour", "heir")
-_YOU_SOUND = ("uni", "use", "usu", "eu", "one", "once", "ut", "ubiq")
 _IRREVERSIBLE = words("come go sit stand try wait stop get turn run be do have")
 
 
@@ -86,21 +85,6 @@ def swap(analysis: Analysis, pair: Pair) -> str:
     if pair.left and tokens[pair.left - 1].lower in ("a", "an"):
         before = before[: tokens[pair.left - 1].start] + article(tokens[pair.left - 1].text, two) + " "
     return before + two + joint + one + text[end:]
-
-
-def article(old: str, following: str) -> str:
-    """a or an, as the next word is spoken, with the capital of the old one.
-
-    >>> article("A", "honest film"), article("an", "union")
-    ('An', 'a')
-    """
-    word = following.lower()
-    vowel = word[:1] in "aeiou"
-    if word.startswith(_SILENT_H):
-        vowel = True
-    elif word.startswith(_YOU_SOUND) and not word.startswith(("unin", "unim", "utter")):
-        vowel = False
-    return ("An" if vowel else "A") if old[0].isupper() else ("an" if vowel else "a")
 
 
 def _pair(tokens: Sequence[Token], middle: int) -> Pair | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from audit.language.inflection import forms
 from audit.language.text import Token
 from audit.language.wordsets import words
 
@@ -74,18 +75,6 @@ def lemma(word: str) -> str | None:
         return _LEMMAS[word]
     found = getAllLemmas(word, upos="VERB").get("VERB", ())
     return found[0] if len(found) == 1 else None
-
-
-@lru_cache(maxsize=50_000)
-def forms(base: str, tag: str) -> tuple[str, ...]:
-    """All forms of a verb under a Penn tag, the usual one first.
-
-    >>> forms("take", "VBD")
-    ('took',)
-    """
-    from lemminflect import getInflection
-
-    return tuple(getInflection(base, tag, inflect_oov=False))
 
 
 @lru_cache(maxsize=50_000)

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from audit.language.finite import NOMINATIVE, Finite, finite_verbs, forms
+from audit.language.finite import NOMINATIVE, Finite, finite_verbs
+from audit.language.inflection import forms
 from audit.language.text import Analysis, Token
 from audit.language.wordsets import words
 

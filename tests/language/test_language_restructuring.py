@@ -7,7 +7,8 @@ from hypothesis import strategies as some
 from audit.language import Analysis
 from audit.language.clauses import switch
 from audit.language.comparatives import antonyms, exchange, rephrase
-from audit.language.coordination import article, swap, swappable
+from audit.language.coordination import swap, swappable
+from audit.language.emphasis import article
 
 
 def swapped(text: str) -> list[str]:

@@ -77,8 +77,8 @@ def test_one_of_several_coordinations_is_drawn() -> None:
 
 _WORDS = sorted(
     words(
-        "the a film it he this is was has made makes good , . but and or although than better worse more n't not 's ' ... "
-        "who which to of can't won't I THE é"
+        "the a film it he this is was has made makes good , . but and or although than better worse more n't not 's ' "
+        "... who which to of can't won't I THE é"
     )
 )
 
