@@ -1,0 +1,294 @@
+"""`audit import-run`: what a file of somebody else's groups becomes, and every way in which it can be wrong."""
+
+import json
+import re
+
+import pytest
+from sqlalchemy import select
+
+from audit.annotation.gold import answer_with_gold
+from audit.cli import main
+from audit.errors import AuditError, BadFile, BadRow
+from audit.false_satisfaction.questions import refresh
+from audit.reports.study import study_report
+from audit.runner import imported
+from audit.runner.imported import import_run, read_run
+from audit.sampling.draw import Size, draw_all
+from audit.store import open_store, table_of, tables
+
+GROUP = {
+    "relation": "MR1.1",
+    "system": "amazon",
+    "source": "It isn't good.",
+    "follow_ups": ["It is not good."],
+    "outputs": [{"label": "negative", "score": 0.9}, "negative"],
+    "verdict": "satisfied",
+}
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Writes objects, or lines as they are, to a file."""
+
+    def write(*rows):
+        path = tmp_path / "run.jsonl"
+        lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def engine():
+    return open_store("sqlite://", create=True)
+
+
+def take(engine, path, seed=0):
+    return import_run(engine, read_run(path), seed)
+
+
+def cells(engine, size=10):
+    draw_all(engine, Size(per_relation=size))
+    refresh(engine)
+    answer_with_gold(engine)
+    refresh(engine)
+    return {(cell["relation"], cell["system"]): cell for cell in study_report(engine)["cells"]}
+
+
+def groups_of(engine):
+    """Per group: its source's row, its system or None, and its texts."""
+    group, member, source, given = (table_of(one) for one in (tables.Group, tables.Member, tables.Source, tables.Input))
+    query = (
+        select(group.c.id, group.c.system_id, source.c.row, member.c.role, given.c.texts)
+        .select_from(member)
+        .join(group, group.c.id == member.c.group_id)
+        .join(source, source.c.id == group.c.source_id)
+        .join(given, given.c.id == member.c.input_id)
+        .order_by(group.c.id, member.c.step)
+    )
+    found = {}
+    with engine.connect() as connection:
+        for row in connection.execute(query):
+            found.setdefault((row.id, row.row, row.system_id is None), []).append((row.role, row.texts[0]))
+    return found
+
+
+def test_the_example_of_the_docstring_is_what_it_says(file, engine):
+    example = re.search(r"\{.*\"satisfied\"\}", imported.__doc__, re.DOTALL).group()
+    assert json.loads(example) == GROUP
+    made = take(engine, file(json.loads(example)))
+    assert (made.new, made.sources, made.groups, made.checks) == (True, 1, 1, 1)
+    assert (made.relations, made.systems) == (["MR1.1"], ["amazon"])
+    assert made.outcomes == {"satisfied": 1, "violated": 0, "inapplicable": 0}
+    ((_, row, shared), members) = next(iter(groups_of(engine).items()))
+    assert shared
+    assert members == [("source", "It isn't good."), ("follow_up", "It is not good.")]
+    assert re.fullmatch(r"[0-9a-f]{32}", row)
+    output = table_of(tables.Output)
+    with engine.connect() as connection:
+        scores = {row["label"]: row["score"] for row in connection.execute(select(output)).mappings()}
+        assert sorted(row["score"] for row in connection.execute(select(output)).mappings()) == [0.9, 1.0]
+    assert set(scores) == {"negative"}
+
+
+def test_gold_settles_groups_of_relations_that_carry(file, engine):
+    rows = [
+        GROUP | {"id": "1", "gold": "negative"},
+        GROUP | {"id": "2", "gold": "positive", "source": "It isn't bad.", "follow_ups": ["It is not bad."]},
+        GROUP
+        | {"id": "3", "gold": "positive", "source": "It isn't dull.", "follow_ups": ["It is not dull."]}
+        | {"outputs": ["positive", "negative"], "verdict": "violated"},
+        GROUP | {"id": "4", "source": "It isn't on.", "follow_ups": ["It is not on."], "verdict": "inapplicable"},
+    ]
+    take(engine, file(*rows))
+    cell = cells(engine)["MR1.1", "amazon"]
+    assert [cell[name] for name in ("groups", "satisfied", "violated", "inapplicable", "errors")] == [4, 2, 1, 1, 0]
+    assert [cell[name] for name in ("judged", "false", "waiting")] == [2, 1, 0]
+    assert cell["fs_rate"] == 0.5
+    assert cell["sr_genuine"] == pytest.approx(2 / 3 * 0.5)
+
+
+def test_an_unknown_relation_carries_nothing(file, engine):
+    take(engine, file(GROUP | {"relation": "my own rule", "gold": "negative"}))
+    cell = cells(engine)["my own rule", "amazon"]
+    assert [cell[name] for name in ("satisfied", "judged", "false", "waiting", "fs_rate")] == [1, 0, 0, 1, None]
+
+
+def test_a_second_group_of_the_same_source_is_a_source_of_its_own(file, engine):
+    other = GROUP | {"follow_ups": ["It's not good."]}
+    made = take(engine, file(GROUP | {"id": "7"}, other | {"id": "7"}, GROUP | {"id": "7#2", "source": "Unlike."}))
+    assert (made.sources, made.groups) == (3, 3)
+    source = table_of(tables.Source)
+    with engine.connect() as connection:
+        rows = {row["row"]: row["cluster"] for row in connection.execute(select(source)).mappings()}
+    assert rows == {"7": "7", "7#2": "7#2", "7#2#": "7"}
+    assert cells(engine)["MR1.1", "amazon"]["satisfied"] == 3
+
+
+def test_systems_with_the_same_follow_ups_share_the_group_and_others_do_not(file, engine):
+    made = take(engine, file(GROUP, GROUP | {"system": "google"}))
+    assert (made.sources, made.groups, made.checks, made.systems) == (1, 1, 2, ["amazon", "google"])
+    assert [shared for _, _, shared in groups_of(engine)] == [True]
+    unlike = open_store("sqlite://", create=True)
+    made = take(unlike, file(GROUP, GROUP | {"system": "google", "follow_ups": ["Not good, it is."]}))
+    assert (made.sources, made.groups, made.checks) == (1, 2, 2)
+    assert [shared for _, _, shared in groups_of(unlike)] == [False, False]
+    assert {members[1][1] for members in groups_of(unlike).values()} == {"It is not good.", "Not good, it is."}
+    assert len(cells(unlike)) == 2
+
+
+def test_importing_again_changes_nothing_and_another_seed_is_another_study(file, engine, content):
+    path = file(GROUP | {"gold": "negative"}, GROUP | {"system": "google"} | {"gold": "negative"})
+    first = take(engine, path)
+    before = content(engine)
+    again = take(engine, path)
+    assert (again.study, again.new, again.groups, again.checks) == (first.study, False, 0, 0)
+    assert content(engine) == before
+    other = take(engine, path, seed=1)
+    assert (other.study, other.new) == (first.study + 1, True)
+
+
+def test_line_ends_order_of_keys_and_empty_lines_do_not_matter(tmp_path, engine):
+    path = tmp_path / "run.jsonl"
+    line = json.dumps(dict(reversed(GROUP.items())))
+    path.write_bytes(b"\xef\xbb\xbf\r\n" + line.encode() + b"\r\n\r\n")
+    assert take(engine, path).groups == 1
+
+
+def test_unset_options_may_be_null_and_ids_numbers(file, engine):
+    empty = dict.fromkeys(("id", "gold", "document", "language", "task", "version"))
+    made = take(engine, file(GROUP | empty, GROUP | {"system": "b", "id": 0, "document": 0, "language": "de"}))
+    assert made.groups == 2
+    source = table_of(tables.Source)
+    with engine.connect() as connection:
+        rows = {row["row"]: row["cluster"] for row in connection.execute(select(source)).mappings()}
+    assert rows["0"] == "0"
+
+
+def test_chinese_emoji_and_long_texts_come_back(file, engine):
+    text = "这部电影很好 😀👨‍👩‍👧 " + "very " * 5000 + "good."
+    take(engine, file(GROUP | {"source": text, "language": "zh"}))
+    assert [members[0][1] for members in groups_of(engine).values()] == [text]
+
+
+def without(name):
+    return {key: value for key, value in GROUP.items() if key != name}
+
+
+HUGE = json.dumps(GROUP).replace("0.9", "1" + "0" * 400)
+BAD = {
+    "broken JSON": ('{"relation": ', "not a JSON object"),
+    "deep JSON": ("[" * 100_000, "not a JSON object"),
+    "a list": ("[1, 2]", "a JSON list; every line must be one JSON object"),
+    "a text": ('"MR1.1"', "a JSON str; every line must be one JSON object"),
+    **{f"no {name}": (without(name), f"{name} missing; needed are relation, system, source") for name in GROUP},
+    "null source": (GROUP | {"source": None}, "source missing"),
+    "empty source": (GROUP | {"source": "  "}, "source holds '  '; it must be a text that is not empty"),
+    "no text in the source": (GROUP | {"source": []}, r"source holds \[\]"),
+    "a number as source": (GROUP | {"source": 5}, "source holds 5"),
+    "empty follow-up": (GROUP | {"follow_ups": [""]}, "follow_ups holds ''"),
+    "no follow-ups": (GROUP | {"follow_ups": []}, "follow_ups must be a list of at least one text"),
+    "a text as follow-ups": (GROUP | {"follow_ups": "text"}, "follow_ups must be a list of at least one text"),
+    "too few outputs": (GROUP | {"outputs": ["negative"]}, "1 outputs for 2 inputs; the source's comes first"),
+    "too many outputs": (GROUP | {"outputs": ["negative"] * 3}, "3 outputs for 2 inputs"),
+    "no list of outputs": (GROUP | {"outputs": "negative"}, "no list of outputs for 2 inputs"),
+    "unknown verdict": (GROUP | {"verdict": "fine"}, "verdict 'fine' is not one of satisfied, violated, inapplicable"),
+    "an error as verdict": (GROUP | {"verdict": "error"}, "verdict 'error' is not one of"),
+    "a list as verdict": (GROUP | {"verdict": ["satisfied"]}, r"verdict \['satisfied'\] is not one of"),
+    "unknown label": (GROUP | {"outputs": ["bad", "negative"]}, "label 'bad' is not one of positive"),
+    "a list as label": (GROUP | {"outputs": [{"label": ["x"]}, "negative"]}, r"label \['x'\] is not one of"),
+    "no label": (GROUP | {"outputs": [{"score": 1}, "negative"]}, "label None is not one of"),
+    "a number as output": (GROUP | {"outputs": [1, "negative"]}, "output 1 must be a label or an object"),
+    "unknown gold": (GROUP | {"gold": "good"}, "gold label 'good' is not one of positive, neutral, negative"),
+    "a list as gold": (GROUP | {"gold": ["positive"]}, "gold label"),
+    "unknown task": (GROUP | {"task": "cooking"}, "unknown task 'cooking'; known are: sentiment"),
+    "NaN": (json.dumps(GROUP).replace("0.9", "NaN"), "score nan is not a number from 0 to 1"),
+    "infinity": (json.dumps(GROUP).replace("0.9", "Infinity"), "score inf is not a number from 0 to 1"),
+    "score above 1": (json.dumps(GROUP).replace("0.9", "90"), "score 90.0 is not a number from 0 to 1"),
+    "endless score": (HUGE, "score 1000+... is not a number from 0 to 1"),
+    "score in words": (json.dumps(GROUP).replace("0.9", '"high"'), "score 'high' is not a number"),
+    "score true": (json.dumps(GROUP).replace("0.9", "true"), "score True is not a number"),
+    "output text no text": (GROUP | {"outputs": [{"label": "negative", "text": {}}, "negative"]}, "text of an output"),
+    "NUL in a text": (GROUP | {"follow_ups": ["a\0b"]}, "follow_ups holds a NUL byte; remove it"),
+    "NUL in a name": (GROUP | {"system": "a\0b"}, "system holds a NUL byte"),
+    "half a character": (GROUP | {"source": "good \ud83d"}, r"source holds half a character \(a lone surrogate\)"),
+    "half a character in a name": (GROUP | {"relation": "\udc00"}, "relation holds half a character"),
+    "empty relation": (GROUP | {"relation": " "}, "relation must be a text that is not empty"),
+    "a number as system": (GROUP | {"system": 5}, "system must be a text that is not empty, not 5"),
+    "a list as id": (GROUP | {"id": ["x"]}, "id must be a text that is not empty"),
+    "true as id": (GROUP | {"id": True}, "id must be a text that is not empty"),
+    "the same group": (GROUP, "the same group of the same relation and system is in line 1"),
+    "another output": (
+        GROUP | {"relation": "MR1.3", "outputs": ["negative", "negative"]},
+        r"system amazon returned negative \(1.0\) here and negative \(0.9\) in line 1 for the same input",
+    ),
+    "another gold": (GROUP | {"relation": "MR1.3", "gold": "positive"}, "is 'positive' here and None in line 1"),
+    "another document": (GROUP | {"relation": "MR1.3", "document": "d"}, "is 'd' here and None in line 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_row_is_told_with_file_line_and_reason_and_nothing_is_left(kind, file, tmp_path, capsys):
+    row, reason = BAD[kind]
+    path = file(GROUP, "", row)
+    with pytest.raises(BadRow, match=reason) as caught:
+        read_run(path)
+    assert caught.value.line == 3
+    assert str(caught.value).startswith(f"{path}, line 3: ")
+    database = tmp_path / "new.db"
+    assert main(["import-run", str(path), "--db", str(database), "--json"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert len(shown.err) < 600
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["run.jsonl"]
+
+
+def test_an_id_names_one_text(file):
+    with pytest.raises(BadRow, match="the source with the id .1. has another text or language in line 1"):
+        read_run(file(GROUP | {"id": "1"}, GROUP | {"id": "1", "source": "Another.", "relation": "MR1.3"}))
+
+
+def test_several_bad_rows_are_listed_ten_at_a_time(file):
+    with pytest.raises(BadFile) as caught:
+        read_run(file(GROUP, *[GROUP | {"source": f"{n}", "verdict": "?"} for n in range(12)]))
+    message = str(caught.value)
+    assert "12 of 13 rows are wrong, so nothing was used" in message
+    assert "line 2: verdict '?'" in message
+    assert "line 11:" in message
+    assert "line 12:" not in message
+    assert message.endswith("and 2 more")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "the file is empty"),
+        (b" \n\n", "the file is empty"),
+        (json.dumps(GROUP).encode() + b"\n\xe9", "line 2: byte .* is not UTF-8"),
+        (json.dumps(GROUP).encode("utf-16"), "the file is UTF-16; save it as UTF-8"),
+    ],
+)
+def test_files_that_cannot_be_read_say_why(tmp_path, content, reason):
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(BadFile, match=reason):
+        read_run(path)
+
+
+def test_absent_files_and_folders_say_so(tmp_path):
+    with pytest.raises(BadFile, match="there is no such file"):
+        read_run(tmp_path / "absent.jsonl")
+    with pytest.raises(BadFile, match="cannot be read"):
+        read_run(tmp_path)
+    with pytest.raises(BadFile, match="cannot be read"):
+        read_run(tmp_path / ("n" * 400))
+
+
+def test_an_import_that_fails_half_way_leaves_nothing(file, engine, content, monkeypatch):
+    before = content(engine)
+    many = [GROUP | {"system": f"s{n}"} for n in range(1100)]
+    with pytest.raises(AuditError, match="at most 1023 relations and systems"):
+        take(engine, file(*[row | {"follow_ups": [f"Follow-up {n}."]} for n, row in enumerate(many)]))
+    assert content(engine) == before
