@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.questions import Wanted, close_questions, open_questions, question_ids
-from audit.false_satisfaction.settling import State, drawn_groups, known_answers, settle_group
+from audit.false_satisfaction.settling import Drawn, State, drawn_groups, known_answers, settle_group
 from audit.store import pieces, table_of, tables
 
 
@@ -68,9 +68,15 @@ def _wanted(
     connection: Connection, samples: Iterable[int], group_ids: Collection[int] | None = None
 ) -> dict[tuple[str, int], int]:
     """(task, input) -> the best rank of a group that waits for it."""
-    known = known_answers(connection)
+    groups: Iterable[Drawn] = drawn_groups(connection, samples, group_ids)
+    around: set[int] | None = None
+    if group_ids is not None:
+        # Around one question only the answers of its groups are read: this is done after every judgement.
+        groups = list(groups)
+        around = {step.input_id for drawn in groups for step in drawn.steps}
+    known = known_answers(connection, inputs=around)
     wanted: dict[tuple[str, int], int] = {}
-    for drawn in drawn_groups(connection, samples, group_ids):
+    for drawn in groups:
         settled = settle_group(drawn, known)
         if settled.state is State.WAITING:
             for given in settled.waits_for:

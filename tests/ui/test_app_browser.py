@@ -1,0 +1,189 @@
+"""The app in a real Chromium: what AppTest cannot press, paint or escape."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from app_driver import APP, HOSTILE, PASSWORD, TEXTS, Prepared, prepare
+from sqlalchemy import select
+
+from audit.store import table_of, tables
+from audit.ui.flags import arguments
+from audit.ui.language import text_in
+
+pytestmark = pytest.mark.browser
+PATIENCE = 20
+
+
+def _found(*names: str) -> str | None:
+    return next((path for name in names if (path := shutil.which(name))), None)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
+    """Address of a running app, and its database."""
+    made = prepare(tmp_path_factory.mktemp("browser") / "audit.db")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(APP), *arguments(port), "--server.address", "127.0.0.1"]
+    server = subprocess.Popen(
+        command, env={**os.environ, "AUDIT_DB": str(made.path)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _until(lambda: _healthy(address))
+        yield address, made
+    finally:
+        server.terminate()
+        server.wait(timeout=10)
+
+
+def _healthy(address: str) -> bool:
+    try:
+        return urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).status == 200
+    except OSError:
+        return False
+
+
+def _until(condition: Any) -> Any:
+    """The first true value of the condition; fails after `PATIENCE` seconds."""
+    end = time.monotonic() + PATIENCE
+    while not (value := condition()):
+        if time.monotonic() > end:
+            pytest.fail("the page did not come to show what was waited for")
+        time.sleep(0.03)
+    return value
+
+
+class Window:
+    """A Chromium window on the app."""
+
+    def __init__(self, address: str, profile: Path, language: str = "en"):
+        webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+        chromium, driver = _found("chromium", "chromium-browser", "google-chrome"), _found("chromedriver")
+        if not chromium or not driver:
+            pytest.skip("chromium or chromedriver is not installed")
+        options = webdriver.ChromeOptions()
+        options.binary_location = chromium
+        options.add_experimental_option("prefs", {"intl.accept_languages": language})
+        for flag in (
+            "headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking",
+            "disable-component-update", "disable-sync", "disable-dev-shm-usage", "window-size=1280,720",
+            f"lang={language}", f"user-data-dir={profile}",
+        ):  # fmt: skip
+            options.add_argument(f"--{flag}")
+        self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+        self.driver.get(address)
+
+    def script(self, code: str) -> Any:
+        return self.driver.execute_script(code)
+
+    def text(self) -> str:
+        return str(self.script("return document.body.innerText"))
+
+    def see(self, what: str) -> None:
+        _until(lambda: what in self.text())
+
+    def log_in(self, name: str) -> None:
+        _until(lambda: len(self.all("input")) >= 2)
+        who, password = self.all("input")[:2]
+        who.send_keys(name)
+        password.send_keys(PASSWORD + "\n")
+        _until(lambda: self.all(".st-key-log-out"))
+
+    def all(self, selector: str) -> list[Any]:
+        return list(self.driver.find_elements("css selector", selector))
+
+    def question(self) -> str | None:
+        """The text on the screen."""
+        return self.script("const e = document.querySelector('.audit-large'); return e && e.innerText")
+
+    def judge(self, key: str) -> None:
+        """Press a key, and see the next question."""
+        before = self.question()
+        time.sleep(0.3)
+        self.all("body")[0].send_keys(key)
+        _until(lambda: self.question() not in (None, before))
+
+    def hold(self, key: str, seconds: float) -> None:
+        """Hold a digit down, with the delay and the repeats of a keyboard."""
+        event = {"type": "keyDown", "key": key, "code": f"Digit{key}", "windowsVirtualKeyCode": ord(key), "text": key}
+        time.sleep(0.3)
+        self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", event)
+        time.sleep(0.5)
+        for _ in range(int(seconds * 30)):
+            self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {**event, "autoRepeat": True})
+            time.sleep(1 / 30)
+        self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {**event, "type": "keyUp"})
+
+
+@pytest.fixture
+def window(served: tuple[str, Prepared], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Window]:
+    opened = Window(served[0], tmp_path / "profile", getattr(request, "param", "en"))
+    yield opened
+    opened.driver.quit()
+
+
+def _judgements(made: Prepared, account: int) -> list[str]:
+    judgement = table_of(tables.Judgement)
+    with made.engine.connect() as connection:
+        query = select(judgement.c.answer).where(judgement.c.annotator_id == account).order_by(judgement.c.id)
+        return list(connection.execute(query).scalars())
+
+
+def test_keys_judge_a_held_key_judges_once_and_z_undoes(served: tuple[str, Prepared], window: Window) -> None:
+    made = served[1]
+    window.log_in("ann")
+    _until(window.question)
+    window.judge("1")
+    window.judge("3")
+    window.judge("u")
+    assert _judgements(made, made.ann.id) == ["positive", "negative", "unsure"]
+    window.hold("2", seconds=1)
+    window.see("4 today")
+    time.sleep(0.3)
+    assert _judgements(made, made.ann.id) == ["positive", "negative", "unsure", "neutral"]
+    window.judge("z")
+    assert _judgements(made, made.ann.id)[-1] == "withdrawn"
+    window.see("3 today")
+
+
+def test_a_double_click_judges_once(served: tuple[str, Prepared], window: Window) -> None:
+    made = served[1]
+    before = len(_judgements(made, made.judge.id))
+    window.log_in("judge")
+    next(link for link in window.all('[data-testid="stSidebarNavLink"]') if "Judge" in link.text).click()
+    _until(window.question)
+    time.sleep(0.4)
+    button = next(one for one in window.all(".st-key-judge button") if "Neutral" in one.text)
+    from selenium.webdriver import ActionChains
+
+    ActionChains(window.driver).double_click(button).perform()
+    window.see("1 today")
+    time.sleep(0.5)
+    assert len(_judgements(made, made.judge.id)) == before + 1
+
+
+@pytest.mark.parametrize("window", ["zh-CN"], indirect=True)
+def test_chinese_and_a_hostile_text(served: tuple[str, Prepared], window: Window) -> None:
+    window.see(text_in("zh", "welcome.what"))
+    window.log_in("ben")
+    window.see(text_in("zh", "task.sentiment.question"))
+    _until(window.question)
+    seen = []
+    for _ in TEXTS:
+        seen.append(window.question())
+        if "alert" in str(seen[-1]):
+            break
+        window.judge("2")
+    assert seen[-1] == HOSTILE
+    assert window.script("return document.querySelectorAll('.audit-large b, .audit-large script').length") == 0
