@@ -246,7 +246,7 @@ def test_a_bad_row_is_told_with_file_line_and_reason_and_nothing_is_left(kind, f
 
 
 def test_an_id_names_one_text(file):
-    with pytest.raises(BadRow, match="the source with the id .1. has another text or language in line 1"):
+    with pytest.raises(BadRow, match=r"the source with the id .1. has another text or language in line 1"):
         read_run(file(GROUP | {"id": "1"}, GROUP | {"id": "1", "source": "Another.", "relation": "MR1.3"}))
 
 

@@ -1,0 +1,250 @@
+"""The commands end to end through `main`: their JSON, and that stdout has one document and nothing else."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import audit
+from audit.cli import main
+
+FIGURES = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
+
+# The keys of issue 2, section "The commands and their JSON", letter for letter: other tools read them.
+RELATION = ["relation", "task", "family", "unit", "preserves_truth", "summary"]
+SYSTEM = ["system", "version", "tasks", "languages", "available", "needs"]
+CORPUS = ["corpus", "task", "language", "unit", "size", "gold", "available", "needs"]
+REPORT = ["signature", "cells", "relations", "overall"]
+CELL = [
+    "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false",
+    "waiting", "sr_observed", "vr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low",
+    "sr_genuine_high", "vr_genuine",
+]  # fmt: skip
+ORDER = [
+    "task", "relation", "order_observed", "order_genuine", "best_observed", "best_genuine", "order_changes",
+    "best_changes",
+]  # fmt: skip
+TWENTY = [
+    *("MR1.1", "MR1.2", "MR1.3", "MR1.4", "MR2.1", "MR2.2", "MR3.1", "MR3.2", "MR4.1", "MR4.2", "MR4.3", "MR4.4"),
+    *("MR4.5", "MR5.1", "MR5.2", "MR5.3", "MR6.1", "MR6.2", "MR7.1", "MR7.2"),
+]
+
+
+@pytest.fixture
+def answered(capsys):
+    """Runs a command that must succeed; returns the JSON document that is all of stdout."""
+
+    def call(*arguments):
+        assert main([*map(str, arguments), "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return call
+
+
+@pytest.fixture
+def reviews(tmp_path):
+    path = tmp_path / "reviews.csv"
+    lines = ["text,gold,critic"]
+    for n in range(12):
+        lines.append(f"The film number {n} is good.,positive,anna")
+        lines.append(f"The film number {n} is not bad.,,ben")
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def run_of(answered, own, reviews):
+    """`audit run` of two relations and two systems on the reviews."""
+
+    def call(*more):
+        systems = ",".join(own.specs("calm", "nervous"))
+        return answered(
+            *("run", "--db", "a.db", "--corpus", reviews, "--systems", systems),
+            *("--relations", "MR1.4,MR3.1", "--workers", 0, *more),
+        )
+
+    return call
+
+
+def test_relations_lists_all_twenty(answered):
+    rows = answered("relations")
+    assert [row["relation"] for row in rows if row["task"] == "sentiment"] == TWENTY
+    for row in rows:
+        assert list(row) == RELATION
+        assert row["unit"] in ("sentence", "document")
+        assert isinstance(row["preserves_truth"], bool)
+        assert row["summary"].endswith(".")
+    truth = {row["relation"]: row["preserves_truth"] for row in rows}
+    assert truth["MR1.1"]
+    assert not truth["MR2.2"]
+    assert answered("relations", "--task", "sentiment") == [row for row in rows if row["task"] == "sentiment"]
+
+
+def test_systems_and_corpora_list_what_there_is(answered):
+    systems, corpora = answered("systems"), answered("corpora")
+    assert {"vader", "textblob", "hiv4", "tfidf-logreg"} <= {row["system"] for row in systems}
+    for row in systems:
+        assert list(row) == SYSTEM
+        assert isinstance(row["tasks"], list)
+        assert (row["needs"] is None) == row["available"]
+    assert {row["corpus"] for row in corpora} >= {
+        *("rotten-tomatoes", "imdb", "imdb-sentences", "polarity-v2", "polarity-v2-sentences")
+    }
+    for row in corpora:
+        assert list(row) == CORPUS
+        assert isinstance(row["gold"], bool)
+        assert row["size"] is None or row["size"] > 0
+        assert row["available"] or row["needs"]
+
+
+def test_the_way_from_run_to_report(answered, run_of, capsys):
+    ran = run_of()
+    assert {"study", "sources", "groups", "checks", "executed", "stored", "failed", "left"} <= set(ran)
+    assert (ran["sources"], ran["relations"], ran["left"], ran["failed"]) == (24, ["MR1.4", "MR3.1"], 0, 0)
+    assert ran["groups"] == 48
+    assert ran["checks"] == 96 == sum(ran[name] for name in ("satisfied", "violated", "inapplicable", "error"))
+    again = run_of()
+    assert (again["study"], again["groups"], again["executed"]) == (ran["study"], 0, 0)
+
+    unsampled = answered("report", "--db", "a.db")
+    assert {cell["fs_rate"] for cell in unsampled["cells"]} == {None}
+    assert {cell["sr_observed"] is None for cell in unsampled["cells"]} == {False}
+
+    sampled = answered("sample", "--db", "a.db", "--per-relation", 4)
+    assert {"design", "drawn", "added", "cells", "waiting"} <= set(sampled)
+    assert (sampled["design"], sampled["added"]) == ("shared", sampled["drawn"])
+    assert 0 < sampled["drawn"] <= 16
+    assert sampled["waiting"] > 0
+    again = answered("sample", "--db", "a.db", "--per-relation", 4)
+    assert (again["drawn"], again["added"]) == (sampled["drawn"], 0)
+
+    gold = answered("gold", "--db", "a.db")
+    assert {"questions", "answered", "added", "waiting"} <= set(gold)
+    assert gold["added"] == gold["answered"] > 0
+    assert answered("gold", "--db", "a.db")["added"] == 0
+
+    report = answered("report", "--db", "a.db")
+    assert list(report) == REPORT
+    assert {(cell["relation"], cell["system"]) for cell in report["cells"]} == {
+        (relation, system) for relation in ("MR1.4", "MR3.1") for system in ran["systems"]
+    }
+    for cell in report["cells"]:
+        assert set(CELL) <= set(cell)
+        assert cell["groups"] == 24
+        assert cell["sr_observed"] + cell["vr_observed"] == pytest.approx(1)
+        assert 0 <= cell["false"] <= cell["judged"] <= 4
+        if cell["judged"]:
+            assert cell["fs_rate"] == cell["false"] / cell["judged"]
+            assert cell["fs_low"] <= cell["fs_rate"] <= cell["fs_high"]
+            assert cell["sr_genuine_low"] <= cell["sr_genuine"] <= cell["sr_genuine_high"]
+            assert cell["sr_genuine"] == pytest.approx(cell["sr_observed"] * (1 - cell["fs_rate"]))
+            assert cell["vr_genuine"] == pytest.approx(1 - cell["sr_genuine"])
+    for row in report["relations"]:
+        assert set(ORDER) <= set(row)
+        assert all(isinstance(row[name], list) for name in ORDER[2:6])
+        assert all(isinstance(row[name], bool) for name in ORDER[6:])
+    assert answered("report", "--db", "a.db") == report
+
+    assert main(["report", "--db", "a.db", "--html", "out.html"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "report: out.html" in shown.err
+    page = Path("out.html").read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>")
+    assert "MR3.1" in page
+    people = answered("report", "--db", "a.db", "--answers", "people")
+    assert {cell["judged"] for cell in people["cells"]} == {0}
+
+
+def test_without_json_people_get_lines_and_the_next_command(run_of, capsys):
+    run_of()
+    for arguments, says in (
+        (["sample", "--share", "0.5"], "Next: audit gold --db a.db"),
+        (["gold"], "Next: audit report --db a.db"),
+        (["report"], "signature"),
+        (["relations"], "MR7.2"),
+        (["systems"], "tfidf-logreg"),
+        (["corpora"], "rotten-tomatoes"),
+    ):
+        database = [] if arguments[0] in ("relations", "systems", "corpora") else ["--db", "a.db"]
+        assert main([*arguments, *database]) == 0
+        shown = capsys.readouterr()
+        assert says in shown.out
+        assert not shown.out.lstrip().startswith("{")
+
+
+def test_a_database_may_be_named_by_url(answered, run_of):
+    ran = run_of("--db", "sqlite:///by url.db")
+    assert Path("by url.db").exists()
+    assert ran["groups"] == 48
+    assert answered("report", "--db", "sqlite:///by url.db")["cells"]
+
+
+def test_what_a_system_prints_does_not_reach_stdout(tmp_path, reviews):
+    """In processes of its own, as nothing else shows what reaches the real stdout."""
+    (tmp_path / "loud.py").write_text(
+        "import os\nprint('imported')\ndef loud(text):\n    print('chatter')\n    os.write(1, b'raw chatter')\n"
+        "    return 'positive'\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "audit.cli", "run", "--corpus", str(reviews), "--systems", "loud:loud"]
+    command += ["--relations", "MR3.1", "--limit", "3", "--workers", "1", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["executed"] == 6
+    assert "chatter" in done.stderr
+
+
+def test_import_run_says_what_it_made(answered, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    group = {"relation": "MR1.1", "system": "amazon", "source": "It isn't good.", "follow_ups": ["It is not good."]}
+    group |= {"outputs": ["negative", "negative"], "verdict": "satisfied", "gold": "negative"}
+    Path("own.jsonl").write_text(json.dumps(group), encoding="utf-8")
+    made = answered("import-run", "own.jsonl", "--db", "i.db")
+    assert {"study", "new", "sources", "groups", "checks", "satisfied", "violated", "inapplicable"} <= set(made)
+    assert (made["new"], made["groups"], made["satisfied"]) == (True, 1, 1)
+    assert answered("import-run", "own.jsonl", "--db", "i.db")["new"] is False
+    answered("sample", "--db", "i.db", "--share", "1")
+    answered("gold", "--db", "i.db")
+    (cell,) = answered("report", "--db", "i.db")["cells"]
+    assert (cell["judged"], cell["false"], cell["sr_genuine"]) == (1, 0, 1.0)
+
+
+@pytest.mark.skipif(not FIGURES.exists(), reason="the paper's figures are not beside this checkout")
+def test_rerank_shows_the_numbers_of_the_study(answered):
+    report = answered("rerank", FIGURES)
+    assert list(report) == REPORT
+    assert all(set(CELL) <= set(cell) for cell in report["cells"])
+    assert all(set(ORDER) <= set(row) for row in report["relations"])
+    genuine = {(cell["relation"], cell["system"]): cell["sr_genuine"] for cell in report["cells"]}
+    systems = ("amazon", "microsoft", "heroku", "stanford")
+    for relation, expected in (
+        ("MR1.3", (0.8124, 0.6589, 0.6615, 0.4989)),
+        ("MR4.2", (0.8323, 0.7125, 0.5784, 0.8293)),
+    ):
+        assert [genuine[relation, system] for system in systems] == pytest.approx(expected, abs=1e-4)
+    assert sum(row["best_changes"] for row in report["relations"]) == 10
+    assert sum(row["order_changes"] for row in report["relations"]) == 15
+
+
+def test_accounts_are_made_and_listed(answered, run_of, monkeypatch, capsys):
+    run_of()
+    monkeypatch.setenv("AUDIT_PASSWORD", "correct horse")
+    assert main(["user", "add", "mia", "--role", "manager", "--db", "a.db"]) == 0
+    assert "Account mia (manager) made." in capsys.readouterr().out
+    assert answered("user", "list", "--db", "a.db") == [{"name": "mia", "role": "manager"}]
+    for arguments, says in (
+        (["mia"], "there is an account 'mia' already"),
+        (["ben", "--role", "king"], "role 'king' is not one of annotator, adjudicator, manager"),
+    ):
+        assert main(["user", "add", *arguments, "--db", "a.db"]) == 2
+        assert says in capsys.readouterr().err
+    monkeypatch.setenv("AUDIT_PASSWORD", "short")
+    assert main(["user", "add", "ben", "--db", "a.db"]) == 2
+    assert "at least 8 are needed" in capsys.readouterr().err
+
+
+def test_the_version(capsys):
+    done = subprocess.run([sys.executable, "-m", "audit.cli", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"audit {audit.__version__}\n"
