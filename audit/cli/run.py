@@ -1,6 +1,8 @@
 """`audit run`: make metamorphic groups, execute the systems, check, store."""
 
 import argparse
+import json
+from collections.abc import Sequence
 from typing import Any
 
 from audit.cli.options import add_database, add_json, answer, chatter_to_stderr, fraction, names, whole
@@ -28,6 +30,13 @@ def add(commands: Any) -> None:
         metavar="0.5",
         help="on documents, run sentence relations too, each perturbing this share of the sentences it applies to",
     )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="MR6.1.sentences=5",
+        help="a parameter of a relation; may be given several times",
+    )
     parser.add_argument("--workers", type=whole, metavar="N", help="processes (default: one per core; 0: this process)")
     add_json(parser)
     parser.set_defaults(run=run)
@@ -46,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     get_task(arguments.task)
     corpus = get_corpus(arguments.corpus, arguments.task, arguments.unit, arguments.language)
-    relations = fitting(corpus, arguments.relations, arguments.document_share)
+    relations = fitting(corpus, arguments.relations, arguments.document_share, parameters(arguments.set))
     if arguments.workers is not None and not 0 <= arguments.workers <= MOST_WORKERS:
         raise AuditError(f"--workers {arguments.workers}: must be from 0 (this process) to {MOST_WORKERS}")
     bar = Bar(corpus.name)
@@ -66,3 +75,24 @@ def run(arguments: argparse.Namespace) -> None:
         finally:
             bar.close()
     answer(arguments.json, ran.as_json(), [*ran.lines(), f"Next: audit sample --db {arguments.db} --per-relation 60"])
+
+
+def parameters(settings: Sequence[str]) -> dict[str, dict[str, object]]:
+    """Parameters by relation, from `RELATION.NAME=VALUE`. Raises AuditError for another form.
+
+    >>> parameters(["MR6.1.sentences=5"])
+    {'MR6.1': {'sentences': 5}}
+    """
+    from audit.errors import AuditError
+
+    found: dict[str, dict[str, object]] = {}
+    for setting in settings:
+        target, equals, value = setting.partition("=")
+        relation, dot, name = target.rpartition(".")
+        if not (equals and dot and relation and name and value):
+            raise AuditError(f"--set {setting!r}: expected RELATION.NAME=VALUE, for example MR6.1.sentences=5")
+        try:
+            found.setdefault(relation, {})[name] = json.loads(value)
+        except ValueError:
+            found.setdefault(relation, {})[name] = value
+    return found

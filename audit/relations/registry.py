@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from audit.errors import AuditError, UnknownName
@@ -92,6 +94,30 @@ def all_relations(task: str | None = None) -> list[Relation]:
     return sorted(chosen, key=lambda relation: (relation.task, name_order(relation.name)))
 
 
+def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
+    """The relation with other parameters: its function is given them by name.
+
+    Raises AuditError for a parameter that the relation does not have, or a value of another kind than its default.
+
+    >>> configured(get_relation("sentiment", "MR6.1"), {"sentences": 5}).params
+    {'sentences': 5}
+    """
+    for name, value in changes.items():
+        if name not in relation.params:
+            has = ", ".join(relation.params) or "none"
+            raise AuditError(f"relation {relation.name} has no parameter {name!r}; it has {has}")
+        default = relation.params[name]
+        if type(value) is not type(default):
+            kind = type(default).__name__
+            raise AuditError(f"parameter {name} of relation {relation.name} is {value!r}; it must be of type {kind}")
+    params = {**relation.params, **changes}
+    if isinstance(relation, Plain):
+        return replace(relation, params=params, perturb=partial(relation.perturb, **changes))
+    if isinstance(relation, Chained):
+        return replace(relation, params=params, walk=partial(relation.walk, **changes))
+    raise TypeError(f"{type(relation).__name__} cannot be configured")
+
+
 def name_order(name: str) -> tuple[tuple[int, str], ...]:
     """Sort key that reads numbers as numbers.
 
@@ -108,4 +134,4 @@ def get_relation(task: str, name: str) -> Relation:
     return _RELATIONS[task, name]
 
 
-__all__ = ["Source", "all_relations", "chained", "get_relation", "name_order", "plain", "register"]
+__all__ = ["Source", "all_relations", "chained", "configured", "get_relation", "name_order", "plain", "register"]

@@ -8,6 +8,7 @@ are written for audit (data/sentences), so that their sentiment is beyond doubt 
 import random
 from functools import lru_cache
 
+from audit.errors import AuditError
 from audit.language import Analysis
 from audit.relations.carry import stays
 from audit.relations.expect import goes_down, goes_up
@@ -27,13 +28,13 @@ _ADDED = 3
     carry=stays("positive"),
     params={"sentences": _ADDED},
 )
-def more_positive(text: Analysis, choices: random.Random) -> list[str]:
+def more_positive(text: Analysis, choices: random.Random, sentences: int = _ADDED) -> list[str]:
     """Positive sentences are added one by one; the sentiment keeps going up.
 
     >>> more_positive(Analysis("It is long."), random.Random(0))[0].startswith("It is long. ")
     True
     """
-    return _extended(text, choices.sample(sentences("positive"), _ADDED))
+    return _extended(text, _chosen("positive", sentences, choices))
 
 
 @plain(
@@ -45,20 +46,27 @@ def more_positive(text: Analysis, choices: random.Random) -> list[str]:
     carry=stays("negative"),
     params={"sentences": _ADDED},
 )
-def more_negative(text: Analysis, choices: random.Random) -> list[str]:
+def more_negative(text: Analysis, choices: random.Random, sentences: int = _ADDED) -> list[str]:
     """Negative sentences are added one by one; the sentiment keeps going down.
 
     >>> len(more_negative(Analysis("It is long."), random.Random(0)))
     3
     """
-    return _extended(text, choices.sample(sentences("negative"), _ADDED))
+    return _extended(text, _chosen("negative", sentences, choices))
+
+
+def _chosen(label: str, count: int, choices: random.Random) -> list[str]:
+    known = sentences_of(label)
+    if not 2 <= count <= len(known):
+        raise AuditError(f"parameter sentences is {count}; the study adds at least 2, and there are {len(known)}")
+    return choices.sample(known, count)
 
 
 @lru_cache(maxsize=2)
-def sentences(label: str) -> tuple[str, ...]:
+def sentences_of(label: str) -> tuple[str, ...]:
     """The sentences of this label, "positive" or "negative", from data/sentences.
 
-    >>> len(sentences("positive")) >= 60
+    >>> len(sentences_of("positive")) >= 60
     True
     """
     lines = data_file(f"sentences/{label}.txt").read_text(encoding="utf-8").splitlines()

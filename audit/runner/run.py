@@ -6,7 +6,7 @@ what is noted as finished and does the rest; since choices are seeded by content
 (system, input), it ends with what an undisturbed run ends with.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import Engine, select
@@ -15,6 +15,7 @@ from audit.corpora.base import Corpus
 from audit.errors import AuditError, NotInstalled
 from audit.relations import Plain, Relation, all_relations, get_relation
 from audit.relations.on_documents import on_documents
+from audit.relations.registry import configured
 from audit.runner.chunk import Bound, Chunk, Counts, load_sources
 from audit.runner.executors import Executor
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
@@ -84,15 +85,23 @@ class Watcher:
         """This many more sources are done and committed."""
 
 
-def fitting(corpus: Corpus, names: Sequence[str] | None, document_share: float | None = None) -> list[Relation]:
+def fitting(
+    corpus: Corpus,
+    names: Sequence[str] | None,
+    document_share: float | None = None,
+    params: Mapping[str, Mapping[str, object]] | None = None,
+) -> list[Relation]:
     """The relations to run: the named ones, or all of the corpus's task and unit.
 
     With `document_share`, sentence relations run on documents too, each perturbing that share of the sentences it
-    applies to. Raises AuditError for a relation that does not fit the corpus.
+    applies to. `params` are parameters by relation, for example `{"MR6.1": {"sentences": 5}}`. Raises AuditError for a
+    relation that does not fit the corpus, or a parameter that it does not have.
     """
     if document_share is not None and corpus.unit != "document":
         raise AuditError(f"--document-share is for documents, corpus {corpus.name} has {corpus.unit}s; leave it out")
     chosen = [get_relation(corpus.task, name) for name in names] if names else all_relations(corpus.task)
+    changes = {get_relation(corpus.task, name).name: some for name, some in (params or {}).items()}
+    chosen = [configured(one, changes[one.name]) if one.name in changes else one for one in chosen]
     fit = []
     for relation in chosen:
         if relation.unit == corpus.unit:

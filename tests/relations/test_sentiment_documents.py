@@ -13,7 +13,7 @@ from audit.language import Analysis
 from audit.relations import Member, Outcome, Plain, Source, Verdict, get_relation
 from audit.relations.documents import rearranged
 from audit.relations.on_documents import on_documents
-from audit.relations.sentiment_extending import sentences
+from audit.relations.sentiment_extending import sentences_of
 from audit.tasks import Input, Output
 
 DOCUMENT = "Good start. Bad middle.\n\nGreat end. Poor sound."
@@ -182,7 +182,7 @@ def test_sentences_are_added_one_by_one(name: str, label: str) -> None:
     before = "It is long."
     for text in made:
         assert text.startswith(before + " ")
-        assert text[len(before) + 1 :] in sentences(label)
+        assert text[len(before) + 1 :] in sentences_of(label)
         before = text
     assert relation.carry({label}) == {label}
     assert relation.carry({"neutral"}) is None
@@ -206,10 +206,10 @@ def test_going_up_over_all_outputs() -> None:
 
 @pytest.mark.parametrize("label", ["positive", "negative"])
 def test_lists_of_sentences(label: str) -> None:
-    lines = sentences(label)
+    lines = sentences_of(label)
     assert len(lines) == len(set(lines)) >= 60
     assert all(line[0].isupper() and line[-1] in ".!" and len(Analysis(line).spans) == 1 for line in lines)
-    assert not set(lines) & set(sentences("negative" if label == "positive" else "positive"))
+    assert not set(lines) & set(sentences_of("negative" if label == "positive" else "positive"))
 
 
 def test_sentence_relations_on_documents() -> None:

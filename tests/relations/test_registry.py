@@ -1,0 +1,74 @@
+"""The registry: names within a task, their order, parameters; and what every registered relation promises."""
+
+import random
+
+import pytest
+
+from audit.errors import AuditError, UnknownName
+from audit.language import Analysis
+from audit.relations import all_relations, get_relation, name_order
+from audit.relations.registry import configured, register
+
+STUDY = (
+    ["MR1.1", "MR1.2", "MR1.3", "MR1.4", "MR2.1", "MR2.2", "MR3.1", "MR3.2"]
+    + ["MR4.1", "MR4.2", "MR4.3", "MR4.4", "MR4.5", "MR5.1", "MR5.2", "MR5.3"]
+    + ["MR6.1", "MR6.2", "MR7.1", "MR7.2"]
+)
+
+
+def test_all_twenty_relations_of_the_study_are_there_in_order():
+    assert [relation.name for relation in all_relations("sentiment")] == STUDY
+
+
+def test_sentence_and_document_relations():
+    documents = [relation.name for relation in all_relations("sentiment") if relation.unit == "document"]
+    assert documents == STUDY[13:]
+
+
+def test_only_those_that_look_at_outputs_depend_on_the_system():
+    # Jiang et al. 2022, section 4.3.2.
+    per_system = [relation.name for relation in all_relations("sentiment") if relation.per_system]
+    assert per_system == ["MR5.2", "MR5.3", "MR7.1", "MR7.2"]
+
+
+@pytest.mark.parametrize("name", STUDY)
+def test_each_has_a_summary_and_carries_what_it_says(name):
+    relation = get_relation("sentiment", name)
+    assert relation.summary.endswith(".")
+    kept = [label for label in ("positive", "neutral", "negative") if relation.carry({label}) == {label}]
+    assert relation.carry.preserves_truth == (len(kept) == 3)
+
+
+def test_unknown_names_list_the_known():
+    with pytest.raises(UnknownName, match=r"unknown relation 'MR9.9'; known are: .*MR1.1"):
+        get_relation("sentiment", "MR9.9")
+
+
+def test_a_name_can_be_taken_once():
+    with pytest.raises(AuditError, match="registered twice"):
+        register(get_relation("sentiment", "MR1.1"))
+
+
+def test_numbers_are_read_as_numbers():
+    assert sorted(["MR10.1", "MR2.10", "MR2.9"], key=name_order) == ["MR2.9", "MR2.10", "MR10.1"]
+
+
+def test_a_parameter_changes_the_follow_ups_and_is_kept():
+    five = configured(get_relation("sentiment", "MR6.2"), {"sentences": 5})
+    assert len(five.perturb(Analysis("It is long."), random.Random(0))) == 5
+    assert five.params == {"sentences": 5}
+    assert get_relation("sentiment", "MR6.2").params == {"sentences": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("MR6.1", {"sentenzes": 5}, "has no parameter 'sentenzes'; it has sentences"),
+        ("MR6.1", {"sentences": "5"}, "it must be of type int"),
+        ("MR6.1", {"sentences": True}, "it must be of type int"),
+        ("MR1.4", {"sentences": 5}, "it has none"),
+    ],
+)
+def test_bad_parameters_are_refused(name, changes, message):
+    with pytest.raises(AuditError, match=message):
+        configured(get_relation("sentiment", name), changes)
