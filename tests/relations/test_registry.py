@@ -9,11 +9,11 @@ from audit.language import Analysis
 from audit.relations import all_relations, get_relation, name_order
 from audit.relations.registry import configured, register
 
-STUDY = (
-    ["MR1.1", "MR1.2", "MR1.3", "MR1.4", "MR2.1", "MR2.2", "MR3.1", "MR3.2"]
-    + ["MR4.1", "MR4.2", "MR4.3", "MR4.4", "MR4.5", "MR5.1", "MR5.2", "MR5.3"]
-    + ["MR6.1", "MR6.2", "MR7.1", "MR7.2"]
-)
+STUDY = [
+    *("MR1.1", "MR1.2", "MR1.3", "MR1.4", "MR2.1", "MR2.2", "MR3.1", "MR3.2"),
+    *("MR4.1", "MR4.2", "MR4.3", "MR4.4", "MR4.5", "MR5.1", "MR5.2", "MR5.3"),
+    *("MR6.1", "MR6.2", "MR7.1", "MR7.2"),
+]
 
 
 def test_all_twenty_relations_of_the_study_are_there_in_order():

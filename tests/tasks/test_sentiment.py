@@ -35,7 +35,7 @@ def test_labels_are_those_of_the_scheme(label):
 
 
 def test_an_unknown_task_lists_the_known():
-    with pytest.raises(UnknownName, match="unknown task 'parsing'; known are: .*sentiment"):
+    with pytest.raises(UnknownName, match=r"unknown task 'parsing'; known are: .*sentiment"):
         get_task("parsing")
 
 
