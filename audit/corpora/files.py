@@ -7,6 +7,7 @@ Every other column is kept as an attribute.
 import csv
 import io
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +36,7 @@ class _Record(NamedTuple):
 
 def is_file_name(name: str) -> bool:
     """Whether a corpus name is meant as a file: it has one of our suffixes or is there."""
-    return Path(name).suffix.lower() in _SUFFIXES or Path(name).is_file()
+    return Path(name).suffix.lower() in _SUFFIXES or os.path.isfile(name)  # Path's raises for very long names
 
 
 class FileCorpus:

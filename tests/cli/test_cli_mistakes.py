@@ -1,0 +1,200 @@
+"""Mistakes of the user: exit status 2, one line on stderr, nothing on stdout, no traceback, nothing left behind."""
+
+import socket
+
+import pytest
+
+from audit.cli import main
+from audit.corpora import FileCorpus
+from audit.relations import get_relation
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.store import open_store
+
+
+@pytest.fixture
+def mistake(capsys):
+    """Runs a command that must fail; returns its one line."""
+
+    def call(*arguments):
+        try:
+            status = main([str(one) for one in arguments])
+        except SystemExit as leaving:  # argparse's own way
+            status = leaving.code
+        shown = capsys.readouterr()
+        assert status == 2
+        assert shown.out == ""
+        assert shown.err.count("\n") == 1
+        assert shown.err.startswith("audit: ")
+        assert "Traceback" not in shown.err
+        return shown.err
+
+    return call
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """The current directory, with reviews.csv in it."""
+    monkeypatch.chdir(tmp_path)
+    lines = ["text,gold", *(f"The film number {n} is good.,positive" for n in range(6))]
+    (tmp_path / "reviews.csv").write_text("\n".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def ran(here, own):
+    """a.db with a run, and none of a sample."""
+    engine = open_store("a.db", create=True)
+    relations = [get_relation("sentiment", "MR3.1")]
+    run(engine, FileCorpus("reviews.csv"), own.specs("calm"), relations, InProcess())
+    engine.dispose()
+    return here
+
+
+RUN = ["run", "--db", "new.db", "--workers", "0"]
+GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([*RUN, "--corpus", "nothing", "--systems", "vader"], "unknown corpus 'nothing'; known are: imdb"),
+        ([*RUN, "--corpus", "absent.csv", "--systems", "vader"], "absent.csv: there is no such file"),
+        ([*RUN, "--corpus", "n" * 400, "--systems", "vader"], "unknown corpus"),
+        ([*RUN, "--corpus", "reviews.csv", "--systems", "nobody"], "unknown system 'nobody'; known are: hiv4"),
+        ([*RUN, "--corpus", "reviews.csv", "--systems", ","], "expected one or more names with commas"),
+        ([*RUN, "--corpus", "reviews.csv", "--systems", "absent:it"], "no module 'absent' for the system 'absent:it'"),
+        ([*RUN, *GOOD, "--relations", "MR99"], "unknown relation 'MR99'; known are: MR1.1"),
+        ([*RUN, *GOOD, "--relations", "MR5.1"], "relation MR5.1 is about a document, corpus reviews.csv has sentences"),
+        ([*RUN, *GOOD, "--document-share", "0.5"], "--document-share is for documents"),
+        ([*RUN, *GOOD, "--unit", "document", "--document-share", "2"], "must be above 0 and at most 1"),
+        ([*RUN, *GOOD, "--document-share", "half"], "'half' is not a number such as 0.01"),
+        ([*RUN, *GOOD, "--task", "cooking"], "unknown task 'cooking'; known are: sentiment"),
+        ([*RUN, "--corpus", "nothing", "--systems", "vader", "--task", "cooking"], "unknown task 'cooking'"),
+        ([*RUN, *GOOD, "--limit", "0"], "--limit 0: must be at least 1"),
+        ([*RUN, *GOOD, "--limit", "-5"], "--limit -5: must be at least 1"),
+        ([*RUN, *GOOD, "--limit", "x"], "argument --limit: 'x' is not a whole number"),
+        ([*RUN, *GOOD, "--limit", "1e3"], "'1e3' is not a whole number"),
+        ([*RUN, *GOOD, "--limit", "9" * 30], "is too large a number"),
+        ([*RUN, *GOOD, "--seed", "9" * 30], "is too large a number"),
+        ([*RUN, *GOOD, "--seed", "9" * 5000], "is not a whole number"),
+        ([*RUN, *GOOD, "--workers", "-1"], "--workers -1: must be from 0"),
+        ([*RUN, *GOOD, "--workers", "100000"], "--workers 100000: must be from 0"),
+        ([*RUN, *GOOD, "--unit", "word"], "argument --unit: invalid choice: 'word'"),
+        ([*RUN, "--corpus", "imdb", "--systems", "vader", "--unit", "sentence"], "the unit of corpus 'imdb'"),
+        (["run", "--db", ".", *GOOD], "is a folder"),
+        (["run", "--db", "reviews.csv/a.db", *GOOD], "cannot open the database"),
+        (["run", "--db", "mysql://x/y", *GOOD], "unknown kind of database"),
+        (["run", "--db", "", *GOOD], "--db is empty"),
+        (["run", *GOOD[:2]], "the following arguments are required: --systems"),
+        (["sample", "--per-relation", "5"], "there is no database audit.db; make one with `audit run`"),
+        (["sample", "--db", "."], "one of the arguments --per-relation --share is required"),
+        (["sample", "--per-relation", "5", "--share", "0.1"], "not allowed with argument"),
+        (["sample", "--per-relation", "0"], "--per-relation 0: must be at least 1"),
+        (["sample", "--per-relation", "few"], "'few' is not a whole number"),
+        (["sample", "--share", "2"], "--share 2.0: must be above 0 and at most 1"),
+        (["sample", "--share", "0"], "--share 0.0: must be above 0"),
+        (["sample", "--share", "nan"], "--share nan: must be above 0"),
+        (["sample", "--share", "x"], "'x' is not a number such as 0.01"),
+        (["sample", "--db", ".", "--per-relation", "5"], "is a folder"),
+        (["gold", "--db", "absent.db"], "there is no database absent.db"),
+        (["gold", "--db", "reviews.csv"], "is not a database of audit"),
+        (["report", "--db", "absent.db"], "there is no database absent.db"),
+        (["report", "--db", "."], "is a folder"),
+        (["report", "--answers", "mine"], "argument --answers: invalid choice: 'mine'"),
+        (["app", "--db", "absent.db"], "there is no database absent.db"),
+        (["user", "list", "--db", "absent.db"], "there is no database absent.db"),
+        (["user", "add", "mia", "--db", "absent.db"], "there is no database absent.db"),
+        (["user"], "the following arguments are required: add|list"),
+        (["rerank", "absent.csv"], "there is no such file"),
+        (["rerank", "."], "cannot be read"),
+        (["rerank", "reviews.csv"], "reviews.csv"),
+        (["import-run", "absent.jsonl"], "there is no such file"),
+        (["import-run", "reviews.csv"], "not a JSON object"),
+        (["relations", "--task", "cooking"], "unknown task 'cooking'"),
+        (["systems", "--task", "cooking"], "unknown task 'cooking'"),
+        (["corpora", "--task", "cooking"], "unknown task 'cooking'"),
+        (["cook"], "invalid choice: 'cook'"),
+        ([], "the following arguments are required: COMMAND"),
+        (["report", "--jason"], "unrecognized arguments: --jason"),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
+)
+def test_a_mistake_is_one_line_and_leaves_nothing(arguments, says, here, mistake):
+    if arguments == ["import-run", "reviews.csv"]:
+        # Several bad rows are a list, so one.
+        (here / "reviews.csv").write_text("text", encoding="utf-8")
+    if "--workers" not in arguments and arguments[:1] == ["run"]:
+        arguments = [*arguments, "--workers", "0"]
+    assert says in mistake(*arguments)
+    assert sorted(one.name for one in here.iterdir()) == ["reviews.csv"]
+
+
+def test_commands_out_of_order_say_what_comes_first(here, mistake):
+    open_store("a.db", create=True).dispose()
+    assert "no group is satisfied, so there is nothing to draw; run `audit run`" in mistake(
+        "sample", "--db", "a.db", "--per-relation", "5"
+    )
+    assert "run `audit run`" in mistake("report", "--db", "a.db")
+    assert "there is no study 3" in mistake("report", "--db", "a.db", "--study", "3")
+
+
+def test_what_a_database_does_not_have_is_named(ran, mistake):
+    sample = ["sample", "--db", "a.db", "--per-relation", "2"]
+    assert "unknown design 'clever'; known are: shared, simple" in mistake(*sample, "--design", "clever")
+    assert "there is no study 9; this database has 1" in mistake(*sample, "--study", "9")
+    assert "too large a number" in mistake(*sample, "--study", "9" * 30)
+    assert "--annotators 0: must be at least 1" in mistake(*sample, "--annotators", "0")
+    assert "there is no study 9" in mistake("report", "--db", "a.db", "--study", "9")
+    assert "no sample has been drawn with the design simple" in mistake("report", "--db", "a.db", "--design", "simple")
+
+
+def test_a_report_that_cannot_be_written_says_where(ran, mistake):
+    assert "cannot write absent/out.html: No such file or directory" in mistake(
+        "report", "--db", "a.db", "--html", "absent/out.html"
+    )
+    assert "cannot write .: Is a directory" in mistake("report", "--db", "a.db", "--html", ".")
+
+
+def test_a_port_that_is_taken_or_none_is_refused(ran, capsys):
+    with socket.socket() as other:
+        other.bind(("localhost", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        for port, says in ((taken, f"cannot listen on localhost:{taken} (Address already in use)"), (0, "1 to 65535")):
+            assert main(["app", "--db", "a.db", "--port", str(port)]) == 2
+            shown = capsys.readouterr()
+            assert says in shown.err
+            assert "Traceback" not in shown.err
+
+
+def test_a_database_that_refuses_is_one_line(ran, mistake, monkeypatch):
+    """Full, locked or read-only: which one is the database's own words."""
+    from sqlalchemy.exc import OperationalError
+
+    def full(*_):
+        raise OperationalError("INSERT ...", {}, Exception("database or disk is full"))
+
+    monkeypatch.setattr("audit.annotation.gold.answer_with_gold", full)
+    assert "the database refused: database or disk is full" in mistake("gold", "--db", "a.db")
+
+
+def test_stopping_says_that_the_same_command_goes_on(here, capsys, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("audit.runner.executors.InProcess.run", stop)
+    assert main([*RUN, *GOOD]) == 130
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.splitlines()[-1] == "audit: stopped; the same command goes on from here"
+    monkeypatch.undo()
+
+
+def test_mistakes_of_the_program_are_not_hidden(here, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("audit.runner.run.run", broken)
+    with pytest.raises(ZeroDivisionError):
+        main([*RUN, *GOOD])
