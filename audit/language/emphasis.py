@@ -139,6 +139,8 @@ def _reads(tokens: Sequence[Token], index: int, attributive: bool) -> bool:
     if any(token.lower in _INTENSE for token in tokens[max(0, index - 3) : index]):
         return False
     before_noun = after is not None and after.tag[:2] in ("NN", "JJ", "VB") and after.tag not in ("VBZ", "VBD", "VBP")
+    if tokens[index].lower == "kind" and after is not None and after.lower == "of":
+        return False
     if tokens[index].lower == "pretty" and after is not None and after.tag in ("JJ", "RB"):
         return False  # the adverb
     if before_noun:

@@ -31,7 +31,8 @@ _PRONOUNS = words("i he she it we they you this that there these those everythin
 # Words that a negation makes wrong or turns into something else than the opposite.
 _JARRING = words(
     "some someone something somehow sometimes somewhere somebody somewhat also too already still just only merely "
-    "indeed course right every everything everyone everybody each most even both quite rather pretty almost nearly "
+    "indeed course right far bottom likewise another reason reasons every everything everyone everybody each most even both "
+    "quite rather pretty almost nearly "
     "practically virtually simply but yet although though however while whereas unless until any anything anyone "
     "anybody ever either or perhaps maybe such so nonetheless nevertheless always again occasionally fairly plenty "
     "several lots instead unfortunately sadly luckily fortunately otherwise once rarely bit mostly largely partly "
@@ -73,6 +74,8 @@ def _barred(tokens: Sequence[Token]) -> bool:
             return True
         if word in (".", "!", "...", ";", ":") and index < last and index:
             return True
+        if word == "and" and index < last and tokens[index + 1].tag == "PRP":
+            return True  # "it is dull and it shows": the second clause speaks of what the first denies
         if token.text in QUOTES and (token.text not in "'’" or not index or token.start > tokens[index - 1].end):
             return True
     return False
@@ -109,7 +112,7 @@ def _has_subject(tokens: Sequence[Token], index: int) -> bool:
     before = tokens[index - 1]
     if before.lower == "here":
         return False
-    if any(one.tag[:2] == "NN" and two.tag == "DT" for one, two in pairwise(tokens[:index])):
+    if any(one.tag[:2] == "NN" and two.tag in ("DT", "PRP$") for one, two in pairwise(tokens[:index])):
         return False  # "the effect a fool has": a relative clause
     if before.tag in ("TO", "IN", "VBG") and before.lower not in ("that", "this"):
         return False
@@ -172,7 +175,7 @@ def _negated(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
         ):
             return _supported(tokens, at)
         return None  # nothing left to negate with: "he is."
-    if tokens[after].text in "([" or tokens[after].lower == "got":
+    if tokens[after].text[0] in "([-–—" or tokens[after].lower in ("got", "what", "kind", "sort"):
         return None
     if at and tokens[at - 1].lower == "there" and (word in ("are", "were") or tokens[after].lower == "the"):
         return None  # "there are not moments"

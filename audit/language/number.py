@@ -45,7 +45,8 @@ _PREPOSITIONS = words(
     "of in with about from by for on at to through during into behind of against after before despite"
 )
 _PARTS = words(
-    "one some most all none many each both rest number lot lots couple bunch kind sort type part half majority few any "
+    "percent one some most all none many each both rest number lot lots couple bunch kind sort type part half "
+    "majority few any "
     "series pair group cast combination mix mixture blend variety collection string array bit piece middle best worst "
     "remainder portion blend host handful trio kind pile stream hour minute out because"
 )
@@ -124,6 +125,9 @@ def _phrase(tokens: Sequence[Token], head: int, to_plural: bool, present: frozen
     referring = _TO_SEVERAL if not to_plural else _TO_PERSONS if noun in _PERSONS else _TO_THINGS
     if referring & (present - {determiner}):
         return None
+    both = (noun, countables()[0][noun])
+    if sum(token.lower in both for token in tokens) > 1:
+        return None  # "the scene is longer than any other scene"
     new_head = countables()[0][noun] if to_plural else noun
     if noun in _reviewed() and determiner == "the":
         return None
