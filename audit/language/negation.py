@@ -31,8 +31,8 @@ _PRONOUNS = words("i he she it we they you this that there these those everythin
 # Words that a negation makes wrong or turns into something else than the opposite.
 _JARRING = words(
     "some someone something somehow sometimes somewhere somebody somewhat also too already still just only merely "
-    "indeed course right far bottom likewise another reason reasons every everything everyone everybody each most even both "
-    "quite rather pretty almost nearly "
+    "indeed course right far bottom likewise another reason reasons every everything everyone everybody each most "
+    "even both quite rather pretty almost nearly look whoever "
     "practically virtually simply but yet although though however while whereas unless until any anything anyone "
     "anybody ever either or perhaps maybe such so nonetheless nevertheless always again occasionally fairly plenty "
     "several lots instead unfortunately sadly luckily fortunately otherwise once rarely bit mostly largely partly "
@@ -112,8 +112,8 @@ def _has_subject(tokens: Sequence[Token], index: int) -> bool:
     before = tokens[index - 1]
     if before.lower == "here":
         return False
-    if any(one.tag[:2] == "NN" and two.tag in ("DT", "PRP$") for one, two in pairwise(tokens[:index])):
-        return False  # "the effect a fool has": a relative clause
+    if _relative(tokens[:index]):
+        return False
     if before.tag in ("TO", "IN", "VBG") and before.lower not in ("that", "this"):
         return False
     return before.lower not in ("and", ",") and all(
@@ -122,10 +122,15 @@ def _has_subject(tokens: Sequence[Token], index: int) -> bool:
     )
 
 
+def _relative(tokens: Sequence[Token]) -> bool:
+    """Whether a second noun phrase follows the first without a comma: "the effect a fool (has)"."""
+    return any(one.tag[:2] == "NN" and two.tag in ("DT", "PRP$") for one, two in pairwise(tokens))
+
+
 def _is_finite(tokens: Sequence[Token], index: int) -> bool:
     """Whether a full verb is certainly finite: a pronoun or a plain noun phrase that agrees stands before it."""
     token, word = tokens[index], tokens[index].lower
-    if base(word) is None or word in _REPORTING:
+    if base(word) is None or word in _REPORTING or _relative(tokens[:index]):
         return False
     if index == 0:
         next_tag = tokens[1].tag if len(tokens) > 1 else "."
@@ -219,7 +224,9 @@ def _coordinated(tokens: Sequence[Token], at: int) -> bool:
         if tokens[index].tag != "CC" and tokens[index].text != ",":
             continue
         follow = index + 1
-        while follow < len(tokens) - 1 and tokens[follow].tag in ("RB", "CC"):
+        while follow < len(tokens) - 1 and (
+            tokens[follow].tag in ("RB", "CC") or tokens[follow].lower in ("sort", "kind", "of")
+        ):
             follow += 1
         if tokens[follow].tag in ("VBZ", "VBD", "VBP") or tokens[follow].lower in BE_FINITE:
             return True
