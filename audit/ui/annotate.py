@@ -18,7 +18,7 @@ from audit.resources import data_file
 from audit.ui import database, session
 from audit.ui.held_keys import ignore_held_keys
 from audit.ui.language import language, t, translated
-from audit.ui.literal import html, plain, reading
+from audit.ui.literal import html, plain, reading, sentence
 
 LEAST = timedelta(milliseconds=150)
 """Nobody reads and judges a text in less: an answer so soon was meant for the question before."""
@@ -50,7 +50,7 @@ def _card() -> None:
     else:
         _question(engine, account.id, shown)
     if note:
-        st.warning(plain(note), icon=":material/info:")
+        st.warning(plain(sentence(note)), icon=":material/info:")
     _progress(engine, account.id)
     with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
         st.markdown(guideline(shown.task if shown else "sentiment", language()))

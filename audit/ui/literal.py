@@ -27,6 +27,15 @@ def html(text: str) -> str:
     return escape(_valid(text))
 
 
+def sentence(text: str) -> str:
+    """With a capital letter and a full stop: errors are written without them.
+
+    >>> sentence("choose at least one label")
+    'Choose at least one label.'
+    """
+    return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!?。！？" else ".")
+
+
 def reading(text: str, language: str, extra: str = "") -> str:
     """A text to be read, as an HTML block that scrolls when it is long."""
     return _block(html(text), language, extra)

@@ -20,7 +20,7 @@ from audit.store import table_of, tables
 from audit.ui import database, session
 from audit.ui.headlines import headlines
 from audit.ui.language import summary, t, translated
-from audit.ui.literal import html, plain
+from audit.ui.literal import html, plain, sentence
 
 ROLES = ("manager",)
 WHOSE: tuple[Whose, ...] = ("both", "people", "gold")
@@ -112,7 +112,7 @@ def _orders(report: Report, entry: Mapping[str, Any]) -> str:
         f"<dt>{html(title)}</dt><dd>{html(order_text(report, entry, when))}</dd>"
         for when, title in (("observed", t("results.order_observed")), ("genuine", t("results.order_genuine")))
     )
-    change = html(translated(change_text(entry)))
+    change = html(sentence(translated(change_text(entry))))
     return f'<p>{html(what)}</p><dl class="audit-orders">{orders}</dl><p><strong>{change}</strong></p>'
 
 

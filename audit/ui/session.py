@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import ROLES, Account, log_in, require
 from audit.errors import NotAllowed
 from audit.ui.language import t, translated
-from audit.ui.literal import plain
+from audit.ui.literal import plain, sentence
 
 _ACCOUNT = "account_id"
 _FAILURES = "failures"
@@ -17,6 +17,9 @@ _KEPT = ("language",)
 FREE_FAILURES = 2
 """Wrong passwords before a session has to wait."""
 LONGEST_WAIT = 60
+"""Seconds."""
+_LONGEST = 1_000
+"""Characters of a name or password that are looked at: hashing a megabyte would keep the server busy."""
 
 
 def enter(engine: Engine, name: str, password: str) -> None:
@@ -25,7 +28,7 @@ def enter(engine: Engine, name: str, password: str) -> None:
     if left:
         raise NotAllowed(t("welcome.wait", count=left))
     try:
-        account = log_in(engine, name, password)
+        account = log_in(engine, name[:_LONGEST], password[:_LONGEST])
     except NotAllowed:
         failures = st.session_state.get(_FAILURES, 0) + 1
         st.session_state[_FAILURES] = failures
@@ -76,4 +79,4 @@ def allowed(engine: Engine, *roles: str) -> Account:
 
 def refused(problem: Exception) -> None:
     """Show what an `audit.errors` class says, in the session's language where it is known there."""
-    st.warning(plain(translated(str(problem))), icon=":material/info:")
+    st.warning(plain(sentence(translated(str(problem)))), icon=":material/info:")

@@ -14,10 +14,8 @@ def page() -> None:
         st.title(t("welcome.title"))
         st.write(t("welcome.what"))
         with st.form("log-in"):
-            name = st.text_input(t("welcome.name"), max_chars=80, autocomplete="username")
-            password = st.text_input(
-                t("welcome.password"), type="password", max_chars=200, autocomplete="current-password"
-            )
+            name = st.text_input(t("welcome.name"), autocomplete="username")
+            password = st.text_input(t("welcome.password"), type="password", autocomplete="current-password")
             sent = st.form_submit_button(t("welcome.log_in"), type="primary", width="stretch")
         if sent:
             try:
