@@ -27,8 +27,8 @@ _FAMILY = "adding words"
 def emphasizing_adverbs(text: Analysis, choices: random.Random) -> str | None:
     """An emphasizing adverb is put before an adjective or a verb of liking; the sentiment grows stronger.
 
-    >>> emphasizing_adverbs(Analysis("The apple is sweet."), random.Random(1))
-    'The apple is really sweet.'
+    >>> emphasizing_adverbs(Analysis("The apple is sweet."), random.Random(2))
+    'The apple is very sweet.'
     """
     found = places(text.tokens)
     if not found:
