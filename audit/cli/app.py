@@ -23,8 +23,8 @@ def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("app", help="serve the app: answer questions, adjudicate, browse, see results")
     add_database(parser)
-    parser.add_argument("--port", type=whole, default=8501, metavar="P")
-    parser.add_argument("--address", default="localhost", help="where to listen (default: localhost only)")
+    parser.add_argument("--port", type=whole, default=8501, metavar="P", help="where to listen (default: 8501)")
+    parser.add_argument("--address", default="localhost", help="and at which address (default: localhost only)")
     parser.set_defaults(run=run)
 
 

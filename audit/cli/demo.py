@@ -19,9 +19,9 @@ def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("demo", help="run, sample, gold and report on bundled reviews; then serve the app")
     parser.add_argument("--no-serve", action="store_true", help="stop after the report")
-    parser.add_argument("--db", default="audit-demo.db", metavar="PATH|URL")
+    parser.add_argument("--db", default="audit-demo.db", metavar="PATH|URL", help="database (default: audit-demo.db)")
     parser.add_argument("--html", default="audit-demo.html", metavar="FILE", help="where to write the report")
-    parser.add_argument("--port", type=whole, default=8501, metavar="P")
+    parser.add_argument("--port", type=whole, default=8501, metavar="P", help="of the app (default: 8501)")
     parser.add_argument("--workers", type=whole, metavar="N", help="processes (default: one per core)")
     parser.set_defaults(run=run)
 

@@ -14,14 +14,14 @@ def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("run", help="make and check metamorphic groups; the same command again goes on")
     add_database(parser)
-    parser.add_argument("--task", default="sentiment")
+    parser.add_argument("--task", default="sentiment", help="what the systems do (default: sentiment)")
     parser.add_argument("--corpus", required=True, metavar="NAME|FILE", help="see `audit corpora`, or a CSV or JSONL")
     parser.add_argument(
         "--systems", required=True, type=names, metavar="A,B", help="see `audit systems`, or module:name"
     )
     parser.add_argument("--relations", type=names, metavar="MR1.1,...", help="default: all that fit the corpus")
     parser.add_argument("--limit", type=whole, metavar="N", help="only the N sources with the smallest random numbers")
-    parser.add_argument("--seed", type=whole, default=0, metavar="S")
+    parser.add_argument("--seed", type=whole, default=0, metavar="S", help="of the random numbers (default: 0)")
     parser.add_argument("--unit", choices=("sentence", "document"), help="what a row of your file is")
     parser.add_argument("--language", help="language of your file where it has no such column (default: en)")
     parser.add_argument(

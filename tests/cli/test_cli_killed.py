@@ -1,0 +1,100 @@
+"""A run that is killed at half way, for real: the same command again gives the same report, byte for byte."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from audit.cli import main
+
+SOURCES = 600
+"""Three chunks of 200."""
+
+
+def verdicts(database: Path) -> int:
+    """Committed verdicts, as another process sees them."""
+    if not database.exists():
+        return 0
+    try:
+        with sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=5) as connection:
+            return connection.execute("SELECT count(*) FROM verdict").fetchone()[0]
+    except sqlite3.OperationalError:  # the tables are not there yet
+        return 0
+
+
+def children(pid: int) -> list[int]:
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            found.append(int(status.parent.name))
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def until(condition, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
+def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsys):
+    lines = ["text,gold", *(f"The film number {n} is good.,{('positive', 'negative')[n % 2]}" for n in range(SOURCES))]
+    (tmp_path / "reviews.csv").write_text("\n".join(lines), encoding="utf-8")
+    # Slow enough to be caught at half way on a fast machine.
+    with own.file.open("a", encoding="utf-8") as file:
+        file.write("\n\ndef slow(text):\n    import time\n    time.sleep(0.0005)\n    return answer(text)\n")
+    command = ["run", "--corpus", "reviews.csv", "--systems", ",".join(own.specs("slow", "failing"))]
+    command += ["--relations", "MR1.4,MR3.1", "--json"]
+
+    def report(database):
+        for arguments in (["sample", "--per-relation", "20"], ["gold"]):
+            assert main([*arguments, "--db", database]) == 0
+        capsys.readouterr()
+        assert main(["report", "--db", database, "--json"]) == 0
+        return capsys.readouterr().out
+
+    assert main([*command, "--db", "calm.db", "--workers", "0"]) == 0
+    everything = verdicts(tmp_path / "calm.db")
+    assert everything == 2 * 2 * SOURCES
+    expected = report("calm.db")
+
+    killed = tmp_path / "killed.db"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "audit.cli", *command, "--db", "killed.db", "--workers", "2"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert until(lambda: verdicts(killed) >= everything / 2 or process.poll() is not None, 60)
+        workers = children(process.pid)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert process.returncode == -signal.SIGKILL
+    assert everything / 2 <= verdicts(killed) < everything
+    assert workers
+    assert until(lambda: not any(map(alive, workers)), 10), "workers outlive the run that was killed"
+
+    assert main([*command, "--db", "killed.db", "--workers", "0"]) == 0
+    assert verdicts(killed) == everything
+    assert report("killed.db") == expected

@@ -1,0 +1,124 @@
+"""docs/commands.md has every command, every option and every key of the JSON, and nothing else.
+
+After simonw/sqlite-utils, tests/test_docs.py.
+"""
+
+import argparse
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from audit.cli import main, parser
+
+PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+
+
+def subcommands(of):
+    """(name, parser) of the commands right under a parser."""
+    for action in of._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.items()
+
+
+def commands():
+    """(full name, parser) of every command, `user add` under `user`."""
+    for name, one in subcommands(parser()):
+        yield name, one
+        yield from ((f"{name} {inner}", under) for inner, under in subcommands(one))
+
+
+def section(command):
+    """The text from a command's heading to the next heading."""
+    found = re.search(rf"^##+ `audit {command}`\n(.*?)(?=^##|\Z)", PAGE, re.DOTALL | re.MULTILINE)
+    return found.group(1) if found else None
+
+
+def options(command):
+    """What the table of a section explains: option strings and positional arguments."""
+    return re.findall(r"^\| `([^ `]+)[^`]*` \|", section(command) or "", re.MULTILINE)
+
+
+def example(command):
+    """The JSON that a section shows, or None."""
+    found = re.search(r"```json\n(.*?)```", section(command) or "", re.DOTALL)
+    return json.loads(found.group(1)) if found else None
+
+
+COMMANDS = dict(commands())
+
+
+def test_every_command_has_a_section_and_every_section_a_command():
+    assert re.findall(r"^##+ `audit (.*)`$", PAGE, re.MULTILINE) == sorted(
+        COMMANDS, key=lambda name: PAGE.find(f"# `audit {name}`\n")
+    )
+    assert all(section(name) for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_explained_and_no_other(command):
+    expected = []
+    for action in COMMANDS[command]._actions:
+        if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
+            continue
+        expected.append(action.option_strings[-1] if action.option_strings else action.metavar or action.dest)
+    assert sorted(options(command)) == sorted(expected)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_has_a_help(command):
+    assert [action.dest for action in COMMANDS[command]._actions if action.option_strings and not action.help] == []
+
+
+def test_every_example_parses():
+    examples = re.findall(r"^    audit (.*)$", PAGE, re.MULTILINE)
+    assert len(examples) >= len(COMMANDS) - 1
+    for line in examples:
+        arguments = parser().parse_args(shlex.split(line))
+        assert callable(arguments.run)
+
+
+def test_every_command_with_json_shows_it():
+    for name, one in COMMANDS.items():
+        has_json = any("--json" in action.option_strings for action in one._actions)
+        assert (example(name) is not None) == (has_json and name != "rerank"), name
+
+
+def shape(value):
+    """Keys of objects, with the shape of the first row of lists of objects."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [shape(value[0])]
+    if isinstance(value, dict):
+        return {name: shape(one) if name in ("cells", "relations", "studies") else None for name, one in value.items()}
+    return None
+
+
+def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monkeypatch):
+    (tmp_path / "reviews.csv").write_text("text,gold\nIt is good.,positive\nIt is bad.,negative", encoding="utf-8")
+    group = {"relation": "X", "system": "a", "source": "S.", "follow_ups": ["F."], "outputs": ["positive", "positive"]}
+    (tmp_path / "own.jsonl").write_text(json.dumps(group | {"verdict": "satisfied"}), encoding="utf-8")
+    monkeypatch.setenv("AUDIT_PASSWORD", "correct horse")
+    calls = {
+        "run": f"--corpus reviews.csv --systems {own.specs('calm')[0]} --relations MR3.1 --workers 0",
+        "sample": "--per-relation 5",
+        "gold": "",
+        "report": "",
+        "user add": "mia",
+        "user list": "",
+        "relations": "",
+        "systems": "",
+        "corpora": "",
+        "import-run": "own.jsonl --db other.db",
+    }
+    for name, arguments in calls.items():
+        as_json = ["--json"] if name != "user add" else []
+        assert main([*name.split(), *arguments.split(), *as_json]) == 0
+        shown = capsys.readouterr().out
+        if as_json:
+            real, documented = shape(json.loads(shown)), shape(example(name))
+            if name == "report":
+                assert list(real) == list(documented)
+                real, documented = ({key: one[key] for key in ("cells", "relations")} for one in (real, documented))
+            assert documented == real, name
