@@ -12,7 +12,7 @@ from audit.language.inflection import base, is_form
 from audit.language.text import Token
 from audit.language.wordsets import BE_FINITE, NEGATIONS, QUOTES, SUBORDINATORS, words
 
-_MODALS = words("can could will would should")
+_MODALS = words("can could will would should may might must")
 _HAVE = words("has have had")
 _DO = words("does do did")
 _CLITICS = {
@@ -35,8 +35,8 @@ _JARRING = words(
     "even both quite rather pretty almost nearly look whoever "
     "practically virtually simply but yet although though however while whereas unless until any anything anyone "
     "anybody ever either or perhaps maybe such so nonetheless nevertheless always again occasionally fairly plenty "
-    "several lots instead unfortunately sadly luckily fortunately otherwise once rarely bit mostly largely partly "
-    "partially ultimately all as if because since"
+    "several lots instead unfortunately sadly luckily fortunately otherwise once rarely bit alone mostly largely "
+    "partly partially ultimately all as if because since"
 )
 # Adverbs of the whole sentence: "not" follows them.
 _SENTENCE_ADVERBS = words(
@@ -47,7 +47,8 @@ _IMPERATIVES = words("see watch rent buy go check give take read expect consider
 """Verbs of advice that open a review's sentence without a subject."""
 _REPORTING = words("think thinks believe guess suppose say says feel hope know wish bet suspect")
 """Negating these negates what follows, or changes the meaning; no group."""
-_LINKS = words("of in by with from for to on about at")
+_DASHES = words("- -- – —")
+_IDIOMS = ("time will tell", "rumor has it", "rumour has it", "word has it", "legend has it", "i rest my case")
 _NOUN_PHRASE = frozenset({"DT", "PRP$", "JJ", "NN", "NNS", "NNP", "NNPS", "CD", "POS", "JJR", "VBG", "RB", "CC", "PDT"})
 
 
@@ -62,7 +63,7 @@ def negate(tokens: Sequence[Token]) -> dict[int, str] | None:
     if not tokens or _barred(tokens):
         return None
     at = _main_verb(tokens)
-    return None if at is None else _negated(tokens, at)
+    return None if at is None or _goes_on(tokens, at) else _negated(tokens, at)
 
 
 def _barred(tokens: Sequence[Token]) -> bool:
@@ -79,6 +80,23 @@ def _barred(tokens: Sequence[Token]) -> bool:
         if token.text in QUOTES and (token.text not in "'’" or not index or token.start > tokens[index - 1].end):
             return True
     return False
+
+
+def _goes_on(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a later clause or afterthought builds on what the negation would deny.
+
+    "It is not dull, and that is what saves it"; "the actors are not superb -- the best there are".
+    """
+    joined = False
+    for token in tokens[at + 1 :]:
+        word = token.lower
+        if word in _DASHES:
+            return True
+        if joined and (token.tag in ("VBZ", "VBP", "VBD", "MD") or word in BE_FINITE or word in _MODALS):
+            return True
+        joined = joined or word in (",", "and", "than", "thats")
+    before = " ".join(token.lower for token in tokens[max(0, at - 1) : at + 3])
+    return before.startswith(_IDIOMS)
 
 
 def _main_verb(tokens: Sequence[Token]) -> int | None:
@@ -172,7 +190,8 @@ def _negated(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
     after = at + 1
     if after >= len(tokens) or tokens[after].text in ".!,":
         if (
-            word not in BE_FINITE
+            (after >= len(tokens) or tokens[after].text != ",")
+            and word not in BE_FINITE
             and word not in _HAVE
             and word not in _DO
             and word not in _MODALS
@@ -182,13 +201,19 @@ def _negated(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
         return None  # nothing left to negate with: "he is."
     if tokens[after].text[0] in "([-–—" or tokens[after].lower in ("got", "what", "kind", "sort"):
         return None
-    if at and tokens[at - 1].lower == "there" and (word in ("are", "were") or tokens[after].lower == "the"):
-        return None  # "there are not moments"
+    if (
+        at
+        and tokens[at - 1].lower == "there"
+        and (word in ("are", "were") or tokens[after].tag not in ("DT", "NN", "JJ"))
+    ):
+        return None  # "there are not moments", "there is not Anne Bancroft"
+    if at and tokens[at - 1].lower == "there" and tokens[after].lower == "the":
+        return None
     if word in _DO and tokens[after].tag in ("VB", "VBP"):
         return {at: f"{token.text} not"}
     if word in _HAVE and not _is_auxiliary(tokens, at):
-        if tokens[after].lower == "to" or tokens[after].lower == "got":
-            return None
+        if tokens[after].lower in ("to", "got") or any(one.tag == "VBN" for one in tokens[after : after + 5]):
+            return None  # "has at last decisively broken": an auxiliary after all
         return _supported(tokens, at)
     if word in BE_FINITE or word in _MODALS or word in _CLITICS or word in _HAVE:
         return _with_not(tokens, at)
