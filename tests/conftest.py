@@ -5,10 +5,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from audit.corpora import Row
 from audit.keys import fingerprint
 from audit.tasks import Input
+
+# The same examples in every run: a test that fails, fails for everybody.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
 
 LABELS = ("positive", "neutral", "negative")
 

@@ -93,7 +93,10 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsy
     assert process.returncode == -signal.SIGKILL
     assert everything / 2 <= verdicts(killed) < everything
     assert workers
-    assert until(lambda: not any(map(alive, workers)), 10), "workers outlive the run that was killed"
+    ended = until(lambda: not any(map(alive, workers)), 10)
+    for left in filter(alive, workers):
+        os.kill(left, signal.SIGKILL)
+    assert ended, "workers outlive the run that was killed"
 
     assert main([*command, "--db", "killed.db", "--workers", "0"]) == 0
     assert verdicts(killed) == everything
