@@ -18,7 +18,7 @@ def headlines(report: Report) -> list[tuple[str, str]]:
     compared = totals["relations_compared"]
     if compared:
         number = t("headline.of", part=totals["best_changes"], whole=compared)
-        lines.append((number, t("headline.best", orders=totals["order_changes"])))
+        lines.append((number, t("headline.best", count=compared, orders=totals["order_changes"])))
     if totals["judged"] is not None:
         lines.append(
             (

@@ -1,8 +1,10 @@
 """The app's texts in English and Chinese: `t("annotate.undo")`. They are written in data/ui/en.toml and zh.toml."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
+from string import Formatter
 from typing import Any
 
 import streamlit as st
@@ -56,8 +58,17 @@ def translated(sentence: str) -> str:
 
 
 def sentence_in(code: str, sentence: str) -> str:
-    """As `translated`, in the language `code`."""
-    return texts(code)[_sentences()[sentence]] if sentence in _sentences() else sentence
+    """As `translated`, in the language `code`.
+
+    >>> sentence_in("en", "there is an account 'ann' already; choose another name")
+    "there is an account 'ann' already; choose another name"
+    """
+    if code == "en":
+        return sentence
+    for pattern, key in _sentences():
+        if found := pattern.fullmatch(sentence):
+            return texts(code)[key].format(**found.groupdict())
+    return sentence
 
 
 def summary(task: str, relation: str, english: str) -> str:
@@ -84,8 +95,15 @@ def language_switch() -> None:
 
 
 @cache
-def _sentences() -> Mapping[str, str]:
-    return {text: key for key, text in texts("en").items() if key.startswith("sentence.")}
+def _sentences() -> list[tuple[re.Pattern[str], str]]:
+    """Patterns of the sentences of `[sentence]` in English, and their keys; a field stands for anything."""
+    found = []
+    for key, text in texts("en").items():
+        if key.startswith("sentence."):
+            parts = Formatter().parse(text)
+            pattern = "".join(re.escape(before) + (f"(?P<{name}>.*?)" if name else "") for before, name, _, _ in parts)
+            found.append((re.compile(pattern, re.DOTALL), key))
+    return found
 
 
 def _flat(table: Mapping[str, Any], before: str) -> list[tuple[str, str]]:

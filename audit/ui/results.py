@@ -15,7 +15,7 @@ from audit.reports import charts
 from audit.reports.build import Report, cells_of
 from audit.reports.html import to_html
 from audit.reports.study import study_report
-from audit.reports.words import change_text, notes_of, order_text, place, signature_line, summary_of
+from audit.reports.words import UNKNOWN, change_text, notes_of, order_text, place, signature_line, summary_of
 from audit.store import table_of, tables
 from audit.ui import database, session
 from audit.ui.headlines import headlines
@@ -158,7 +158,7 @@ def _table(cells: list[dict[str, Any]], names: tuple[str, ...], height: int | Li
     """Cells as a table that sorts: rates in per cent."""
     rows = [{t(f"column.{name}"): _shown(cell, name) for name in names} for cell in cells]
     rates = {t(f"column.{name}"): st.column_config.NumberColumn(format="%.1f") for name in names if name in _RATES}
-    st.dataframe(rows, hide_index=True, height=height, column_config=rates)
+    st.dataframe(rows, hide_index=True, height=height, column_config=rates, placeholder=UNKNOWN)
 
 
 def _shown(cell: Mapping[str, Any], name: str) -> Any:

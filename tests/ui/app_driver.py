@@ -83,17 +83,21 @@ def prepare(path: Path) -> Prepared:
     return Prepared(engine, path, **accounts)
 
 
-def open_app(name: str | None = None, language: str | None = None, password: str = PASSWORD) -> AppTest:
-    """The app, with somebody logged in."""
+def open_app(account: Account | None = None, language: str | None = None) -> AppTest:
+    """The app, as somebody who is logged in sees it, or the log-in page."""
     app = AppTest.from_file(str(APP), default_timeout=20)
+    if account:
+        app.session_state["account_id"] = account.id
     if language:
         app.session_state["language"] = language
-    app.run()
-    if name:
-        app.text_input[0].set_value(name)
-        app.text_input[1].set_value(password)
-        app.button[0].click().run()
-    return app
+    return app.run()
+
+
+def log_in(app: AppTest, name: str, password: str = PASSWORD) -> AppTest:
+    """Fill in the log-in page and send it."""
+    app.text_input[0].set_value(name)
+    app.text_input[1].set_value(password)
+    return app.button[0].click().run()
 
 
 def go(app: AppTest, name: str) -> AppTest:

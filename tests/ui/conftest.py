@@ -1,14 +1,29 @@
 """Fixtures of the app's tests."""
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from app_driver import Prepared, prepare
 
+from audit.store import open_store
+
+
+@pytest.fixture(scope="session")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    """The database that every test gets a copy of."""
+    made = prepare(tmp_path_factory.mktemp("app") / "audit.db")
+    with made.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    made.engine.dispose()
+    return made
+
 
 @pytest.fixture
-def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+def prepared(original: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
     """A database of its own for each test, which the app opens."""
-    made = prepare(tmp_path / "audit.db")
-    monkeypatch.setenv("AUDIT_DB", str(made.path))
-    return made
+    path = tmp_path / "audit.db"
+    shutil.copy(original.path, path)
+    monkeypatch.setenv("AUDIT_DB", str(path))
+    return replace(original, engine=open_store(str(path)), path=path)

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from app_driver import HOSTILE, PASSWORD, TEXTS, Prepared, blocks, go, open_app, said
+from app_driver import HOSTILE, PASSWORD, TEXTS, Prepared, blocks, go, log_in, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
@@ -36,20 +36,17 @@ def press(app: AppTest, answer: str) -> int:
 def test_a_wrong_password_is_refused_and_repeated_ones_wait(
     prepared: Prepared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = open_app("ann", password="something else")
+    app = log_in(open_app(), "ann", "something else")
     assert "Name or password is wrong, or the account is disabled" in said(app)
     assert "account_id" not in app.session_state
     for _ in range(session.FREE_FAILURES):
-        app.text_input[1].set_value("wrong again")
-        app.button[0].click().run()
-    app.text_input[1].set_value(PASSWORD)
-    app.button[0].click().run()
+        log_in(app, "ann", "wrong again")
+    log_in(app, "ann")
     assert "Too many wrong passwords" in said(app)
     assert "account_id" not in app.session_state
     later = session.time.monotonic() + 5
     monkeypatch.setattr(session.time, "monotonic", lambda: later)
-    app.text_input[1].set_value(PASSWORD)
-    app.button[0].click().run()
+    log_in(app, "ann")
     assert app.session_state["account_id"] == prepared.ann.id
 
 
@@ -62,7 +59,7 @@ def test_no_database_is_said_and_not_raised(tmp_path, monkeypatch: pytest.Monkey
 
 
 def test_the_session_keeps_the_id_and_logging_out_forgets_it(prepared: Prepared) -> None:
-    app = open_app("ann")
+    app = log_in(open_app(), "ann")
     assert PASSWORD not in str(app.session_state)
     app.button(key="log-out").click().run()
     assert "account_id" not in app.session_state
@@ -70,7 +67,7 @@ def test_the_session_keeps_the_id_and_logging_out_forgets_it(prepared: Prepared)
 
 
 def test_a_disabled_account_is_out_at_the_next_click(prepared: Prepared) -> None:
-    app = open_app("ann")
+    app = open_app(prepared.ann)
     table = table_of(tables.Annotator)
     with prepared.engine.begin() as connection:
         connection.execute(table.update().where(table.c.name == "ann").values(disabled=True))
@@ -80,7 +77,7 @@ def test_a_disabled_account_is_out_at_the_next_click(prepared: Prepared) -> None
 
 
 def test_two_people_who_agree_make_an_answer(prepared: Prepared) -> None:
-    ann, ben = open_app("ann"), open_app("ben")
+    ann, ben = open_app(prepared.ann), open_app(prepared.ben)
     first = press(ann, "positive")
     assert not rows(prepared, tables.Answer)
     assert press(ben, "positive") == first
@@ -93,11 +90,11 @@ def test_two_people_who_agree_make_an_answer(prepared: Prepared) -> None:
 
 
 def test_disagreement_goes_to_the_adjudicator(prepared: Prepared) -> None:
-    ann, ben = open_app("ann"), open_app("ben")
+    ann, ben = open_app(prepared.ann), open_app(prepared.ben)
     ann.text_input[0].set_value("it is **irony**").run()
     first = press(ann, "positive")
     assert press(ben, "negative") == first
-    judge_app = open_app("judge")
+    judge_app = open_app(prepared.judge)
     go(judge_app, "adjudicate")
     page = blocks(judge_app)
     assert "Annotator A:" in page
@@ -118,9 +115,9 @@ def test_disagreement_goes_to_the_adjudicator(prepared: Prepared) -> None:
 
 def test_putting_a_dispute_off_shows_the_next_one(prepared: Prepared) -> None:
     for name, answer in (("ann", "positive"), ("ben", "negative")):
-        app = open_app(name)
+        app = open_app(getattr(prepared, name))
         disputed = [press(app, answer), press(app, answer)]
-    app = open_app("judge")
+    app = open_app(prepared.judge)
     go(app, "adjudicate")
     app.button(key=f"later-{disputed[0]}").click().run()
     assert app.button(key=f"settle-{disputed[1]}")
@@ -129,7 +126,7 @@ def test_putting_a_dispute_off_shows_the_next_one(prepared: Prepared) -> None:
 
 
 def test_undo_shows_that_question_again_and_keeps_the_history(prepared: Prepared) -> None:
-    app = open_app("ann")
+    app = open_app(prepared.ann)
     first = press(app, "positive")
     app.button(key=next(str(one.key) for one in app.button if str(one.key).startswith("undo"))).click().run()
     assert press(app, "negative") == first
@@ -139,14 +136,14 @@ def test_undo_shows_that_question_again_and_keeps_the_history(prepared: Prepared
 
 
 def test_nothing_to_undo_is_said(prepared: Prepared) -> None:
-    app = open_app("ann")
+    app = open_app(prepared.ann)
     app.button(key=next(str(one.key) for one in app.button if str(one.key).startswith("undo"))).click().run()
     assert "no answer of yours to undo" in said(app)
 
 
 def test_an_answer_that_comes_too_soon_is_not_taken(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(annotate, "LEAST", timedelta(minutes=1))
-    app = open_app("ann")
+    app = open_app(prepared.ann)
     before = app.session_state["shown"]
     press(app, "positive")
     assert "not counted" in said(app)
@@ -156,7 +153,7 @@ def test_an_answer_that_comes_too_soon_is_not_taken(prepared: Prepared, monkeypa
 
 
 def test_an_answer_to_another_question_than_the_one_shown_is_not_taken(prepared: Prepared) -> None:
-    app = open_app("ann")
+    app = open_app(prepared.ann)
     id, *moments = app.session_state["shown"]
     app.session_state["shown"] = (id + 1, *moments)
     press(app, "positive")
@@ -165,7 +162,7 @@ def test_an_answer_to_another_question_than_the_one_shown_is_not_taken(prepared:
 
 
 def test_a_question_answered_elsewhere_meanwhile_is_refused(prepared: Prepared) -> None:
-    app = open_app("ann")
+    app = open_app(prepared.ann)
     shown = next_question(prepared.engine, prepared.ann.id)
     assert shown is not None
     judge(prepared.engine, prepared.ann.id, shown.id, "neutral")
@@ -175,7 +172,7 @@ def test_a_question_answered_elsewhere_meanwhile_is_refused(prepared: Prepared) 
 
 
 def test_a_foreign_text_is_shown_literally(prepared: Prepared) -> None:
-    app = open_app("ann")
+    app = open_app(prepared.ann)
     for _ in range(len(TEXTS)):
         page = blocks(app)
         if "alert(1)" in page:
@@ -187,7 +184,7 @@ def test_a_foreign_text_is_shown_literally(prepared: Prepared) -> None:
 
 
 def test_nothing_left_is_said_and_the_last_can_be_undone(prepared: Prepared) -> None:
-    app = open_app("ann")
+    app = open_app(prepared.ann)
     for _ in TEXTS:
         last = press(app, "unsure")
     assert "Nothing left for you" in blocks(app)
@@ -196,7 +193,7 @@ def test_nothing_left_is_said_and_the_last_can_be_undone(prepared: Prepared) -> 
 
 
 def test_nothing_of_a_system_reaches_an_annotator(prepared: Prepared) -> None:
-    app = open_app("ann")
+    app = open_app(prepared.ann)
     press(app, "positive")
     sent = blocks(app) + said(app) + str(app.session_state) + str([one.label for one in app.button])
     for word in ("vader", "textblob", "MR1.4", "MR3.1"):

@@ -60,7 +60,7 @@ def test_a_page_refuses_somebody_who_is_not_logged_in(prepared: Prepared, name: 
 
 
 def test_the_address_of_a_page_does_not_open_it_for_an_annotator(prepared: Prepared) -> None:
-    app = go(open_app("ann"), "results")
+    app = go(open_app(prepared.ann), "results")
     assert not app.exception
     assert not app.tabs
     assert any(str(one.key).startswith("judge-") for one in app.button)
@@ -71,7 +71,7 @@ def test_the_address_of_a_page_does_not_open_it_for_an_annotator(prepared: Prepa
 def test_every_page_in_every_language(prepared: Prepared, name: str, language: str) -> None:
     judge(prepared.engine, prepared.ann.id, next_question(prepared.engine, prepared.ann.id).id, "positive")  # type: ignore[union-attr]
     judge(prepared.engine, prepared.ben.id, next_question(prepared.engine, prepared.ben.id).id, "negative")  # type: ignore[union-attr]
-    app = go(open_app("boss", language), name)
+    app = go(open_app(prepared.boss, language), name)
     assert not app.exception
     assert not app.error
     assert app.button(key="log-out").label == text_in(language, "app.log_out")
@@ -80,7 +80,7 @@ def test_every_page_in_every_language(prepared: Prepared, name: str, language: s
 @pytest.mark.parametrize(("name", "home"), [("ann", "annotate"), ("judge", "adjudicate"), ("boss", "results")])
 def test_everybody_begins_on_a_page_of_theirs(prepared: Prepared, name: str, home: str) -> None:
     assert next(place for place in PLACES if place.name == home).home == getattr(prepared, name).role
-    open_app(name)
+    open_app(getattr(prepared, name))
     lease = table_of(tables.Lease)
     with prepared.engine.connect() as connection:
         held = connection.execute(select(lease.c.annotator_id)).scalars().all()
@@ -88,7 +88,7 @@ def test_everybody_begins_on_a_page_of_theirs(prepared: Prepared, name: str, hom
 
 
 def test_the_language_is_switched_and_stays(prepared: Prepared) -> None:
-    app = open_app("ann")
+    app = open_app(prepared.ann)
     app.segmented_control[0].set_value("zh").run()
     assert text_in("zh", "label.positive") in [one.label for one in app.button]
     app.run()
@@ -99,7 +99,7 @@ def test_the_language_is_switched_and_stays(prepared: Prepared) -> None:
 
 def test_browse_says_why_a_satisfaction_is_false(prepared: Prepared) -> None:
     judged_by_all(prepared)
-    app = go(open_app("judge"), "browse")
+    app = go(open_app(prepared.judge), "browse")
     app.selectbox(key="browse-state").set_value("false").run()
     assert not app.exception
     page = blocks(app)
@@ -112,7 +112,7 @@ def test_browse_says_why_a_satisfaction_is_false(prepared: Prepared) -> None:
 
 
 def test_browse_pages_forth_and_back(prepared: Prepared) -> None:
-    app = go(open_app("judge"), "browse")
+    app = go(open_app(prepared.judge), "browse")
     first = app.dataframe[0].value
     app.button(key="browse-next").click().run()
     second = app.dataframe[0].value
@@ -122,7 +122,7 @@ def test_browse_pages_forth_and_back(prepared: Prepared) -> None:
 
 
 def test_results_show_the_report_and_follow_new_answers(prepared: Prepared) -> None:
-    app = go(open_app("boss"), "results")
+    app = go(open_app(prepared.boss), "results")
     assert "questions wait for an answer" in blocks(app)
     assert "of the reported satisfaction is false" not in blocks(app)
     judged_by_all(prepared)
@@ -138,14 +138,14 @@ def test_the_signature_on_the_page_is_the_report_s(prepared: Prepared) -> None:
     from audit.reports.study import study_report
     from audit.reports.words import signature_line
 
-    app = go(open_app("boss"), "results")
+    app = go(open_app(prepared.boss), "results")
     report = study_report(prepared.engine)
     assert app.code[0].value == signature_line(report["signature"])
     json.dumps(report)
 
 
 def test_a_manager_adds_an_account(prepared: Prepared) -> None:
-    app = go(open_app("boss"), "accounts")
+    app = go(open_app(prepared.boss), "accounts")
     app.text_input[0].set_value("new :smile:")
     app.text_input[1].set_value("short")
     app.button[0].click().run()
