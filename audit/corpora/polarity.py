@@ -1,12 +1,9 @@
 """NLTK's `movie_reviews`, the polarity dataset v2.0 of Pang and Lee (2004): the corpus of the study.
 
-2,000 documents, one sentence per line, tokenised and lower-case. Read straight from NLTK's data path, zipped or not,
-without importing NLTK (which takes a second).
+2,000 documents, one sentence per line, tokenised and lower-case. Found on NLTK's data path, zipped or not.
 """
 
-import os
 import re
-import sys
 import zipfile
 from collections.abc import Iterator
 from functools import lru_cache
@@ -24,30 +21,13 @@ _GOLD = {"neg": "negative", "pos": "positive"}
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-def search_path() -> list[Path]:
-    """The folders in which NLTK looks for data, in its order: `nltk.data.path` where NLTK is loaded, else what it will
-    be by NLTK's own rule (the environment variable NLTK_DATA, the home folder, the environment, the system)."""
-    if "nltk.data" in sys.modules:
-        return [Path(folder) for folder in sys.modules["nltk.data"].path]
-    folders = [folder for folder in os.environ.get("NLTK_DATA", "").split(os.pathsep) if folder]
-    home = os.path.expanduser("~/nltk_data")
-    if home != "~/nltk_data":
-        folders.append(home)
-    prefix = Path(sys.prefix)
-    folders += [str(prefix / "nltk_data"), str(prefix / "share" / "nltk_data"), str(prefix / "lib" / "nltk_data")]
-    if sys.platform.startswith("win"):
-        folders += [os.path.join(os.environ.get("APPDATA", "C:\\"), "nltk_data")]
-        folders += [rf"{drive}:\nltk_data" for drive in "CDE"]
-    else:
-        folders += [f"/usr/{middle}nltk_data" for middle in ("share/", "local/share/", "lib/", "local/lib/")]
-    return [Path(folder) for folder in folders]
-
-
 def path() -> Path | None:
     """The corpus's zip file or folder, the first on NLTK's data path; None where there is none."""
-    for folder in search_path():
+    import nltk.data
+
+    for folder in nltk.data.path:
         for name in ("movie_reviews.zip", "movie_reviews"):
-            found = folder / "corpora" / name
+            found = Path(folder) / "corpora" / name
             if found.exists():
                 return found
     return None

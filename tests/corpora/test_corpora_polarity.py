@@ -1,15 +1,12 @@
 """Polarity v2.0: on a small copy of its layout, and on the data themselves where they are."""
 
-import json
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
+import nltk.data
 import pytest
 
 from audit.corpora import get_corpus
-from audit.corpora.polarity import search_path
 from audit.errors import BadFile, NotInstalled
 
 REAL = Path(__file__).parents[2].parent / "shared" / "data" / "nltk_data"
@@ -20,8 +17,7 @@ POSITIVE = 'it \'s " good " ( really ) . \n'
 @pytest.fixture
 def nltk_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty NLTK data path."""
-    monkeypatch.setenv("NLTK_DATA", str(tmp_path))
-    monkeypatch.setattr("audit.corpora.polarity.search_path", lambda: [tmp_path])
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
     (tmp_path / "corpora").mkdir()
     return tmp_path
 
@@ -86,19 +82,9 @@ def test_a_damaged_archive_says_so(nltk_data: Path, content: bytes | None) -> No
         list(get_corpus("polarity-v2").rows())
 
 
-def test_the_path_is_nltks_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What we compute without importing NLTK is what NLTK computes."""
-    monkeypatch.setenv("NLTK_DATA", str(tmp_path))
-    code = "import nltk.data, json; print(json.dumps(nltk.data.path))"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    for name in ("nltk.data", "nltk"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    assert [str(folder) for folder in search_path()] == json.loads(found.stdout)
-
-
 @pytest.mark.skipif(not (REAL / "corpora" / "movie_reviews.zip").exists(), reason="NLTK's movie_reviews is not there")
 def test_the_real_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audit.corpora.polarity.search_path", lambda: [REAL])
+    monkeypatch.setattr(nltk.data, "path", [str(REAL)])
     corpus = get_corpus("polarity-v2")
     assert corpus.size() == 2000
     first = next(corpus.rows())
