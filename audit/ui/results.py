@@ -176,7 +176,7 @@ def _judging(engine: Engine, account_id: int, report: Report) -> None:
     ]
     for column, (name, number) in zip(st.columns(len(numbers)), numbers, strict=True):
         column.metric(name, f"{number:,}")
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns([5, 2], gap="medium")
     with left:
         st.caption(t("progress.by_cell"))
         _table(report["cells"], (*_whole(report), "drawn", "judged", "waiting"), height=320)
