@@ -7,14 +7,14 @@ import pytest
 from sqlalchemy import func, select
 
 from audit.corpora import Row
-from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import fitting, run
 from audit.sampling.draw import Size, draw_all
 from audit.store import open_store, table_of, tables
-from audit.tasks import Input, Output
+from audit.tasks import Input
 
 
 @pytest.fixture(autouse=True)
@@ -370,81 +370,6 @@ def test_sentence_relations_on_documents_are_relations_of_their_own(own, engine)
     with engine.connect() as connection:
         params = connection.execute(select(relation.c.params).where(relation.c.name == "MR1.4")).scalar_one()
     assert '"share":0.5' in params
-
-
-def test_relations_that_do_not_fit_are_refused(toy_corpus, toy_relations):
-    with pytest.raises(AuditError, match=r"relation MR5\.1 is about a document, corpus toy has sentences$"):
-        fitting(toy_corpus(), ["MR1.1", "MR5.1"])
-    with pytest.raises(AuditError, match="about a sentence, corpus documents has documents; --document-share"):
-        fitting(Documents(), ["MR1.1"])
-    with pytest.raises(AuditError, match="--document-share is for documents"):
-        fitting(toy_corpus(), ["MR1.1"], 0.5)
-    with pytest.raises(UnknownName, match=r"unknown relation 'MR99'; known are: MR1\.1"):
-        fitting(toy_corpus(), ["MR99"])
-    assert [one.name for one in fitting(toy_corpus(), ["T2", "T1", "T2"])] == ["T2", "T1"]
-    assert "MR5.1" not in [one.name for one in fitting(toy_corpus(), None)]
-
-
-class Absent:
-    """A system of another task, or one that is not installed."""
-
-    name, version, settings, languages, summary = "absent", "1", {}, ("en",), ""
-
-    def __init__(self, tasks, needs):
-        self.tasks, self._needs = tasks, needs
-
-    def needs(self):
-        return self._needs
-
-    def prepare(self):
-        raise RuntimeError("prepared too early")
-
-    def run(self, inputs):
-        return [Output("positive") for _ in inputs]
-
-
-def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relations, monkeypatch):
-    def opened():
-        raise AssertionError("opened too early")
-
-    def attempt(systems, corpus=None, **options):
-        run(opened, corpus or toy_corpus(), systems, toy_relations, InProcess(), **options)
-
-    for limit in (0, -3):
-        with pytest.raises(AuditError, match=f"--limit {limit}: must be at least 1"):
-            attempt(own.specs("calm"), limit=limit)
-    with pytest.raises(UnknownName, match="unknown system 'nobody'"):
-        attempt(["nobody"])
-    with pytest.raises(AuditError, match="has no 'nothing'"):
-        attempt(own.specs("nothing"))
-    monkeypatch.setattr("audit.runner.run.get_system", lambda spec: Absent(("translation",), None))
-    with pytest.raises(AuditError, match="system x does translation, not sentiment"):
-        attempt(["x"])
-    monkeypatch.setattr("audit.runner.run.get_system", lambda spec: Absent(("sentiment",), "pip install it"))
-    with pytest.raises(NotInstalled, match="system x is not installed; pip install it"):
-        attempt(["x"])
-    monkeypatch.setattr("audit.runner.run.get_system", lambda spec: Absent(("sentiment",), None))
-    corpus = toy_corpus()
-    corpus.needs = lambda: "get it"
-    with pytest.raises(NotInstalled, match="corpus toy is not available; get it"):
-        attempt(["x"], corpus)
-
-
-def test_a_corpus_that_breaks_half_way_stores_nothing(own, toy_corpus, toy_relations, engine, content):
-    class Breaking(toy_corpus):
-        def rows(self):
-            rows = super().rows()
-            yield next(rows)
-            raise AuditError("row 2 is broken")
-
-    before = content(engine)
-    with pytest.raises(AuditError, match="row 2 is broken"):
-        run(engine, Breaking(), own.specs("calm"), toy_relations, InProcess())
-    assert content(engine) == before
-    empty = toy_corpus(0)
-    with pytest.raises(AuditError, match="corpus toy has no rows"):
-        run(engine, empty, own.specs("calm"), toy_relations, InProcess())
-    assert content(engine) == before
 
 
 def test_two_runs_at_the_same_time_end_with_the_same_content(own, tmp_path, toy_corpus, toy_relations, content):
