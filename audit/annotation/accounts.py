@@ -21,8 +21,11 @@ class Account:
     role: str
 
 
-def add_account(engine: Engine, name: str, role: str, password: str, languages: str = "") -> Account:
-    """A new account. Raises AuditError for a taken or empty name, an unknown role or a short password."""
+def add_account(engine: Engine, name: str, role: str, password: str, *, by: int | None = None) -> Account:
+    """A new account, made by a manager (`by`, an account id) or by whoever has the database itself (None).
+
+    Raises AuditError for a taken or empty name, an unknown role or a short password; NotAllowed for another role.
+    """
     name = name.strip()
     if not name or name == GOLD or len(name) > 80 or not name.isprintable():
         raise AuditError(f"account name {name!r}: must be 1 to 80 printable characters and not {GOLD!r}")
@@ -34,12 +37,14 @@ def add_account(engine: Engine, name: str, role: str, password: str, languages: 
         "name": name,
         "role": role,
         "password": _hasher().hash(password),
-        "languages": languages,
+        "languages": "",
         "disabled": False,
         "created_at": tables.now(),
     }
     table = table_of(tables.Annotator)
     with engine.begin() as connection:
+        if by is not None:
+            require(connection, by, "manager")
         if connection.execute(select(table.c.id).where(table.c.name == name)).first():
             raise AuditError(f"there is an account {name!r} already; choose another name")
         connection.execute(table.insert(), row)

@@ -9,15 +9,6 @@ from typing import Any
 
 from audit.cli.options import add_database, say, whole
 
-FLAGS = {
-    "server.headless": "true",
-    "server.fileWatcherType": "none",
-    "browser.gatherUsageStats": "false",
-    "client.toolbarMode": "minimal",
-    # Streamlit collects garbage after every rerun: 100 ms a click that nothing here needs.
-    "runner.postScriptGC": "false",
-}
-
 
 def add(commands: Any) -> None:
     """Register the command."""
@@ -42,11 +33,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 def serve(database: str, port: int, address: str = "localhost") -> None:
     """Run Streamlit until it is stopped. Raises AuditError for a port that is no port or is taken."""
+    from audit.ui.flags import arguments
+
     check_port(port, address)
     say(f"The app is at http://{address}:{port} (stop it with Ctrl-C).")
-    flags = {**FLAGS, "server.port": str(port), "server.address": address}
     command = [sys.executable, "-m", "streamlit", "run", str(script())]
-    command += [part for name, value in flags.items() for part in (f"--{name}", value)]
+    command += [*arguments(port), "--server.address", address]
     subprocess.run(command, env={**os.environ, "AUDIT_DB": _absolute(database)}, check=False)
 
 

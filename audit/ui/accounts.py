@@ -31,8 +31,8 @@ def page() -> None:
         sent = st.form_submit_button(t("accounts.add"), type="primary")
     if sent:
         try:
-            session.allowed(engine, *ROLES)
-            add_account(engine, name, role, password)
+            manager = session.allowed(engine, *ROLES)
+            add_account(engine, name, role, password, by=manager.id)
         except AuditError as problem:
             session.refused(problem)
             return

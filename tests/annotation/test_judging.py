@@ -166,6 +166,9 @@ def test_roles_are_checked_on_every_write(engine, who):
     with pytest.raises(NotAllowed):
         next_question(engine, who["cy"])
     assert rows(engine, tables.Adjudication) == []
+    with pytest.raises(NotAllowed, match="needs the role manager"):
+        add_account(engine, "evil", "manager", PASSWORD, by=who["ann"])
+    assert add_account(engine, "new", "annotator", PASSWORD, by=who["mia"]).role == "annotator"
 
 
 @pytest.mark.parametrize(
