@@ -84,7 +84,7 @@ def table(cells):
     )
     lines = ["| relation | cells | true R_FS | coverage | worst cell | mean width |", "|---|---|---|---|---|---|"]
     lines += [
-        f"| {name} | {row.cells} | {row.least:.3f}-{row.most:.3f} "
+        f"| {name} | {int(row.cells)} | {row.least:.3f}-{row.most:.3f} "
         f"| {row.held:.3f} | {row.worst:.3f} | {row.width:.3f} |"
         for name, row in by_relation.iterrows()
     ]
