@@ -20,6 +20,4 @@ def brennan_prediger(ratings: Ratings, weights: np.ndarray | None = None) -> Par
     weights = np.eye(len(ratings.labels)) if weights is None else weights
     observed, influence = observed_agreement(ratings, weights)
     expected = float(weights.mean())
-    return Parts(
-        observed, expected, influence, np.zeros(ratings.items), int(ratings.shared.sum()), ratings.clusters
-    )
+    return Parts(observed, expected, influence, np.zeros(ratings.items), int(ratings.shared.sum()), ratings.clusters)

@@ -3,8 +3,8 @@
 Every coefficient is (observed - expected) / (1 - expected). Its variance comes from linearisation: the influence of an
 item is how far the value moves when the item counts a little more. Influences sum to 0, and the variance of the mean
 over n independent items is the sum of their squares over n (n - 1). Where no rating is missing these are the variances
-of Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), chapters 2 and 3. Where items have one rating only, his
-formula also counts how many have; ours does not, since leaving such an item out changes no observed agreement.
+of Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), chapters 2 and 3. Where items have one rating only,
+his formula also counts how many have; ours does not, since leaving such an item out changes no observed agreement.
 """
 
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ def interval(parts: Parts, confidence: float = 0.95) -> tuple[float, float] | No
     (0.81, 1.0)
     """
     value = parts.value
-    influence = parts.observed_influence - (1 - (value or 0.0)) * parts.expected_influence
+    influence: np.ndarray = parts.observed_influence - (1 - (value or 0.0)) * parts.expected_influence
     clusters = len(influence)
     if parts.clusters is not None:
         # Items of one cluster err together, so their influences are added before they are squared.

@@ -73,19 +73,23 @@ def _weighted(compute: Callable[..., Parts]) -> dict[str | None, Callable[[Ratin
     return {name: partial(_weighed, compute, name) for name in WEIGHTS}
 
 
+def _all(compute: Callable[..., Parts]) -> dict[str | None, Callable[[Ratings], Parts]]:
+    return {None: compute, **_weighted(compute)}
+
+
 MEASURES = (
-    Measure("percent_agreement", {None: percent_agreement} | _weighted(percent_agreement), chance=False),
-    Measure("cohen_kappa", {None: cohen_kappa} | _weighted(cohen_kappa), for_two=True),
-    Measure("scott_pi", {None: scott_pi} | _weighted(scott_pi), for_two=True),
-    Measure("fleiss_kappa", {None: fleiss_kappa} | _weighted(fleiss_kappa)),
-    Measure("conger_kappa", {None: conger_kappa} | _weighted(conger_kappa)),
+    Measure("percent_agreement", _all(percent_agreement), chance=False),
+    Measure("cohen_kappa", _all(cohen_kappa), for_two=True),
+    Measure("scott_pi", _all(scott_pi), for_two=True),
+    Measure("fleiss_kappa", _all(fleiss_kappa)),
+    Measure("conger_kappa", _all(conger_kappa)),
     Measure(
         "krippendorff_alpha",
-        {None: krippendorff_alpha} | {level: partial(krippendorff_alpha, level=level) for level in DISTANCES},
+        {None: krippendorff_alpha, **{level: partial(krippendorff_alpha, level=level) for level in DISTANCES}},
     ),
     Measure("gwet_ac1", {None: gwet_ac1}),
     Measure("gwet_ac2", _weighted(gwet_ac2)),
-    Measure("brennan_prediger", {None: brennan_prediger} | _weighted(brennan_prediger)),
+    Measure("brennan_prediger", _all(brennan_prediger)),
 )
 
 

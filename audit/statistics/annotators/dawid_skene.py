@@ -56,9 +56,8 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: 
     `draws` bootstrap samples of items (seeded) give intervals. Raises AuditError for no ratings, a single annotator,
     or no item with two ratings. Source: Dawid and Skene, Applied Statistics 28 (1979), equations 2.3 to 2.5.
 
-    >>> rows = [(i, a, "x" if i < 5 else "y") for i in range(8) for a in "abc"] + [(8, a, a) for a in "xy"]
-    >>> found = dawid_skene(pd.DataFrame([(i, a, "x" if i < 5 else "y") for i in range(8) for a in "abc"],
-    ...                                  columns=["item", "annotator", "label"]))
+    >>> rows = [(item, name, "x" if item < 5 else "y") for item in range(8) for name in "abc"]
+    >>> found = dawid_skene(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
     >>> found.marginals.round(3).tolist(), found.accuracy.tolist()
     ([0.625, 0.375], [1.0, 1.0, 1.0])
     """
@@ -72,9 +71,7 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: 
     if np.bincount(item).max() < 2:
         raise AuditError("no item has two ratings; the model compares the ratings of an item")
     people, kinds = len(annotators), len(labels)
-    said = csr_array(
-        (np.ones(len(item)), (item, annotator * kinds + label)), shape=(len(items), people * kinds)
-    )
+    said = csr_array((np.ones(len(item)), (item, annotator * kinds + label)), shape=(len(items), people * kinds))
     said.sum_duplicates()
     patterns, of_item = _patterns(said)
     weights = np.bincount(of_item).astype(float)
@@ -115,7 +112,7 @@ def _patterns(said: csr_array) -> tuple[csr_array, np.ndarray]:
     """The different rows of `said`, and which of them each item has: items that were rated alike are worked on once."""
     places: dict[tuple[bytes, bytes], int] = {}
     of_item = np.empty(said.shape[0], dtype=int)
-    first = []
+    first: list[int] = []
     for row in range(said.shape[0]):
         ends = slice(said.indptr[row], said.indptr[row + 1])
         key = (said.indices[ends].tobytes(), said.data[ends].tobytes())
@@ -138,9 +135,11 @@ def _fit(patterns: csr_array, weights: np.ndarray, start: np.ndarray, people: in
     kinds = start.shape[1]
     posterior, before = start, -np.inf
     total = weights.sum()
-    enough = CONVERGED * float(patterns.T @ weights @ np.ones(patterns.shape[1]))
+    enough = CONVERGED * float(weights @ patterns.sum(axis=1))
     turned = patterns.T.tocsr()
-    for iteration in range(1, MOST + 1):
+    iteration, done = 0, False
+    while not done and iteration < MOST:
+        iteration += 1
         # Equations 2.3 and 2.4: labels said, weighed by what the items probably are; (a, q said, q true).
         held = posterior * weights[:, None]
         marginals = held.sum(axis=0) / total
@@ -157,10 +156,8 @@ def _fit(patterns: csr_array, weights: np.ndarray, start: np.ndarray, people: in
         likelihood = float(weights @ (most + np.log(summed)).ravel())
         done = likelihood - before <= enough
         before = likelihood
-        if done:
-            break
     confusion = np.where(sums > 0, chances, np.nan).transpose(0, 2, 1)
-    return _Fitted(marginals, confusion, posterior, before, iteration, bool(done))
+    return _Fitted(marginals, confusion, posterior, before, iteration, done)
 
 
 def _accuracy(fitted: _Fitted) -> np.ndarray:

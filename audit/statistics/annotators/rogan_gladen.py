@@ -36,7 +36,7 @@ def rogan_gladen(
 
     >>> found = rogan_gladen(30, 100, sensitivity=(90, 100), specificity=(95, 100))
     >>> round(found.rate, 3), round(found.low, 3), round(found.high, 3)
-    (0.294, 0.185, 0.41)
+    (0.294, 0.182, 0.413)
     """
     for name, (part, whole) in (("judged", (k, n)), ("sensitivity", sensitivity), ("specificity", specificity)):
         if whole < 1 or not 0 <= part <= whole:
@@ -46,8 +46,8 @@ def rogan_gladen(
     judged, right_false, right_true = k / n, sensitivity[0] / sensitivity[1], specificity[0] / specificity[1]
     if right_false + right_true <= 1:
         raise AuditError(
-            f"sensitivity {right_false:.3f} and specificity {right_true:.3f} add to {right_false + right_true:.3f}; the "
-            "correction needs more than 1, since such judgements are no better than chance; audit more groups"
+            f"sensitivity {right_false:.3f} and specificity {right_true:.3f} add to {right_false + right_true:.3f}, "
+            "which is no better than chance; the correction needs more than 1; judge again, or audit more groups"
         )
     rate = min(max((judged + right_true - 1) / (right_false + right_true - 1), 0.0), 1.0)
 
