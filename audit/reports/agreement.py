@@ -82,8 +82,7 @@ def agreement_report(
         "signature": {
             "audit": audit.__version__,
             **rated.origin,
-            "interval": "linearised variance"
-            + (", clustered by source" if ratings.clusters is not None else " by item"),
+            "interval": "logit, linearised variance by " + ("item" if ratings.clusters is None else "source"),
             "confidence": confidence,
         },
     }

@@ -10,7 +10,7 @@ his formula also counts how many have; ours does not, since leaving such an item
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import expit, logit, stdtrit
 
 from audit.statistics.agreement.ratings import Ratings
 
@@ -60,12 +60,17 @@ def observed_agreement(ratings: Ratings, weights: np.ndarray) -> tuple[float, np
 
 
 def interval(parts: Parts, confidence: float = 0.95) -> tuple[float, float] | None:
-    """Lower and upper end of a coefficient: t with (clusters - 1) degrees of freedom on its linearised variance.
+    """Lower and upper end of a coefficient: a logit interval with its linearised variance.
 
-    None with fewer than two items, or fewer than two clusters. The ends stay possible: at most 1, and not below what
-    no agreement at all would give. Where all pairs agree (or none does) the sample shows no variance although the
-    population may have some: there the share of such items is taken as binomial and the exact end of Clopper and
-    Pearson (1934), (risk / 2) ** (1 / n), is used in place of it; the expected agreement stays as estimated.
+    With the expected agreement as estimated, a coefficient is a straight line of the observed agreement p, from no
+    agreement at all to 1. On that scale the interval is logit(p) +- t s / (p (1 - p)), s the standard error that the
+    coefficient has there (so what the expected agreement varies is in it) and t with (clusters - 1) degrees of freedom.
+    Its ends are always possible, and it covers better than estimate +- t s where nearly all agree (docs/agreement.md).
+    Where all pairs agree, or none does, the sample shows no variance although the population may have some: there the
+    share of such items is taken as binomial and the exact end of Clopper and Pearson (1934) is used,
+    (risk / 2) ** (1 / n).
+
+    None with fewer than two items or clusters, or where all items show the same agreement, neither full nor none.
 
     >>> everybody = Parts(1.0, 0.5, np.zeros(36), np.zeros(36), 36)
     >>> low, high = interval(everybody)
@@ -74,21 +79,24 @@ def interval(parts: Parts, confidence: float = 0.95) -> tuple[float, float] | No
     """
     value = parts.value
     influence: np.ndarray = parts.observed_influence - (1 - (value or 0.0)) * parts.expected_influence
-    clusters = len(influence)
     if parts.clusters is not None:
         # Items of one cluster err together, so their influences are added before they are squared.
         influence = np.bincount(parts.clusters, influence)
-        clusters = len(influence)
+    clusters = len(influence)
     if value is None or clusters < 2 or parts.items < 2:
         return None
-    spread = np.sqrt((influence**2).sum() * clusters / (clusters - 1)) / len(parts.observed_influence)
-    half = float(stdtrit(clusters - 1, (1 + confidence) / 2) * spread / (1 - parts.expected))
-    low, high = value - half, value + half
-    least = -parts.expected / (1 - parts.expected)
-    independent = min(parts.items, clusters)
-    most_odd = ((1 - confidence) / 2) ** (1 / independent)
-    if parts.observed >= 1 - TINY:
-        low = min(low, (most_odd - parts.expected) / (1 - parts.expected))
-    elif parts.observed <= TINY:
-        high = max(high, (1 - most_odd - parts.expected) / (1 - parts.expected))
-    return max(low, least), min(high, 1.0)
+    error = np.sqrt((influence**2).sum() * clusters / (clusters - 1)) / len(parts.observed_influence)
+    reach = float(stdtrit(clusters - 1, (1 + confidence) / 2) * error)
+    share = parts.observed
+    odd = ((1 - confidence) / 2) ** (1 / min(parts.items, clusters))
+    if share >= 1 - TINY:
+        low, high = odd, 1.0
+    elif share <= TINY:
+        low, high = 0.0, max(1 - odd, min(reach, 1.0))
+    elif error <= TINY:
+        return None
+    else:
+        middle, width = logit(share), reach / (share * (1 - share))
+        low, high = float(expit(middle - width)), float(expit(middle + width))
+    scale = 1 - parts.expected
+    return (low - parts.expected) / scale, (high - parts.expected) / scale

@@ -162,7 +162,7 @@ def _coefficient(
     elif estimate is None:
         note = f"undefined: no variation; percent agreement {100 * percent.observed:.1f} %"
     elif ends is None:
-        note = "no interval: it takes two items that do not belong together"
+        note = "no interval: it takes two items that do not belong together, and agreement that varies"
     low, high = ends or (None, None)
     return Coefficient(measure.name, level, estimate, low, high, parts.items, people, note)
 

@@ -79,9 +79,7 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: 
     start = _shares(patterns, kinds)
     fitted = _fit(patterns, weights, start, people)
     ratings = np.bincount(annotator, minlength=people)
-    found = {"marginals_interval": None, "accuracy_interval": None}
-    if draws:
-        found = _bootstrap(patterns, weights, fitted, people, draws, seed, confidence)
+    ends = _bootstrap(patterns, weights, fitted, people, draws, seed, confidence) if draws else {}
     return Competence(
         tuple(map(str, labels)),
         tuple(map(str, annotators)),
@@ -94,7 +92,7 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: 
         fitted.log_likelihood,
         fitted.iterations,
         fitted.converged,
-        **found,
+        **ends,
     )
 
 
