@@ -5,6 +5,8 @@ from typing import Any
 
 from audit.cli.options import add_database, add_json, answer, names
 
+LEVELS = ("nominal", "ordinal", "interval", "ratio", "linear", "quadratic")
+
 
 def add(commands: Any) -> None:
     """Register the command."""
@@ -16,7 +18,7 @@ def add(commands: Any) -> None:
         "--about", choices=("labels", "false"), default="labels", help="labels, or whether drawn groups are false"
     )
     parser.add_argument("--by", choices=("relation", "system", "language", "pair"), help="for each of these, too")
-    parser.add_argument("--level", metavar="NAME", help="only this level beside the unweighted coefficients")
+    parser.add_argument("--level", choices=LEVELS, help="only this level beside the unweighted coefficients")
     parser.add_argument("--order", type=names, metavar="A,B,C", help="the labels in their order, where they have one")
     parser.add_argument("--repeats", choices=("first", "last", "majority"), help="of an item rated twice by somebody")
     parser.add_argument("--task", metavar="NAME", help="the task, where the database has several")
@@ -28,8 +30,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from audit.reports.agreement import agreement_lines, agreement_report
 
-    rated = _from_file(arguments) if arguments.ratings else _from_store(arguments)
-    rated, parts = rated
+    rated, parts = _from_file(arguments) if arguments.ratings else _from_store(arguments)
     report = agreement_report(rated, by=arguments.by, parts=parts, level=arguments.level, order=arguments.order)
     answer(arguments.json, report, [] if arguments.json else agreement_lines(report))
 

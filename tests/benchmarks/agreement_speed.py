@@ -18,7 +18,9 @@ def ratings(items, annotators, labels, missing, seed=0):
     """A frame of ratings: everybody says the true label with probability .7, else any."""
     random = np.random.default_rng(seed)
     truth = random.integers(1, labels + 1, size=(items, 1))
-    said = np.where(random.random((items, annotators)) < 0.7, truth, random.integers(1, labels + 1, (items, annotators)))
+    said = np.where(
+        random.random((items, annotators)) < 0.7, truth, random.integers(1, labels + 1, (items, annotators))
+    )
     item, annotator = np.nonzero(random.random((items, annotators)) >= missing)
     return pd.DataFrame({"item": item, "annotator": annotator, "label": said[item, annotator]}).astype(str)
 
