@@ -10,7 +10,7 @@ def brennan_prediger(ratings: Ratings, weights: np.ndarray | None = None) -> Par
     """Agreement beyond that of annotators who draw each of the q labels with probability 1 / q.
 
     Expected agreement is the mean of all `weights` (labels x labels). Source: Brennan and Prediger, Educational and
-    Psychological Measurement 41 (1981); weighted, with missing ratings: Gwet (2014), section 3.5.
+    Psychological Measurement 41 (1981); weighted, with missing ratings: Gwet (2014), chapter 3.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": list("xxxy")})

@@ -11,7 +11,7 @@ def cohen_kappa(ratings: Ratings, weights: np.ndarray | None = None) -> Parts:
 
     Made from the items that both rated. `weights` (labels x labels) counts near misses in part (Cohen, Psychological
     Bulletin 70, 1968). Raises AuditError unless there are exactly two annotators. Source: Cohen, Educational and
-    Psychological Measurement 20 (1960); variance: Gwet (2014), section 2.5.
+    Psychological Measurement 20 (1960); variance: Gwet (2014), chapter 2.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"item": [1, 1, 2, 2, 3, 3], "annotator": list("ababab"), "label": list("xxyxyy")})

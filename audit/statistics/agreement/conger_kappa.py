@@ -11,7 +11,7 @@ def conger_kappa(ratings: Ratings, weights: np.ndarray | None = None) -> Parts:
 
     With two annotators who rated everything it is Cohen's kappa. Each annotator's prevalence is that of all items he
     or she rated. `weights` (labels x labels) counts near misses in part. Source: Conger, Psychological Bulletin 88
-    (1980); missing ratings and variance: Gwet (2014), section 2.5. One annotator alone: expected is 1, undefined.
+    (1980); missing ratings and variance: Gwet (2014), chapter 2. One annotator alone: expected is 1, undefined.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"item": [1, 1, 2, 2, 3, 3], "annotator": list("ababab"), "label": list("xxyxyy")})

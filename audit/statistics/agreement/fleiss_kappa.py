@@ -11,7 +11,7 @@ def fleiss_kappa(ratings: Ratings, weights: np.ndarray | None = None) -> Parts:
 
     The annotators of one item need not be those of another, and their number may differ. Items with one rating say
     nothing about agreement but count in the prevalence. `weights` (labels x labels) counts near misses in part.
-    Source: Fleiss, Psychological Bulletin 76 (1971); missing ratings and variance: Gwet (2014), section 2.5.
+    Source: Fleiss, Psychological Bulletin 76 (1971); missing ratings and variance: Gwet (2014), chapter 2.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": list("xxyy")})

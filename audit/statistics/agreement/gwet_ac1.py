@@ -10,8 +10,8 @@ from audit.statistics.agreement.ratings import Ratings
 def gwet_ac1(ratings: Ratings) -> Parts:
     """Agreement beyond chance, where only items that are hard to rate are left to chance.
 
-    Source: Gwet, British Journal of Mathematical and Statistical Psychology 61 (2008), equations 5 and 6; with missing
-    ratings Gwet (2014), section 2.5.
+    Source: Gwet, British Journal of Mathematical and Statistical Psychology 61 (2008); with missing
+    ratings Gwet (2014), chapter 2.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": list("xxyy")})

@@ -10,7 +10,7 @@ def gwet_ac2(ratings: Ratings, weights: np.ndarray) -> Parts:
     """Agreement beyond that of annotators who guess, and guess only where an item is hard to rate.
 
     Expected agreement is T / (q (q - 1)) x sum of p (1 - p) over the q labels, p their prevalence and T the sum of
-    all `weights` (labels x labels). With one label it is 1: undefined. Source: Gwet (2014), section 3.5.
+    all `weights` (labels x labels). With one label it is 1: undefined. Source: Gwet (2014), chapter 3.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": ["1", "1", "2", "3"]})

@@ -15,8 +15,8 @@ def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> Parts:
     `level` is a key of `DISTANCES`: it says how far two labels are apart. The parts hold agreement, 1 less disagreement
     in units of the largest distance, so that alpha is their coefficient as for the others. Any number of annotators,
     any missing ratings. Raises AuditError for an unknown level, or labels that the level does not allow. Source:
-    Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), section C and E. The variance is linearised as in
-    Gwet (2014), section 2.5, and follows the ordinal distances too, which depend on the labels' frequencies.
+    Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), its form for missing data and all metrics. The
+    variance is linearised, and follows the ordinal distances too, which depend on the labels' frequencies.
 
     >>> import pandas as pd
     >>> rows = [(1, "a", 1), (1, "b", 1), (2, "a", 2), (2, "b", 3), (3, "a", 3), (3, "b", 3)]

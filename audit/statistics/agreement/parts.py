@@ -47,7 +47,7 @@ def observed_agreement(ratings: Ratings, weights: np.ndarray) -> tuple[float, np
     """The mean over items of the share of agreeing pairs of annotators, and each item's influence (items,).
 
     An item with one rating has no pair and no share. `weights` (labels x labels) says how much two labels agree.
-    Source: Fleiss (1971), equation 3; with missing ratings Gwet (2014), equation 2.13. NaN where no item has a pair.
+    Source: Fleiss (1971); with missing ratings Gwet (2014), chapter 2. NaN where no item has a pair.
     """
     size, shared = ratings.per_item, ratings.shared
     pairs = np.where(shared, size * (size - 1), 1)

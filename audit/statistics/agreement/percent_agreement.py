@@ -10,7 +10,7 @@ def percent_agreement(ratings: Ratings, weights: np.ndarray | None = None) -> Pa
     """Share of agreeing pairs of annotators, averaged over the items that two or more rated; nothing for chance.
 
     A fraction, in spite of its name. `weights` (labels x labels) counts near misses in part. Source: Gwet (2014),
-    equation 2.13.
+    chapter 2.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": list("xxxy")})

@@ -11,7 +11,7 @@ def scott_pi(ratings: Ratings, weights: np.ndarray | None = None) -> Parts:
 
     Made from the items that both rated; there it equals Fleiss' kappa. `weights` (labels x labels) counts near misses
     in part. Raises AuditError unless there are exactly two annotators. Source: Scott, Public Opinion Quarterly 19
-    (1955); variance: Gwet (2014), section 2.5.
+    (1955); variance: Gwet (2014), chapter 2.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"item": [1, 1, 2, 2, 3, 3], "annotator": list("ababab"), "label": list("xxyxyy")})

@@ -1,21 +1,12 @@
 """How much two different labels agree: matrices of labels x labels, 1 on the diagonal, 0 for the farthest apart.
 
-Source: Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), section 3.5; the two are those of Cohen (1968),
+Source: Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), chapter 3; the two are those of Cohen (1968),
 with the values of the labels in place of their positions, so that a label that nobody used changes nothing.
 """
 
 from collections.abc import Callable
 
 import numpy as np
-
-
-def identity(values: np.ndarray) -> np.ndarray:
-    """Only equal labels agree: no weights.
-
-    >>> identity(np.array([1.0, 2.0])).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
-    """
-    return np.eye(len(values))
 
 
 def linear(values: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ def rogan_gladen(
     The n groups and the audited ones are taken as independent samples of large populations. The interval counts the
     uncertainty of all three rates. Raises AuditError for impossible counts, and where se + sp is at most 1, since such
     judgements say nothing. Source: Rogan and Gladen, American Journal of Epidemiology 107 (1978); interval: Lang and
-    Reiczigel, Preventive Veterinary Medicine 113 (2014), equations 1 to 4.
+    Reiczigel, Preventive Veterinary Medicine 113 (2014), equation 16.
 
     >>> found = rogan_gladen(30, 100, sensitivity=(90, 100), specificity=(95, 100))
     >>> round(found.rate, 3), round(found.low, 3), round(found.high, 3)

@@ -16,7 +16,7 @@ from audit.statistics.agreement.weights import linear, quadratic
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "agreement"
 
 PUBLISHED = {
-    # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), section D: 12 units, 4 observers, 41 values.
+    # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): 12 units, 4 observers, 41 values.
     # The others for the same data: Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), chapter 2.
     "krippendorff_2011": {
         ("krippendorff_alpha", "nominal"): 0.743,
