@@ -22,6 +22,8 @@ SHOWN = ("percent_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha
 """Coefficients that the text shows for each part, of those without weights."""
 _MATRIX = 10
 """Annotators up to whom the text shows the matrix of pairs; with more, the pairs that agree least."""
+_FIRM = 20
+"""Shared items from which a pair's kappa says something."""
 BY = ("relation", "system", "language", "pair")
 
 
@@ -198,7 +200,9 @@ def _matrix(report: dict[str, Any]) -> list[str]:
     people = report["annotators"]
     if len(people) > _MATRIX:
         known = [pair for pair in report["pairs"] if pair["cohen_kappa"] is not None]
-        lowest = sorted(known, key=lambda pair: pair["cohen_kappa"])[:_MATRIX]
+        # Two people who share two items agree by luck or not at all; look at them only where there is nobody else.
+        firm = [pair for pair in known if pair["items"] >= _FIRM] or known
+        lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"])[:_MATRIX]
         lines = [f"  Cohen's kappa of the {len(lowest)} pairs that agree least"]
         return lines + [
             f"  {_number(p['cohen_kappa'])}  {p['one']}, {p['other']} ({p['items']:,} items)" for p in lowest
