@@ -1,5 +1,7 @@
 """Judgements of a database as ratings: of labels, and of what they make of the drawn groups."""
 
+import json
+
 import pytest
 from conftest_rows import row
 from sqlalchemy import select
@@ -9,6 +11,7 @@ from audit.annotation.gold import answer_with_gold
 from audit.annotation.judging import judge, undo
 from audit.annotation.queue import next_question
 from audit.annotation.ratings import attributed, stored_ratings
+from audit.cli import main
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.opinions import opinions
 from audit.false_satisfaction.questions import refresh
@@ -120,6 +123,22 @@ def test_opinions_on_false_satisfactions(engine, people):
     assert report["coefficients"][0]["estimate"] == pytest.approx(1 / 3)
     assert (report["items"], report["left_out"], report["labels"]) == (3, 1, ["false", "true"])
     assert report["signature"]["interval"].endswith("by source")
+
+
+@pytest.mark.parametrize(
+    ("by", "values"),
+    [("relation", ["MR1.1", "MR3.1"]), ("system", ["a", "b"]), ("language", ["en"]), ("pair", ["ann, bob"])],
+)
+@pytest.mark.parametrize("about", ["labels", "false"])
+def test_the_command_on_a_database(engine, people, capsys, about, by, values):
+    assert main(["agreement", "--db", engine.url.database, "--about", about, "--by", by, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert [part["value"] for part in report["groups"]] == values
+    assert report["annotators"] == ["ann", "bob"]
+    assert main(["agreement", "--db", engine.url.database, "--about", about, "--by", by]) == 0
+    assert capsys.readouterr().out.startswith("Agreement of 2 annotators")
+    assert main(["annotators", "--db", engine.url.database, "--draws", "5"]) == 0
+    assert "ann: right" in capsys.readouterr().out
 
 
 def test_a_group_that_is_only_partly_answered_is_no_opinion(build):

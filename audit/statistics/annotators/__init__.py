@@ -1,7 +1,7 @@
 """Annotators err: how competent each is, and what their errors do to a rate.
 
->>> rogan_gladen(30, 100, sensitivity=(90, 100), specificity=(95, 100)).rate
-0.29411764705882354
+>>> round(rogan_gladen(30, 100, sensitivity=(90, 100), specificity=(95, 100)).rate, 3)
+0.294
 """
 
 from audit.statistics.annotators.dawid_skene import Competence, dawid_skene
