@@ -96,6 +96,22 @@ def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
     return Rated(kept.reset_index(drop=True), rated.labels, (*rated.notes, note), {**rated.origin, "repeats": repeats})
 
 
+def need_two(rated: Rated, path: str | Path) -> None:
+    """Raise BadFile unless some item of a file was judged by two annotators or more."""
+    frame = rated.frame
+    first, last = frame.iloc[0], frame.iloc[-1]
+    if frame["annotator"].nunique() < 2:
+        raise BadFile(
+            f"{path}, lines {first['line']} to {last['line']}: column annotator has only {first['annotator']!r}; two "
+            "annotators or more are needed"
+        )
+    if frame.groupby("item")["annotator"].nunique().max() < 2:
+        raise BadFile(
+            f"{path}, lines {first['line']} to {last['line']}: no value of column item was judged by two annotators "
+            f"(item {first['item']!r} by {first['annotator']!r} alone); items with two judgements or more are needed"
+        )
+
+
 def need_numbers(rated: Rated, path: str | Path, level: str) -> None:
     """Raise BadRow or BadFile for rows of a file whose label is not a number, as this level needs."""
     rows = zip(rated.frame["line"], rated.frame["label"], strict=True)

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _from_file(arguments: argparse.Namespace) -> Any:
-    from audit.annotation.ratings import need_numbers, once, read_ratings
+    from audit.annotation.ratings import need_numbers, need_two, once, read_ratings
     from audit.errors import AuditError
 
     if arguments.about != "labels":
@@ -45,6 +45,7 @@ def _from_file(arguments: argparse.Namespace) -> Any:
         raise AuditError("--task is for a database; a file of ratings has no task")
     column = arguments.by if arguments.by not in (None, "pair") else None
     rated = once(read_ratings(arguments.ratings, [column] if column else []), arguments.repeats, arguments.ratings)
+    need_two(rated, arguments.ratings)
     if arguments.level not in (None, "nominal") and not arguments.order:
         need_numbers(rated, arguments.ratings, arguments.level)
     parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None

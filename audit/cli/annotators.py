@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from audit.annotation.ratings import read_ratings, stored_ratings
+    from audit.annotation.ratings import need_two, read_ratings, stored_ratings
     from audit.errors import AuditError
     from audit.reports.annotators import annotators_lines, annotators_report
     from audit.store import open_store
@@ -36,6 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise AuditError("--task is for a database; a file of ratings has no task")
     if arguments.ratings:
         rated = read_ratings(arguments.ratings)
+        need_two(rated, arguments.ratings)
     else:
         rated = stored_ratings(open_store(arguments.db), arguments.task)
     report = annotators_report(rated, arguments.draws, arguments.seed)

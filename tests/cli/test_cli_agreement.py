@@ -168,8 +168,16 @@ GOOD = ["1,a,x", "1,b,y"]
 @pytest.mark.parametrize(
     ("rows", "options", "says"),
     [
-        (["1,a,x", "2,a,y"], [], "a is the only annotator; agreement needs the judgements of two or more"),
-        (["1,a,x", "2,b,y"], [], "none of the 2 items was judged by two annotators"),
+        (
+            ["1,a,x", "2,a,y"],
+            [],
+            "ratings.csv, lines 2 to 3: column annotator has only 'a'; two annotators or more are needed",
+        ),
+        (
+            ["1,a,x", "2,b,y"],
+            [],
+            "lines 2 to 3: no value of column item was judged by two annotators (item '1' by 'a' alone)",
+        ),
         (
             ["1,a,1", "1,b,good"],
             ["--level", "ordinal"],
@@ -213,8 +221,8 @@ def test_mistakes_about_where_ratings_are(options, says, written, mistake):
 @pytest.mark.parametrize(
     ("rows", "options", "says"),
     [
-        (["1,a,x", "1,a,y"], [], "a is the only annotator"),
-        (["1,a,x", "2,b,y"], [], "no item has two ratings"),
+        (["1,a,x", "1,a,y"], [], "column annotator has only 'a'"),
+        (["1,a,x", "2,b,y"], [], "no value of column item was judged by two annotators"),
         (GOOD, ["--draws", "-1"], "--draws -1: must be from 0"),
         (GOOD, ["--draws", "many"], "'many' is not a whole number"),
         (GOOD, ["--seed", "-1"], "--seed -1: must be at least 0"),

@@ -155,6 +155,23 @@ def test_a_group_that_is_only_partly_answered_is_no_opinion(build):
     assert opinions(engine).frame["label"].tolist() == ["false"]
 
 
+def test_one_annotator_has_nobody_to_agree_with(engine):
+    ann = add_account(engine, "ann", "annotator", "long enough").id
+    for label in ("positive", "negative"):
+        judge(engine, ann, next_question(engine, ann).id, label)
+    with pytest.raises(AuditError, match="ann is the only annotator; agreement needs the judgements of two or more"):
+        agreement_report(stored_ratings(engine))
+    # Somebody else, but on another question.
+    bob = add_account(engine, "bob", "annotator", "long enough").id
+    while (shown := next_question(engine, bob)) and shown.id in {
+        int(item) for item in stored_ratings(engine).frame["item"]
+    }:
+        judge(engine, bob, shown.id, "unsure")
+    judge(engine, bob, shown.id, "positive")
+    with pytest.raises(AuditError, match="none of the 3 items was judged by two annotators"):
+        agreement_report(stored_ratings(engine))
+
+
 def test_nothing_judged_says_what_comes_first(engine):
     with pytest.raises(AuditError, match="people have judged no question yet; serve the app"):
         stored_ratings(engine)
