@@ -1,5 +1,7 @@
 """Reading the user's files: one message for each thing that can be wrong with them."""
 
+import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,6 +38,33 @@ def read_text(path: str | Path) -> str:
     if not text.strip():
         raise BadFile(f"{path}: the file is empty")
     return text
+
+
+def read_table(path: str | Path, text: str, wanted: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The header of a CSV, and every row that is not blank with the number of its first line; fields are stripped.
+
+    `wanted` says which columns are needed. Raises BadRow where this is not CSV, BadFile for a header alone, a column
+    that is there twice, and nothing at all.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows: list[tuple[int, list[str]]] = []
+    line = 1
+    try:
+        for row in reader:
+            if any(field.strip() for field in row):
+                rows.append((line, [field.strip() for field in row]))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise BadRow(path, line, f"this is not CSV ({error})") from None
+    if not rows:
+        raise BadFile(f"{path}: the file is empty; {wanted}")
+    header = rows[0][1]
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise BadFile(f"{path}, line {rows[0][0]}: column {twice[0]!r} is there twice")
+    if len(rows) == 1:
+        raise BadFile(f"{path}: there is a header but no row below it")
+    return header, rows[1:]
 
 
 def refuse_bad_rows(path: str | Path, bad: Sequence[tuple[int, str]], rows: int) -> None:

@@ -10,7 +10,20 @@ from typing import NoReturn
 import audit
 from audit.errors import AuditError
 
-COMMANDS = ("demo", "run", "import_run", "sample", "gold", "report", "rerank", "app", "user", "listings")
+COMMANDS = (
+    "demo",
+    "run",
+    "import_run",
+    "sample",
+    "gold",
+    "report",
+    "rerank",
+    "agreement",
+    "annotators",
+    "app",
+    "user",
+    "listings",
+)
 INTERRUPTED = 130
 
 

@@ -1,7 +1,5 @@
 """`audit rerank FILE`: correct and rank totals that somebody else measured."""
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -12,7 +10,7 @@ import pandas as pd
 
 import audit
 from audit.errors import BadFile, BadRow
-from audit.files import read_text, refuse_bad_rows
+from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
 from audit.reports.build import Report, build_report
 from audit.statistics.intervals import get_method
@@ -37,7 +35,7 @@ def rerank(path: str | Path, interval: str | None = None, confidence: float = 0.
     path = Path(path)
     method = get_method(interval or "auto")
     text = read_text(path)
-    header, lines = _table(path, text)
+    header, lines = read_table(path, text, _wanted())
     by_counts = _form(path, header)
     cells = list(_checked(path, header, lines, by_counts))
     signature = {
@@ -50,29 +48,6 @@ def rerank(path: str | Path, interval: str | None = None, confidence: float = 0.
         "notes": [] if by_counts else ["The file has rates without counts, so intervals cannot be given."],
     }
     return build_report(pd.DataFrame(cells), signature, interval=method, confidence=confidence)
-
-
-def _table(path: Path, text: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The header, and every row that is not blank with the number of its first line."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: list[tuple[int, list[str]]] = []
-    line = 1
-    try:
-        for row in reader:
-            if any(field.strip() for field in row):
-                rows.append((line, [field.strip() for field in row]))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise BadRow(path, line, f"this is not CSV ({error})") from None
-    if not rows:
-        raise BadFile(f"{path}: the file is empty; {_wanted()}")
-    header = rows[0][1]
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise BadFile(f"{path}, line {rows[0][0]}: column {twice[0]!r} is there twice")
-    if len(rows) == 1:
-        raise BadFile(f"{path}: there is a header but no row below it")
-    return header, rows[1:]
 
 
 def _wanted() -> str:

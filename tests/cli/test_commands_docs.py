@@ -91,7 +91,8 @@ def shape(value):
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return [shape(value[0])]
     if isinstance(value, dict):
-        return {name: shape(one) if name in ("cells", "relations", "studies") else None for name, one in value.items()}
+        deep = ("cells", "relations", "studies", "coefficients", "groups", "pairs", "annotators", "items")
+        return {name: shape(one) if name in deep else None for name, one in value.items()}
     return None
 
 
@@ -99,12 +100,15 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
     (tmp_path / "reviews.csv").write_text("text,gold\nIt is good.,positive\nIt is bad.,negative", encoding="utf-8")
     group = {"relation": "X", "system": "a", "source": "S.", "follow_ups": ["F."], "outputs": ["positive", "positive"]}
     (tmp_path / "own.jsonl").write_text(json.dumps(group | {"verdict": "satisfied"}), encoding="utf-8")
+    (tmp_path / "ratings.csv").write_text("item,annotator,label\n1,a,x\n1,b,x\n2,a,y\n2,b,x", encoding="utf-8")
     monkeypatch.setenv("AUDIT_PASSWORD", "correct horse")
     calls = {
         "run": f"--corpus reviews.csv --systems {own.specs('calm')[0]} --relations MR3.1 --workers 0",
         "sample": "--per-relation 5",
         "gold": "",
         "report": "",
+        "agreement": "--ratings ratings.csv --by pair",
+        "annotators": "--ratings ratings.csv",
         "user add": "mia",
         "user list": "",
         "relations": "",

@@ -1,0 +1,201 @@
+"""Who gave which item which label: from a CSV, or from the judgements in a database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+from sqlalchemy import Connection, Engine, select
+
+from audit.annotation.accounts import ROLES
+from audit.annotation.answers import UNSURE, WITHDRAWN
+from audit.errors import AuditError, BadFile
+from audit.files import read_table, read_text, refuse_bad_rows
+from audit.keys import fingerprint
+from audit.statistics.agreement.ratings import number_of
+from audit.store import table_of, tables
+
+RATING = ["item", "annotator", "label"]
+Repeats = Literal["first", "last", "majority"]
+REPEATS: tuple[Repeats, ...] = ("first", "last", "majority")
+Attribute = Literal["relation", "system", "language"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """Ratings and where they came from.
+
+    `frame` has the columns item, annotator, label (text), from a file also `line` and whatever else was asked for, one
+    row a rating in the order in which they were given. `labels` are those that annotators could choose from (None:
+    nobody knows), `notes` sentences about what is not in the frame, `origin` what a signature says about it.
+    """
+
+    frame: pd.DataFrame
+    labels: tuple[str, ...] | None
+    notes: tuple[str, ...]
+    origin: dict[str, object]
+
+
+def read_ratings(path: str | Path, also: Sequence[str] = ()) -> Rated:
+    """The ratings of a UTF-8 CSV with the columns item, annotator, label and those of `also`; others are ignored.
+
+    Raises BadFile when the file is missing, empty, not UTF-8 or lacks columns, BadRow for one row with an empty or
+    missing field (file, line, column), and BadFile that lists the first ten where there are several.
+    """
+    path = Path(path)
+    text = read_text(path)
+    needed = [*RATING, *also]
+    wanted = f"needed are {', '.join(needed)}"
+    header, rows = read_table(path, text, wanted)
+    lacking = [name for name in needed if name not in header]
+    if lacking:
+        raise BadFile(f"{path}: column(s) {', '.join(lacking)} missing; {wanted}")
+    places = [header.index(name) for name in needed]
+    bad, kept, lines = [], [], []
+    for line, fields in rows:
+        if len(fields) != len(header):
+            bad.append((line, f"{len(fields)} fields where the header has {len(header)}"))
+            continue
+        row = [fields[place] for place in places]
+        if not all(row):
+            empty = needed[row.index("")]
+            bad.append((line, f"column {empty} is empty; leave the row out where nobody judged"))
+        kept.append(row)
+        lines.append(line)
+    refuse_bad_rows(path, bad, len(rows))
+    frame = pd.DataFrame(kept, columns=needed).assign(line=lines)
+    return Rated(frame, None, (), {"file": path.name, "sha": fingerprint(text.splitlines())})
+
+
+def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
+    """One rating of each item by each annotator: the first, the last, or the most frequent (of ties the earliest).
+
+    Without `repeats` an annotator who rates an item again is refused: BadRow or BadFile with the lines.
+    """
+    frame = rated.frame
+    again = frame.duplicated(["item", "annotator"]).to_numpy()
+    if not again.any():
+        return rated
+    if repeats is None:
+        earlier = frame.groupby(["item", "annotator"], sort=False)["line"].transform("first")
+        rows = frame.assign(earlier=earlier)[again][["line", "item", "annotator", "earlier"]].itertuples(index=False)
+        bad = [
+            (line, f"column annotator: {who} rates item {item} again, first on line {earlier}; allowed is one "
+             f"rating, or choose with --repeats {', '.join(REPEATS[:-1])} or {REPEATS[-1]}")
+            for line, item, who, earlier in rows
+        ]  # fmt: skip
+        refuse_bad_rows(path, bad, len(frame))
+    if repeats == "majority":
+        votes = frame.groupby(["item", "annotator", "label"], sort=False)["line"].transform("size")
+        most = votes.groupby([frame["item"], frame["annotator"]], sort=False).transform("max")
+        frame = frame[votes == most]
+    kept = frame.drop_duplicates(["item", "annotator"], keep="last" if repeats == "last" else "first")
+    gone = len(rated.frame) - len(kept)
+    note = f"{gone:,} repeated ratings were left out; the {repeats} of each counts."
+    return Rated(kept.reset_index(drop=True), rated.labels, (*rated.notes, note), {**rated.origin, "repeats": repeats})
+
+
+def need_two(rated: Rated, path: str | Path) -> None:
+    """Raise BadFile unless some item of a file was judged by two annotators or more."""
+    frame = rated.frame
+    first, last = frame.iloc[0], frame.iloc[-1]
+    if frame["annotator"].nunique() < 2:
+        raise BadFile(
+            f"{path}, lines {first['line']} to {last['line']}: column annotator has only {first['annotator']!r}; two "
+            "annotators or more are needed"
+        )
+    if frame.groupby("item")["annotator"].nunique().max() < 2:
+        raise BadFile(
+            f"{path}, lines {first['line']} to {last['line']}: no value of column item was judged by two annotators "
+            f"(item {first['item']!r} by {first['annotator']!r} alone); items with two judgements or more are needed"
+        )
+
+
+def need_numbers(rated: Rated, path: str | Path, level: str) -> None:
+    """Raise BadRow or BadFile for rows of a file whose label is not a number, as this level needs."""
+    rows = zip(rated.frame["line"], rated.frame["label"], strict=True)
+    bad = [
+        (line, f"column label is {label!r}, which is not a number; the level {level} allows numbers, or give --order")
+        for line, label in rows
+        if number_of(label) is None
+    ]
+    refuse_bad_rows(path, bad, len(rated.frame))
+
+
+def stored_ratings(engine: Engine, task: str | None = None) -> Rated:
+    """People's judgements that count: first pass, not superseded, not withdrawn; `item` is the question's id.
+
+    "Unsure" is no label: such judgements are left out, and a note says how many. Gold is not a person. Raises
+    AuditError where nobody has judged anything, and where there are several tasks and none was chosen.
+    """
+    from audit.tasks import get_task
+
+    judgement, annotator, question = (
+        table_of(model) for model in (tables.Judgement, tables.Annotator, tables.Question)
+    )
+    later = judgement.alias("later")
+    query = (
+        select(question.c.task, judgement.c.question_id, annotator.c.name, judgement.c.answer)
+        .join(annotator, annotator.c.id == judgement.c.annotator_id)
+        .join(question, question.c.id == judgement.c.question_id)
+        .outerjoin(later, later.c.supersedes == judgement.c.id)
+        .where(
+            judgement.c.round == 1,
+            judgement.c.answer != WITHDRAWN,
+            annotator.c.role.in_(ROLES),
+            later.c.id.is_(None),
+        )
+        .order_by(judgement.c.id)
+    )
+    if task is not None:
+        query = query.where(question.c.task == get_task(task).name)
+    with engine.connect() as connection:
+        frame = pd.DataFrame(connection.execute(query).all(), columns=["task", *RATING])
+    asked = sorted(frame["task"].unique())
+    if not asked:
+        which = f"of the task {task} " if task else ""
+        raise AuditError(
+            f"people have judged no question {which}yet; serve the app with `audit app` and let them answer"
+        )
+    if len(asked) > 1:
+        raise AuditError(f"there are judgements of several tasks: {', '.join(asked)}; choose one with --task")
+    unsure = frame["label"] == UNSURE
+    notes = (f"{int(unsure.sum()):,} of {len(frame):,} judgements were unsure, which is no label; they are left out.",)
+    frame = frame.loc[~unsure, RATING].astype({"item": str}).reset_index(drop=True)
+    return Rated(frame, get_task(asked[0]).labels, notes if unsure.any() else (), {"task": asked[0]})
+
+
+def attributed(engine: Engine, by: Attribute) -> pd.DataFrame:
+    """Which relations, systems or languages each question serves: columns item (question id, text) and value.
+
+    A question serves the relations and systems of the drawn groups that have its input as a member; probes, whose
+    outputs do not count, left out. One question may serve many.
+    """
+    question, given = table_of(tables.Question), table_of(tables.Input)
+    if by == "language":
+        query = select(question.c.id, given.c.languages).join(given, given.c.id == question.c.input_id)
+    else:
+        draw, member = table_of(tables.Draw), table_of(tables.Member)
+        named, key = (
+            (table_of(tables.Relation), draw.c.relation_id)
+            if by == "relation"
+            else (table_of(tables.System), draw.c.system_id)
+        )
+        query = (
+            select(question.c.id, named.c.name)
+            .join(member, member.c.input_id == question.c.input_id)
+            .join(draw, draw.c.group_id == member.c.group_id)
+            .join(named, named.c.id == key)
+            .where(member.c.role != "probe")
+            .distinct()
+        )
+        if by == "relation":
+            query = query.where(named.c.task == question.c.task)
+    with engine.connect() as connection:
+        return _texts(connection, query)
+
+
+def _texts(connection: Connection, query: object) -> pd.DataFrame:
+    rows = connection.execute(query).all()  # type: ignore[call-overload]
+    return pd.DataFrame(rows, columns=["item", "value"]).astype(str)

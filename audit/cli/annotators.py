@@ -1,0 +1,43 @@
+"""`audit annotators`: how competent each annotator is, by Dawid and Skene's model."""
+
+import argparse
+from typing import Any
+
+from audit.cli.options import add_database, add_json, answer, whole
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    parser = commands.add_parser("annotators", help="what annotators get wrong: a confusion matrix each (Dawid-Skene)")
+    where = parser.add_mutually_exclusive_group()
+    add_database(where)
+    where.add_argument("--ratings", metavar="FILE", help="a CSV with the columns item,annotator,label")
+    parser.add_argument("--task", metavar="NAME", help="the task, where the database has several")
+    parser.add_argument(
+        "--draws", type=whole, default=200, metavar="N", help="bootstrap samples (default: 200; 0: none)"
+    )
+    parser.add_argument("--seed", type=whole, default=0, metavar="S", help="of these samples (default: 0)")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    from audit.annotation.ratings import need_two, read_ratings, stored_ratings
+    from audit.errors import AuditError
+    from audit.reports.annotators import annotators_lines, annotators_report
+    from audit.store import open_store
+
+    if not 0 <= arguments.draws <= 100_000:
+        raise AuditError(f"--draws {arguments.draws}: must be from 0 (no intervals) to 100000")
+    if arguments.seed < 0:
+        raise AuditError(f"--seed {arguments.seed}: must be at least 0")
+    if arguments.ratings and arguments.task is not None:
+        raise AuditError("--task is for a database; a file of ratings has no task")
+    if arguments.ratings:
+        rated = read_ratings(arguments.ratings)
+        need_two(rated, arguments.ratings)
+    else:
+        rated = stored_ratings(open_store(arguments.db), arguments.task)
+    report = annotators_report(rated, arguments.draws, arguments.seed)
+    answer(arguments.json, report, [] if arguments.json else annotators_lines(report))

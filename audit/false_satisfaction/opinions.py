@@ -1,0 +1,99 @@
+"""What each annotator alone would make of the drawn groups: false satisfactions or true ones.
+
+Two people may disagree about a label and still agree that an output is wrong, or the other way round. What the rates
+are made of is the second, so agreement is measured on it too.
+"""
+
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import Connection, Engine, select
+
+from audit.annotation.ratings import Rated, stored_ratings
+from audit.errors import AuditError
+from audit.false_satisfaction.settling import Drawn, Known, State, drawn_groups, settle_group
+from audit.store import pieces, table_of, tables
+
+FALSE, TRUE = "false", "true"
+COLUMNS = ["item", "annotator", "label", "cluster", "relation", "system", "language"]
+
+
+def opinions(engine: Engine, task: str | None = None) -> Rated:
+    """Whether each drawn group is a false satisfaction, by the answers of one annotator at a time.
+
+    The frame has the columns of `COLUMNS`: item is a drawn group of one system, label `false` or `true`, cluster its
+    source (groups of one source share questions, so they are not independent). A group counts for an annotator only
+    where that annotator's answers, carried ones included, cover every member: one wrong output would settle a group as
+    false after part of the answers, but never as true. Raises AuditError where nobody has judged, or no group is
+    covered.
+    """
+    rated = stored_ratings(engine, task)
+    rows: list[dict[str, object]] = []
+    with engine.connect() as connection:
+        known = _known(connection, rated)
+        samples = [int(row[0]) for row in connection.execute(select(table_of(tables.Sample).c.id))]
+        drawn = list({(one.group_id, one.system_id): one for one in drawn_groups(connection, samples)}.values())
+        places = _places(connection, sorted({one.group_id for one in drawn}))
+        systems = dict(connection.execute(select(table_of(tables.System).c.id, table_of(tables.System).c.name)).all())
+    for name, answers in known.items():
+        for one in drawn:
+            state = _state(one, answers)
+            if state is None:
+                continue
+            source, language = places[one.group_id]
+            rows.append(
+                {
+                    "item": f"{one.group_id}/{one.system_id}",
+                    "annotator": name,
+                    "label": FALSE if state is State.FALSE else TRUE,
+                    "cluster": source,
+                    "relation": one.relation,
+                    "system": systems[one.system_id],
+                    "language": language,
+                }
+            )
+    if not rows:
+        raise AuditError(
+            "nobody's own answers cover a drawn group, so there are no opinions on false satisfactions to compare; "
+            "draw groups with `audit sample` and let people answer"
+        )
+    note = (
+        "A group counts for an annotator whose own answers cover all its members; groups of one source are a cluster."
+    )
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    return Rated(frame, (FALSE, TRUE), (*rated.notes, note), {**rated.origin, "about": "false satisfactions"})
+
+
+def _known(connection: Connection, rated: Rated) -> dict[str, dict[tuple[str, int], Known]]:
+    """Each annotator's own answers by (task, input)."""
+    question = table_of(tables.Question)
+    query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == "input")
+    asked = {str(row[0]): (str(row[1]), int(row[2])) for row in connection.execute(query)}
+    known: dict[str, dict[tuple[str, int], Known]] = {}
+    for item, name, label in rated.frame[["item", "annotator", "label"]].itertuples(index=False):
+        if item in asked:
+            known.setdefault(name, {})[asked[item]] = Known(frozenset({label}), "people")
+    return known
+
+
+def _state(one: Drawn, answers: dict[tuple[str, int], Known]) -> State | None:
+    """The state of a group by these answers; None where they leave a member open."""
+    if not any((one.task, step.input_id) in answers for step in one.steps):
+        return None
+    settled = settle_group(one, answers)
+    return settled.state if all(settled.origins) else None
+
+
+def _places(connection: Connection, groups: list[int]) -> dict[int, tuple[int, str]]:
+    """Source and language of each group."""
+    group, source, given = table_of(tables.Group), table_of(tables.Source), table_of(tables.Input)
+    found: dict[int, tuple[int, str]] = {}
+    for piece in pieces(groups):
+        query: Any = (
+            select(group.c.id, source.c.id, given.c.languages)
+            .join(source, source.c.id == group.c.source_id)
+            .join(given, given.c.id == source.c.input_id)
+            .where(group.c.id.in_(piece))
+        )
+        found.update({int(row[0]): (int(row[1]), str(row[2])) for row in connection.execute(query)})
+    return found

@@ -1,0 +1,101 @@
+"""Ratings from a CSV, with every way in which it may be wrong."""
+
+import pytest
+
+from audit.annotation.ratings import need_numbers, once, read_ratings
+from audit.errors import BadFile, BadRow
+
+
+@pytest.fixture
+def written(tmp_path):
+    """`written(text)` -> path of ratings.csv."""
+
+    def make(content):
+        path = tmp_path / "ratings.csv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+        return path
+
+    return make
+
+
+def rows(rated):
+    return list(rated.frame[["item", "annotator", "label"]].itertuples(index=False, name=None))
+
+
+def test_columns_in_any_order_and_others_ignored(written):
+    path = written("\ufefflabel,note,annotator,item\r\npositive,x,ann, 7 \r\n\r\nnegative,,bob,7\r\n")
+    rated = read_ratings(path)
+    assert rows(rated) == [("7", "ann", "positive"), ("7", "bob", "negative")]
+    assert rated.frame["line"].tolist() == [2, 4]
+    assert rated.origin["file"] == "ratings.csv"
+
+
+def test_attributes_that_are_asked_for(written):
+    path = written("item,annotator,label,relation\n1,a,x,MR1.1")
+    assert read_ratings(path, ["relation"]).frame["relation"].tolist() == ["MR1.1"]
+    with pytest.raises(BadFile, match=r"column\(s\) system missing; needed are item, annotator, label, system"):
+        read_ratings(path, ["system"])
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "the file is empty"),
+        ("\n  \n", "the file is empty"),
+        ("item,annotator,label\n", "a header but no row"),
+        ("item,annotator\n1,a\n", r"column\(s\) label missing; needed are item, annotator, label"),
+        ("item,item,annotator,label\n1,1,a,x\n", "column 'item' is there twice"),
+        ("item,annotator,label\n1,a\n", "line 2: 2 fields where the header has 3"),
+        ("item,annotator,label\n1,a,\n", "line 2: column label is empty; leave the row out"),
+        (
+            "item,annotator,label\n1,,x\n,b,x\n",
+            "2 of 2 rows are wrong, so nothing was used:\n  line 2: column annotator",
+        ),
+        ('item,annotator,label\n1,a,"x\n', "this is not CSV"),
+        ("item,annotator,label\n1,a,sch\xf6n\n".encode("latin-1"), "line 2: byte 28 .0xf6. is not UTF-8"),
+        ("item,annotator,label\n1,a,x\n".encode("utf-16"), "the file is UTF-16; save it as UTF-8"),
+    ],
+)
+def test_files_that_cannot_be_used_say_why(written, content, says):
+    with pytest.raises((BadFile, BadRow), match=says):
+        read_ratings(written(content))
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(BadFile, match="there is no such file"):
+        read_ratings(tmp_path / "absent.csv")
+
+
+REPEATED = "item,annotator,label\n1,a,x\n1,b,x\n1,a,y\n1,a,y\n2,a,x\n2,b,z\n2,a,y\n"
+
+
+def test_repeats_are_refused_with_both_lines(written):
+    path = written(REPEATED)
+    with pytest.raises(BadFile, match="3 of 7 rows are wrong") as refused:
+        once(read_ratings(path), None, path)
+    says = "line 4: column annotator: a rates item 1 again, first on line 2; allowed is one rating, or choose with"
+    assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("repeats", "first", "second"),
+    [("first", "x", "x"), ("last", "y", "y"), ("majority", "y", "x")],  # of item 2's tie the earlier
+)
+def test_repeats_can_be_chosen_from(written, repeats, first, second):
+    path = written(REPEATED)
+    rated = once(read_ratings(path), repeats, path)
+    assert sorted(rows(rated)) == [("1", "a", first), ("1", "b", "x"), ("2", "a", second), ("2", "b", "z")]
+    assert rated.notes == (f"3 repeated ratings were left out; the {repeats} of each counts.",)
+    assert rated.origin["repeats"] == repeats
+
+
+def test_without_repeats_nothing_changes(written):
+    path = written("item,annotator,label\n1,a,x\n1,b,x\n")
+    rated = read_ratings(path)
+    assert once(rated, "majority", path) is rated
+
+
+def test_labels_that_are_not_numbers_are_named(written):
+    path = written("item,annotator,label\n1,a,1\n1,b,good\n")
+    with pytest.raises(BadRow, match="line 3: column label is 'good', which is not a number; the level ordinal allows"):
+        need_numbers(read_ratings(path), path, "ordinal")

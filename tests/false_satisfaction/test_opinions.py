@@ -1,0 +1,182 @@
+"""Judgements of a database as ratings: of labels, and of what they make of the drawn groups."""
+
+import json
+
+import pytest
+from conftest_rows import row
+from sqlalchemy import select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.gold import answer_with_gold
+from audit.annotation.judging import judge, undo
+from audit.annotation.queue import next_question
+from audit.annotation.ratings import attributed, stored_ratings
+from audit.cli import main
+from audit.errors import AuditError, UnknownName
+from audit.false_satisfaction.opinions import opinions
+from audit.false_satisfaction.questions import refresh
+from audit.reports.agreement import agreement_report
+from audit.sampling.draw import Size, draw_all
+from audit.store import table_of, tables
+
+GROUPS = [
+    row("one", "one!", ["positive", "positive"], system="a", gold="positive"),
+    row("one", "one!", ["negative", "negative"], system="b", gold="positive"),
+    row("two", "two!", ["positive", "positive"], system="a"),
+    row("three", "three!", ["negative", "negative"], relation="MR3.1", system="b"),
+]
+
+
+@pytest.fixture
+def engine(build):
+    """Three questions about sources, waiting; both relations carry answers to the follow-ups."""
+    engine = build(GROUPS)
+    draw_all(engine, Size(per_relation=10))
+    refresh(engine)
+    return engine
+
+
+@pytest.fixture
+def people(engine):
+    """Two accounts, and what they say by text."""
+    said = {
+        "ann": {"one": "positive", "two": "neutral", "three": "positive"},
+        "bob": {"one": "negative", "two": "negative", "three": "unsure"},
+    }
+    accounts = {name: add_account(engine, name, "annotator", "long enough").id for name in said}
+    for name, account in accounts.items():
+        while shown := next_question(engine, account):
+            judge(engine, account, shown.id, said[name][shown.texts[0]])
+    return accounts
+
+
+def by_text(engine):
+    question, given = table_of(tables.Question), table_of(tables.Input)
+    with engine.connect() as connection:
+        query = select(question.c.id, given.c.texts).join(given, given.c.id == question.c.input_id)
+        return {str(found[0]): found[1][0] for found in connection.execute(query)}
+
+
+def ratings(engine):
+    texts = by_text(engine)
+    frame = stored_ratings(engine).frame
+    return sorted(zip(frame["item"].map(texts), frame["annotator"], frame["label"], strict=True))
+
+
+def test_only_peoples_judgements_count_and_unsure_is_no_label(engine, people):
+    answer_with_gold(engine)
+    assert ratings(engine) == [
+        ("one", "ann", "positive"),
+        ("one", "bob", "negative"),
+        ("three", "ann", "positive"),
+        ("two", "ann", "neutral"),
+        ("two", "bob", "negative"),
+    ]
+    rated = stored_ratings(engine, "sentiment")
+    assert rated.labels == ("positive", "neutral", "negative")
+    assert rated.notes == ("1 of 6 judgements were unsure, which is no label; they are left out.",)
+
+
+def test_what_was_withdrawn_does_not_count(engine, people):
+    undo(engine, people["ann"])
+    assert len(ratings(engine)) == 4
+
+
+def test_questions_belong_to_the_cells_that_they_serve(engine, people):
+    texts = by_text(engine)
+    found = {
+        by: sorted((texts[item], value) for item, value in attributed(engine, by).itertuples(index=False))
+        for by in ("relation", "system", "language")
+    }
+    assert found["relation"] == [("one", "MR1.1"), ("three", "MR3.1"), ("two", "MR1.1")]
+    assert found["system"] == [("one", "a"), ("one", "b"), ("three", "b"), ("two", "a")]
+    assert found["language"] == [("one", "en"), ("three", "en"), ("two", "en")]
+
+
+def test_a_report_for_each_relation(engine, people):
+    report = agreement_report(stored_ratings(engine), by="relation", parts=attributed(engine, "relation"))
+    assert [(part["value"], part["items"], part["left_out"]) for part in report["groups"]] == [
+        ("MR1.1", 2, 0),
+        ("MR3.1", 0, 1),
+    ]
+    assert report["groups"][0]["coefficients"][0]["estimate"] == 0
+    assert report["groups"][1]["coefficients"][0]["estimate"] is None
+    assert report["labels"] == ["negative", "neutral", "positive"]
+
+
+def test_opinions_on_false_satisfactions(engine, people):
+    rated = opinions(engine)
+    found = sorted(rated.frame[["relation", "system", "annotator", "label"]].itertuples(index=False, name=None))
+    # "one" is positive for ann: a is right and b wrong; negative for bob: the other way round. On "two" they give
+    # different labels and yet agree that a's "positive" is false. On "three" bob is unsure, so ann stands alone.
+    assert found == [
+        ("MR1.1", "a", "ann", "false"),
+        ("MR1.1", "a", "ann", "true"),
+        ("MR1.1", "a", "bob", "false"),
+        ("MR1.1", "a", "bob", "false"),
+        ("MR1.1", "b", "ann", "false"),
+        ("MR1.1", "b", "bob", "true"),
+        ("MR3.1", "b", "ann", "false"),
+    ]
+    assert rated.frame["cluster"].nunique() == 3
+    report = agreement_report(rated)
+    assert report["coefficients"][0]["estimate"] == pytest.approx(1 / 3)
+    assert (report["items"], report["left_out"], report["labels"]) == (3, 1, ["false", "true"])
+    assert report["signature"]["interval"].endswith("by source")
+
+
+@pytest.mark.parametrize(
+    ("by", "values"),
+    [("relation", ["MR1.1", "MR3.1"]), ("system", ["a", "b"]), ("language", ["en"]), ("pair", ["ann, bob"])],
+)
+@pytest.mark.parametrize("about", ["labels", "false"])
+def test_the_command_on_a_database(engine, people, capsys, about, by, values):
+    assert main(["agreement", "--db", engine.url.database, "--about", about, "--by", by, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert [part["value"] for part in report["groups"]] == values
+    assert report["annotators"] == ["ann", "bob"]
+    assert main(["agreement", "--db", engine.url.database, "--about", about, "--by", by]) == 0
+    assert capsys.readouterr().out.startswith("Agreement of 2 annotators")
+    assert main(["annotators", "--db", engine.url.database, "--draws", "5"]) == 0
+    assert "ann: right" in capsys.readouterr().out
+
+
+def test_a_group_that_is_only_partly_answered_is_no_opinion(build):
+    # A relation that carries nothing asks about both members. ann answers one of them, and it makes the group false;
+    # had she found it right, the group would still wait. So it does not count until she has answered both.
+    engine = build([row("s", "f", ["positive", "positive"], relation="OWN")])
+    draw_all(engine, Size(per_relation=10))
+    refresh(engine)
+    ann = add_account(engine, "ann", "annotator", "long enough").id
+    judge(engine, ann, next_question(engine, ann).id, "negative")
+    with pytest.raises(AuditError, match="nobody's own answers cover a drawn group"):
+        opinions(engine)
+    judge(engine, ann, next_question(engine, ann).id, "positive")
+    assert opinions(engine).frame["label"].tolist() == ["false"]
+
+
+def test_one_annotator_has_nobody_to_agree_with(engine):
+    ann = add_account(engine, "ann", "annotator", "long enough").id
+    for label in ("positive", "negative"):
+        judge(engine, ann, next_question(engine, ann).id, label)
+    with pytest.raises(AuditError, match="ann is the only annotator; agreement needs the judgements of two or more"):
+        agreement_report(stored_ratings(engine))
+    # Somebody else, but on another question.
+    bob = add_account(engine, "bob", "annotator", "long enough").id
+    while (shown := next_question(engine, bob)) and shown.id in {
+        int(item) for item in stored_ratings(engine).frame["item"]
+    }:
+        judge(engine, bob, shown.id, "unsure")
+    judge(engine, bob, shown.id, "positive")
+    with pytest.raises(AuditError, match="none of the 3 items was judged by two annotators"):
+        agreement_report(stored_ratings(engine))
+
+
+def test_nothing_judged_says_what_comes_first(engine):
+    with pytest.raises(AuditError, match="people have judged no question yet; serve the app"):
+        stored_ratings(engine)
+    answer_with_gold(engine)
+    with pytest.raises(AuditError, match="people have judged no question of the task sentiment yet"):
+        stored_ratings(engine, "sentiment")
+    with pytest.raises(UnknownName, match="unknown task 'cooking'"):
+        stored_ratings(engine, "cooking")

@@ -1,0 +1,249 @@
+"""Coefficients against published numbers, and against small examples worked by hand."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audit.errors import AuditError
+from audit.statistics.agreement import Ratings, suite
+from audit.statistics.agreement.cohen_kappa import cohen_kappa
+from audit.statistics.agreement.krippendorff_alpha import krippendorff_alpha, ordinal
+from audit.statistics.agreement.suite import MEASURES
+from audit.statistics.agreement.weights import linear, quadratic
+
+DATA = Path(__file__).parents[3].parent / "shared" / "data" / "agreement"
+
+PUBLISHED = {
+    # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): 12 units, 4 observers, 41 values.
+    # The others for the same data: Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), chapter 2.
+    "krippendorff_2011": {
+        ("krippendorff_alpha", "nominal"): 0.743,
+        ("krippendorff_alpha", "ordinal"): 0.815,
+        ("krippendorff_alpha", "interval"): 0.849,
+        ("krippendorff_alpha", "ratio"): 0.797,
+        ("fleiss_kappa", None): 0.761,
+        ("gwet_ac1", None): 0.775,
+        ("brennan_prediger", None): 0.773,
+        ("conger_kappa", None): 0.762,
+        ("percent_agreement", None): 0.818,
+    },
+    # Fleiss, Psychological Bulletin 76 (1971), table 1: 30 patients, 6 psychiatrists each, 5 diagnoses.
+    "fleiss_1971": {
+        ("fleiss_kappa", None): 0.430,
+        ("gwet_ac1", None): 0.448,
+        ("brennan_prediger", None): 0.444,
+        ("krippendorff_alpha", "nominal"): 0.433,
+    },
+    # Cohen, Educational and Psychological Measurement 20 (1960), table 1: 200 patients, 2 judges, 3 diagnoses.
+    "cohen_1960": {
+        ("cohen_kappa", None): 0.492,
+        ("scott_pi", None): 0.487,
+        ("brennan_prediger", None): 0.550,
+        ("gwet_ac1", None): 0.576,
+        ("krippendorff_alpha", "nominal"): 0.488,
+    },
+    # Made after Feinstein and Cicchetti (1990): 80 + 5 of 100 agree. kappa = (.85 - .78) / .22, p = .875 for AC1.
+    "kappa_paradox": {
+        ("percent_agreement", None): 0.850,
+        ("cohen_kappa", None): 0.318,
+        ("gwet_ac1", None): 0.808,
+    },
+}
+
+# Standard errors by irrCAC 0.4.4 (Gwet's own formulas), where no rating is missing.
+ERRORS = {
+    "fleiss_1971": {
+        "fleiss_kappa": 0.054199,
+        "gwet_ac1": 0.055662,
+        "conger_kappa": 0.050794,
+        "brennan_prediger": 0.055123,
+    },
+    "cohen_1960": {
+        "cohen_kappa": 0.051130,
+        "scott_pi": 0.052414,
+        "gwet_ac1": 0.048121,
+        "brennan_prediger": 0.048728,
+    },
+}
+
+
+def published(name):
+    path = DATA / f"{name}.csv"
+    if not path.exists():
+        pytest.skip(f"the shared data ({path.name}) are not here")
+    return Ratings.of(pd.read_csv(path, dtype=str))
+
+
+def table(*rows):
+    """Ratings from strings, one an item, a letter an annotator; `.` is missing."""
+    said = [(str(i), f"r{j}", one) for i, row in enumerate(rows) for j, one in enumerate(row) if one != "."]
+    return Ratings.of(pd.DataFrame(said, columns=["item", "annotator", "label"]))
+
+
+def estimates(ratings):
+    return {(one.name, one.level): one.estimate for one in suite(ratings)}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_estimates(name):
+    found = estimates(published(name))
+    assert {key: found[key] for key in PUBLISHED[name]} == pytest.approx(PUBLISHED[name], abs=5.1e-4)
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_published_standard_errors(name):
+    ratings = published(name)
+    measures = {one.name: one.compute.get(None) for one in MEASURES}
+    for coefficient, error in ERRORS[name].items():
+        parts = measures[coefficient](ratings)
+        influence = parts.observed_influence - (1 - parts.value) * parts.expected_influence
+        n = len(influence)
+        assert np.sqrt((influence**2).sum() / (n * (n - 1))) / (1 - parts.expected) == pytest.approx(error, abs=1e-6)
+
+
+def test_two_annotators_by_hand():
+    # Labels x, y; both x: 4, both y: 3, first x and second y: 2, the other way: 1. Agreement .7.
+    found = estimates(table(*["xx"] * 4, *["yy"] * 3, *["xy"] * 2, "yx"))
+    # Cohen: first says x .6, second .5; chance .6 * .5 + .4 * .5 = .5; (.7 - .5) / .5 = .4.
+    assert found["cohen_kappa", None] == pytest.approx(0.4)
+    assert found["conger_kappa", None] == pytest.approx(0.4)
+    # Scott: x is .55 of all; chance .3025 + .2025 = .505; .195 / .495.
+    assert found["scott_pi", None] == pytest.approx(0.195 / 0.495)
+    assert found["fleiss_kappa", None] == pytest.approx(0.195 / 0.495)
+    # Krippendorff: 20 values, 11 x and 9 y. Do = .3, De = 2 * 11 * 9 / (20 * 19).
+    assert found["krippendorff_alpha", None] == pytest.approx(1 - 0.3 * 380 / 198)
+    # Gwet: chance .55 * .45 * 2 / (2 - 1) = .495; .205 / .505. Brennan-Prediger: chance 1 / 2; .2 / .5.
+    assert found["gwet_ac1", None] == pytest.approx(0.205 / 0.505)
+    assert found["brennan_prediger", None] == pytest.approx(0.4)
+    assert found["percent_agreement", None] == pytest.approx(0.7)
+
+
+def test_missing_ratings_by_hand():
+    # Items: xxx (3 of 3 pairs), xy. (0 of 1), yy. (1 of 1), and a lone x that has no pair: agreement 2 / 3.
+    found = estimates(table("xxx", "xy.", "yy.", "..x"))
+    assert found["percent_agreement", None] == pytest.approx(2 / 3)
+    # Fleiss: x is 1, .5, 0 and 1 of the four items: .625; chance .625 ** 2 + .375 ** 2 = .53125.
+    assert found["fleiss_kappa", None] == pytest.approx((2 / 3 - 0.53125) / 0.46875)
+    # Conger: r0 says x 2 of 3, r1 1 of 3, r2 always; pairs of them agree by chance 4/9, 2/3, 1/3: mean 13/27.
+    assert found["conger_kappa", None] == pytest.approx((2 / 3 - 13 / 27) / (14 / 27))
+    # Krippendorff: 7 values that can be paired, 4 x and 3 y. One item of size 2 disagrees: Do = 2 / 7; De = 24 / 42.
+    assert found["krippendorff_alpha", None] == pytest.approx(1 - (2 / 7) / (24 / 42))
+
+
+def test_ordinal_distance_counts_what_lies_between():
+    # Shares .2, .5, .3: from the first to the last .1 + .5 + .15 = .75.
+    assert ordinal(np.arange(3), np.array([0.2, 0.5, 0.3])) == pytest.approx(
+        np.array([[0, 0.35**2, 0.75**2], [0.35**2, 0, 0.4**2], [0.75**2, 0.4**2, 0]])
+    )
+
+
+def test_weights_follow_the_values_of_the_labels():
+    ratings = table(*["11"] * 3, "15", "52", "22")
+    # Linear: 1 and 5 agree 0, 5 and 2 agree 1/4: mean (3 + 0 + 1/4 + 1) / 6.
+    parts = cohen_kappa(ratings, linear(ratings.values))
+    assert parts.observed == pytest.approx(4.25 / 6)
+    # First says 1, 2, 5: 4/6, 1/6, 1/6; second: 3/6, 2/6, 1/6; weights 1-2 3/4, 2-5 1/4, 1-5 0.
+    expected = (4 * (3 + 2 * 0.75) + 1 * (3 * 0.75 + 2 + 0.25) + 1 * (2 * 0.25 + 1)) / 36
+    assert parts.expected == pytest.approx(expected)
+    assert quadratic(ratings.values)[0].tolist() == pytest.approx([1, 15 / 16, 0])
+
+
+def test_perfect_agreement_is_one_and_its_interval_is_not_a_point():
+    for one in suite(table(*["112"[i % 3] * 3 for i in range(12)])):
+        assert one.estimate == pytest.approx(1)
+        assert one.low < 0.9
+        assert one.high == 1
+    percent = suite(table(*["xyx"[i % 3] * 2 for i in range(36)]))[0]
+    assert percent.low == pytest.approx(0.025 ** (1 / 36))  # Clopper and Pearson (1934) for 36 of 36
+
+
+def test_no_agreement_at_all_has_an_interval_too():
+    percent = suite(table(*["xy", "yx"] * 5))[0]
+    assert (percent.estimate, percent.low) == (0, 0)
+    assert percent.high == pytest.approx(1 - 0.025**0.1)
+
+
+def test_no_variation_is_undefined_and_says_the_percent():
+    for one in suite(table("xx", "xx", "x.")):
+        if one.name == "percent_agreement":
+            assert one.estimate == 1
+        else:
+            assert (one.estimate, one.low, one.high) == (None, None, None)
+            assert one.note == "undefined: no variation; percent agreement 100.0 %"
+
+
+def test_labels_that_nobody_used_do_not_make_variation():
+    frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": ["x"] * 4})
+    assert {one.estimate for one in suite(Ratings.of(frame, labels=["x", "y", "z"]))} == {1.0, None}
+
+
+def test_nothing_in_common_is_undefined():
+    for one in suite(table("x.", ".y", "x.")):
+        assert one.estimate is None
+        assert one.note.startswith("undefined: no item was rated by")
+        assert one.items == 0
+
+
+def test_one_item_has_no_interval():
+    for one in suite(table("xy")):
+        assert one.low is one.high is None
+        assert one.note is not None
+
+
+def test_the_paradox_is_explained_where_it_strikes_and_only_there():
+    notes = {(one.name, one.level): one.note for one in suite(published("kappa_paradox"))}
+    struck = {key for key, note in notes.items() if note}
+    kappas = ("cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "krippendorff_alpha")
+    assert struck == {*((name, None) for name in kappas), ("krippendorff_alpha", "nominal")}
+    note = notes["cohen_kappa", None]
+    assert note.startswith("kappa paradox: 85.0 % agree, but 88 % of the ratings are '1'")
+    assert "gwet_ac1 (0.808)" in note
+    assert not any(one.note for one in suite(published("cohen_1960")))
+
+
+def test_unweighted_come_first_in_the_order_of_their_names():
+    found = [(one.name, one.level) for one in suite(table("12", "22", "11"))]
+    assert [name for name, level in found if level is None] == [
+        "percent_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "krippendorff_alpha",
+        "gwet_ac1", "brennan_prediger",
+    ]  # fmt: skip
+    levels = [level for _, level in found]
+    assert levels == sorted(levels, key=[None, "nominal", "ordinal", "interval", "ratio", "linear", "quadratic"].index)
+    assert ("gwet_ac2", "linear") in found
+
+
+def test_what_the_labels_allow():
+    assert {one.level for one in suite(table("xy", "yy"))} == {None, "nominal"}
+    frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": ["low", "high", "mid", "mid"]})
+    ordered = Ratings.of(frame, labels=["low", "mid", "high"], order=True)
+    assert {one.level for one in suite(ordered)} == {None, "nominal", "ordinal", "linear", "quadratic"}
+    assert {one.level for one in suite(ordered, "ordinal")} == {None, "ordinal"}
+    assert not any(one.name in ("cohen_kappa", "scott_pi") for one in suite(table("xyx", "yyx")))
+
+
+@pytest.mark.parametrize(
+    ("level", "says"),
+    [
+        ("ordinal", "labels that are not numbers cannot have the level ordinal; allowed are nominal"),
+        ("cubic", "level 'cubic' is not one of nominal, ordinal, interval, ratio, linear, quadratic"),
+    ],
+)
+def test_levels_that_do_not_fit_are_refused(level, says):
+    with pytest.raises(AuditError, match=says):
+        suite(table("xy", "yy"), level)
+
+
+def test_negative_numbers_have_no_ratio():
+    frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": ["-1", "1", "2", "2"]})
+    ratio = next(one for one in suite(Ratings.of(frame)) if one.level == "ratio")
+    assert ratio.estimate is None
+    assert ratio.note == "undefined: label -1 is negative; the level ratio allows numbers from 0"
+    with pytest.raises(AuditError, match="level 'cubic' is not one of nominal, ordinal, interval, ratio"):
+        krippendorff_alpha(Ratings.of(frame), "cubic")
+
+
+def test_two_annotators_only():
+    with pytest.raises(AuditError, match="there are 3 annotators; this coefficient is for exactly 2"):
+        cohen_kappa(table("xyx"))

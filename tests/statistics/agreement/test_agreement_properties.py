@@ -1,0 +1,230 @@
+"""What holds for all ratings: names and orders do not matter, influences are derivatives, intervals hold estimates."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from audit.errors import AuditError
+from audit.statistics.agreement import Ratings, suite
+from audit.statistics.agreement.pairs import agreement_of_pairs
+from audit.statistics.agreement.ratings import number_of
+from audit.statistics.agreement.suite import MEASURES
+
+
+@st.composite
+def tables(draw, most_items=12):
+    """Labels 0..3 or None, items x annotators; somewhere an item has two."""
+    annotators = draw(st.integers(2, 4))
+    row = st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=annotators, max_size=annotators)
+    rows = draw(st.lists(row, min_size=2, max_size=most_items))
+    assume(any(sum(one is not None for one in each) > 1 for each in rows))
+    return rows
+
+
+def frame_of(rows, label=str):
+    said = [(i, f"r{j}", label(one)) for i, row in enumerate(rows) for j, one in enumerate(row) if one is not None]
+    return pd.DataFrame(said, columns=["item", "annotator", "label"])
+
+
+def estimates(frame):
+    return {
+        (one.name, one.level): (one.estimate, one.low, one.high, one.items)
+        for one in suite(Ratings.of(frame))
+    }  # fmt: skip
+
+
+def same(one, other):
+    assert one.keys() == other.keys()
+    for key in one:
+        for left, right in zip(one[key], other[key], strict=True):
+            assert (left is None) == (right is None), key
+            assert left is None or left == pytest.approx(right, abs=1e-9), key
+
+
+@given(tables(), st.randoms(use_true_random=False))
+@settings(max_examples=60)
+def test_order_of_rows_items_and_annotators_does_not_matter(rows, random):
+    frame = frame_of(rows)
+    names = [f"r{j}" for j in range(4)]
+    random.shuffle(names)
+    items = list(range(len(rows)))
+    random.shuffle(items)
+    other = frame.assign(
+        annotator=[names[int(name[1])] for name in frame["annotator"]], item=[items[i] for i in frame["item"]]
+    )
+    same(estimates(frame), estimates(other.sample(frac=1, random_state=random.randint(0, 99))))
+
+
+@given(tables(), st.permutations("abcd"))
+@settings(max_examples=60)
+def test_names_of_labels_do_not_matter(rows, letters):
+    plain = {key: value for key, value in estimates(frame_of(rows)).items() if key[1] in (None, "nominal")}
+    same(plain, estimates(frame_of(rows, lambda one: letters[one])))
+
+
+@given(tables())
+@settings(max_examples=60)
+def test_numbers_may_be_moved_and_stretched(rows):
+    levels = ("ordinal", "interval", "linear", "quadratic")
+    plain, moved = (
+        {key: value for key, value in estimates(frame_of(rows, label)).items() if key[1] in levels}
+        for label in (str, lambda one: str(3.5 * one + 2))
+    )
+    same(plain, moved)
+
+
+@given(tables())
+@settings(max_examples=80)
+def test_everything_is_a_number_with_its_interval_or_says_why(rows):
+    for one in suite(Ratings.of(frame_of(rows))):
+        if one.estimate is None:
+            assert one.note.startswith("undefined: ")
+            assert one.low is one.high is None
+            continue
+        assert math.isfinite(one.estimate)
+        assert one.estimate <= 1 + 1e-9
+        if one.low is None:
+            assert one.note.startswith("no interval: ")
+        else:
+            assert one.low - 1e-9 <= one.estimate <= one.high + 1e-9
+            assert one.high <= 1 + 1e-9
+
+
+@given(tables())
+@settings(max_examples=40)
+def test_agreeing_everywhere_is_one(rows):
+    agreed = [[None if one is None else i % 2 for one in row] for i, row in enumerate(rows)]
+    for one in suite(Ratings.of(frame_of(agreed))):
+        assert one.estimate is None or one.estimate == pytest.approx(1)
+
+
+@given(tables())
+@settings(max_examples=40)
+def test_influences_add_to_nothing(rows):
+    ratings = Ratings.of(frame_of(rows))
+    for measure in MEASURES:
+        if measure.for_two and len(ratings.annotators) != 2:
+            continue
+        for level, compute in measure.compute.items():
+            parts = compute(ratings)
+            if parts.items:
+                assert parts.observed_influence.sum() == pytest.approx(0, abs=1e-9), (measure.name, level)
+                assert parts.expected_influence.sum() == pytest.approx(0, abs=1e-9), (measure.name, level)
+
+
+@given(tables())
+@settings(max_examples=40)
+def test_the_matrix_has_what_each_pair_alone_has(rows):
+    frame = frame_of(rows)
+    ratings = Ratings.of(frame)
+    found = agreement_of_pairs(ratings)
+    for one in range(len(ratings.annotators)):
+        for other in range(one + 1, len(ratings.annotators)):
+            names = [ratings.annotators[one], ratings.annotators[other]]
+            some = frame[frame["annotator"].isin(names)]
+            some = some[some.groupby("item")["item"].transform("size") == 2]
+            assert found.items[one, other] == found.items[other, one] == some["item"].nunique()
+            if some.empty:
+                assert np.isnan(found.percent[one, other])
+                continue
+            alone = {
+                each.name: each.estimate
+                for each in suite(Ratings.of(some, labels=ratings.labels), "nominal")
+                if each.level is None
+            }
+            for matrix, name in (
+                (found.percent, "percent_agreement"),
+                (found.kappa, "cohen_kappa"),
+                (found.ac1, "gwet_ac1"),
+            ):
+                value = matrix[one, other]
+                assert (None if np.isnan(value) else pytest.approx(value)) == alone[name]
+
+
+def drawn(items, annotators, accuracy, missing, seed, labels=3):
+    random = np.random.default_rng(seed)
+    truth = random.integers(0, labels, size=(items, 1))
+    said = np.where(
+        random.random((items, annotators)) < accuracy, truth, random.integers(0, labels, (items, annotators))
+    )
+    item, annotator = np.nonzero(random.random((items, annotators)) >= missing)
+    said = said[item, annotator] + 1
+    return pd.DataFrame({"item": item, "annotator": annotator, "label": said.astype(str)})
+
+
+@pytest.mark.parametrize(("annotators", "missing"), [(2, 0.0), (2, 0.2), (4, 0.4)])
+def test_influences_are_what_the_jackknife_sees(annotators, missing):
+    """Leaving out one item after the other moves a coefficient as its influences say, up to terms of order 1 / n."""
+    frame = drawn(150, annotators, 0.6, missing, seed=3)
+    ratings = Ratings.of(frame)
+    labels = ratings.labels
+    without = [Ratings.of(frame[frame["item"] != item], labels) for item in frame["item"].unique()]
+    for measure in (one for one in MEASURES if annotators == 2 or not one.for_two):
+        for level, compute in measure.compute.items():
+            parts = compute(ratings)
+            n = len(parts.observed_influence)
+            influence = parts.observed_influence - (1 - parts.value) * parts.expected_influence
+            linearised = np.sqrt((influence**2).sum() / (n * (n - 1))) / (1 - parts.expected)
+            jackknife = np.sqrt((len(without) - 1) * np.var([compute(one).value for one in without]))
+            assert linearised == pytest.approx(jackknife, rel=0.04), (measure.name, level)
+
+
+def test_intervals_cover():
+    """300 samples of 60 items by 3 annotators, 30 % missing; truth from 200,000 items. Seeded, so never by chance."""
+    truth = {(one.name, one.level): one.estimate for one in suite(Ratings.of(drawn(200_000, 3, 0.8, 0.3, seed=0)))}
+    hits = dict.fromkeys(truth, 0)
+    for seed in range(1, 301):
+        for one in suite(Ratings.of(drawn(60, 3, 0.8, 0.3, seed))):
+            hits[one.name, one.level] += one.low <= truth[one.name, one.level] <= one.high
+    assert {key: hit for key, hit in hits.items() if not 0.925 <= hit / 300 <= 0.985} == {}
+
+
+def test_clusters_of_copies_count_once():
+    frame = drawn(80, 3, 0.7, 0.2, seed=1)
+    copies = pd.concat([frame.assign(item=frame["item"] + 1000 * copy, cluster=frame["item"]) for copy in range(5)])
+    for one, other in zip(suite(Ratings.of(frame)), suite(Ratings.of(copies)), strict=True):
+        if one.name == "krippendorff_alpha":  # its estimate depends on the number of values, a little
+            continue
+        assert one.estimate == pytest.approx(other.estimate)
+        assert (one.low, one.high) == pytest.approx((other.low, other.high))
+
+
+def test_spellings_of_a_number_are_one_label():
+    frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": ["1", "1.0", "02", "3"]})
+    ratings = Ratings.of(frame)
+    assert ratings.scale == "numbers"
+    assert ratings.values.tolist() == [1, 2, 3]
+    assert suite(ratings)[0].estimate == 0.5
+    assert Ratings.of(frame.assign(label=["1", "1.0", "x", "3"])).scale == "names"
+
+
+@given(st.text(max_size=6))
+def test_number_of_never_fails(text):
+    number = number_of(text)
+    assert number is None or math.isfinite(number)
+
+
+@pytest.mark.parametrize(
+    ("frame", "labels", "says"),
+    [
+        (pd.DataFrame(columns=["item", "annotator", "label"]), None, "there are no ratings"),
+        (
+            pd.DataFrame({"item": [1, 1], "annotator": ["a", "a"], "label": ["x", "y"]}),
+            None,
+            "annotator a rates item 1",
+        ),
+        (pd.DataFrame({"item": [1], "annotator": ["a"], "label": ["z"]}), ["x", "y"], "label 'z' is not one of x, y"),
+        (
+            pd.DataFrame({"item": range(1001), "annotator": "a", "label": map(str, range(1001))}),
+            None,
+            "1,001 different labels, at most 1,000",
+        ),
+    ],
+)
+def test_ratings_that_cannot_be_used_are_named(frame, labels, says):
+    with pytest.raises(AuditError, match=says):
+        Ratings.of(frame, labels)
