@@ -113,7 +113,9 @@ def adjusted(values: ArrayLike, proxy_of_sample: ArrayLike, proxy_mean: ArrayLik
     """
     y, proxies = np.asarray(values, float), np.asarray(proxy_of_sample, float)
     if y.ndim != 2 or y.shape != proxies.shape or len(np.asarray(proxy_mean)) != y.shape[1]:
-        raise AuditError("values and proxies of the judged groups need one shape, (groups, systems), and means by system")
+        raise AuditError(
+            "values and proxies of the judged groups need one shape, (groups, systems), and means by system"
+        )
     if len(y) < LEAST:
         return y
     centred = proxies - np.asarray(proxy_mean, float)

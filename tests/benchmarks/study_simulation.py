@@ -18,12 +18,13 @@ from study_world import proxy, world
 
 from audit.statistics.allocation import FIRST_PHASE, effective_size, judged_size, sizes_for_half_width, width_targeted
 from audit.statistics.confidence_sequences import prior_posterior
-from audit.statistics.intervals import bounds
-from audit.statistics.prediction_powered import adjusted, prediction_powered
-from audit.statistics.ranking_allocation import standing
+from audit.statistics.intervals import bounds, choose
+from audit.statistics.prediction_powered import adjusted, disagreement, prediction_powered
+from audit.statistics.ranking_allocation import contest, standing
 
 HALF_WIDTH, DELTA, CONFIDENCE, SHARE = 0.05, 0.02, 0.95, 0.01
 ROUNDS = 12
+BASE = "two-phase, simple (questions)"
 SIZES = np.unique(np.round(np.geomspace(5, 40_000, 120)).astype(int))
 """Groups per cell that are tried to find what equal allocation needs."""
 
@@ -99,16 +100,22 @@ def width_designs(drawing, aucs=(0.8, 0.9)):
     orders = [rng.permutation(cell[3]) for cell in drawing.cells]
     seen = [np.concatenate([[0], np.cumsum(order)]) for order in orders]
     judged, low, high = until_narrow(drawing, lambda n: np.array([one[k] for one, k in zip(seen, n, strict=True)]))
-    found["two-phase, simple"] = _result(drawing, int(judged.sum()), low, high)
+    found["two-phase, simple (a group is one judgement)"] = _result(drawing, int(judged.sum()), low, high)
+    asked = sum(
+        sum(map(len, _asked(drawing.relations[index], rng.permutation(groups)[:size], [system])))
+        for (index, system, groups, _), size in zip(drawing.cells, judged, strict=True)
+    )
+    found[BASE] = _result(drawing, asked, low, high)
 
     def counts(n):
         return np.array([one[k] for one, k in zip(drawing.false, n, strict=True)])
 
     judged, low, high = until_narrow(drawing, counts)
     found["two-phase, shared"] = _result(drawing, drawing.questions(judged), low, high)
-    for auc in aucs:
+    for auc in (None, *aucs):
         judged, low, high = _with_proxy(drawing, auc)
-        found[f"two-phase, shared, proxy of AUC {auc:g}"] = _result(drawing, drawing.questions(judged), low, high)
+        signal = "disagreement of the systems" if auc is None else f"proxy of AUC {auc:g}"
+        found[f"two-phase, shared, {signal}"] = _result(drawing, drawing.questions(judged), low, high)
     judged, low, high = _sequence(drawing)
     found["always valid, shared"] = _result(drawing, drawing.questions(judged), low, high)
     return found
@@ -116,11 +123,13 @@ def width_designs(drawing, aucs=(0.8, 0.9)):
 
 def _with_proxy(drawing, auc):
     judged, lows, highs = [], [], []
-    for _, _, _, false in drawing.cells:
-        signal = proxy(false, auc, drawing.rng)
-        n = min(2 * FIRST_PHASE, len(false))
+    for index, system, groups, false in drawing.cells:
+        signal = _disagreement(drawing.relations[index], system, groups)
+        if auc is not None:
+            signal = proxy(false, auc, drawing.rng)
+        n = min(3 * FIRST_PHASE, len(false))
         for _ in range(ROUNDS):
-            at = prediction_powered(false[:n], signal[:n], signal)
+            at = prediction_powered(false[:n], signal[:n], signal, fallback=choose)
             wide = (at.high - at.low) / 2
             if wide <= HALF_WIDTH or n == len(false):
                 break
@@ -130,6 +139,11 @@ def _with_proxy(drawing, auc):
         lows.append(at.low)
         highs.append(at.high)
     return np.array(judged), np.array(lows), np.array(highs)
+
+
+def _disagreement(relation, system, groups):
+    labels = {str(number): relation.label[groups, number] for number in range(relation.label.shape[1])}
+    return disagreement(labels, str(system))
 
 
 def _sequence(drawing):
@@ -205,37 +219,46 @@ def shared_equal(drawings, goal, sizes):
     return judgements, rates
 
 
-def decided(drawing, goal, informative_only=True, auc=None, always_valid=False):
-    """Judge each relation's groups in the shared order until it is decided: questions, right and held by relation."""
+def decided(drawing, goal, auc=None, always_valid=False, confidence=CONFIDENCE):
+    """Judge each relation's groups until it is decided: questions, right and intervals held by relation."""
     asked, hits, held = [], [], []
     for one, order in zip(drawing.relations, drawing.orders, strict=True):
-        # Without a satisfied system there is nothing to judge; the wider design judges all the others.
-        useful = one.informative if informative_only else one.satisfied.any(axis=1)
-        groups = order[useful[order]]
-        y = one.genuine[groups].astype(float)
-        common, truth = len(one.source), one.genuine.mean(axis=0)
+        y, truth = one.genuine[order].astype(float), one.genuine.mean(axis=0)
+        match = contest(one.satisfied[order], one.label[order])
         signal = None
         if auc is not None:
-            known = one.satisfied[groups]
-            signal = np.where(known, 1 - proxy(one.false[groups], auc, drawing.rng), 0.0)
-        n = min(20, len(groups))
+            signal = np.where(one.satisfied[order], 1 - proxy(one.false[order], auc, drawing.rng), 0.0)
+        values = [y[groups, i] - y[groups, j] for (i, j), groups in zip(match.pairs, match.groups, strict=True)]
+        n = np.zeros(len(match.pairs), int)
+        judged = np.zeros(len(order), bool)
         while True:
-            seen = y[:n] if signal is None else adjusted(y[:n], signal[:n], signal.mean(axis=0))
-            at = standing(seen, len(groups), common, goal, DELTA, CONFIDENCE, always_valid)
-            if at.decided or n == len(groups):
+            seen = [part[:k] for part, k in zip(values, n, strict=True)]
+            if signal is not None:
+                seen = [_adjusted(one, signal, match, number, part) for number, part in enumerate(seen)]
+            at = standing(match, seen, goal, DELTA, confidence, always_valid)
+            if at.decided:
                 break
-            n = min(n + max(5, n // 12), len(groups))
+            for number in np.flatnonzero(at.wanted):
+                judged[match.groups[number][: at.wanted[number]]] = True
+            # What was judged for one pair counts for the others, as far as their lists are judged without a gap.
+            n = np.array([_beginning(judged[groups]) for groups in match.groups])
         ranks = np.empty(len(truth))
         ranks[list(at.order)] = -np.arange(len(truth))
         hits.append(bool(right(ranks, truth, goal)))
         gaps = truth[:, None] - truth[None, :]
         held.append(bool(((at.low - 1e-9 <= gaps) & (gaps <= at.high + 1e-9)).all()))
-        asked += _asked(one, groups[:n], range(y.shape[1])) if not _carries(one) else [one.source[groups[:n]]]
+        asked += _asked(one, order[judged], range(y.shape[1]))
     return len(np.unique(np.concatenate(asked))), np.array(hits), np.array(held)
 
 
-def _carries(relation):
-    return (relation.follow_up < 0).all()
+def _beginning(judged):
+    return len(judged) if judged.all() else int(np.argmin(judged))
+
+
+def _adjusted(one, signal, match, number, seen):
+    (i, j), groups = match.pairs[number], match.groups[number]
+    predicted = signal[groups, i] - signal[groups, j]
+    return adjusted(seen[:, None], predicted[: len(seen), None], [predicted.mean()])[:, 0] if len(seen) else seen
 
 
 def enough(judgements, rates, level=CONFIDENCE):
@@ -262,12 +285,12 @@ def widths(made, repetitions, log):
 
 
 def decisions(made, goal, repetitions, log, fixed_repetitions=2000):
-    """Judgements each design needs to decide: the fixed ones at the fewest that are right in 95 %, the others as run."""
+    """Judgements that each design needs to decide: fixed ones at the fewest that are right in 95 %, others as run."""
     rng = np.random.default_rng([11, repetitions])
     found = {}
     judgements, rates = share_of_study(made, goal, fixed_repetitions, rng)
     found["study's 1 % share"] = _decision(judgements, rates)
-    judgements, rates = equal_allocation(made, goal, fixed_repetitions, rng)
+    fixed = judgements, rates = equal_allocation(made, goal, fixed_repetitions, rng)
     mean, every = enough(judgements, rates)
     at = int(np.flatnonzero(judgements == mean)[0])
     found["equal allocation, simple"] = _decision(mean, rates[at]) | {"every": every}
@@ -280,24 +303,28 @@ def decisions(made, goal, repetitions, log, fixed_repetitions=2000):
     found["equal allocation, shared"] = _decision(mean, rates[at]) | {"every": every}
     log(f"{goal}: shared, equal")
     stopping = {
-        "stopping, shared": {"informative_only": False},
-        "stopping, shared, informative only": {},
-        "stopping, informative, proxy of AUC 0.8": {"auc": 0.8},
-        "stopping, informative, proxy of AUC 0.9": {"auc": 0.9},
-        "always valid, informative only": {"always_valid": True},
+        "stopping": {},
+        "stopping, proxy of AUC 0.8": {"auc": 0.8},
+        "stopping, proxy of AUC 0.9": {"auc": 0.9},
+        "stopping at 90 %": {"confidence": 0.9},
+        "stopping at 99 %": {"confidence": 0.99},
+        "always valid": {"always_valid": True},
     }
     for name, options in stopping.items():
         runs = [decided(Drawing(made, 20_000 + seed), goal, **options) for seed in range(repetitions)]
         mean = float(np.mean([run[0] for run in runs]))
         hits, held = (np.mean([run[i] for run in runs], axis=0) for i in (1, 2))
-        found[name] = _decision(mean, hits) | {"every": mean, "held": float(held.mean())}
-        log(f"{goal}: {name}")
+        every = mean if hits.min() >= CONFIDENCE else None
+        alike = np.flatnonzero(fixed[1].mean(axis=1) >= hits.mean() - 1e-12)
+        same = float(fixed[0][alike[0]]) if len(alike) else None
+        found[name] = _decision(mean, hits) | {"every": every, "held": float(held.mean()), "same": same}
+        log(f"{goal}: {name}: {found[name]}")
     return found
 
 
 def _decision(judgements, rates):
     return {"judgements": judgements, "right": float(rates.mean()), "least_right": float(rates.min()), "every": None,
-            "held": None}  # fmt: skip
+            "held": None, "same": None}  # fmt: skip
 
 
 def number(value):
@@ -306,7 +333,7 @@ def number(value):
 
 def table(results):
     """The results as the Markdown tables of docs/planning.md."""
-    base = results["half_width"]["two-phase, simple"]["judgements"]
+    base = results["half_width"][BASE]["judgements"]
     lines = ["| design | judgements | times fewer | cells within 5 points | widest half-width | intervals that hold |"]
     lines.append("|---|---|---|---|---|---|")
     for name, one in results["half_width"].items():
@@ -318,23 +345,30 @@ def table(results):
         rows = results[goal]
         mean, every = (rows["equal allocation, simple"][key] for key in ("judgements", "every"))
         lines.append(
-            f"\n| design ({goal}) | judgements | right | least right relation | times fewer | "
-            "for every relation | times fewer | intervals that hold |\n|---|---|---|---|---|---|---|---|"
+            f"\n| design ({goal}) | judgements | right | times fewer | equal allocation for as often right | times fewer "
+            "| least right relation | intervals that hold |\n|---|---|---|---|---|---|---|---|"
         )
         for name, one in rows.items():
             fewer = [
-                "–" if top is None or one[key] is None else f"{top / one[key]:.1f}"
-                for top, key in ((mean, "judgements"), (every, "every"))
+                "–" if top is None or one["judgements"] is None else f"{top / one['judgements']:.1f}"
+                for top in (mean, one["same"])
             ]
             held = "–" if one["held"] is None else f"{one['held']:.3f}"
             lines.append(
-                f"| {name} | {number(one['judgements'])} | {one['right']:.3f} | {one['least_right']:.3f} | {fewer[0]} "
-                f"| {number(one['every'])} | {fewer[1]} | {held} |"
+                f"| {name} | {number(one['judgements'])} | {one['right']:.3f} | {fewer[0]} | {number(one['same'])} "
+                f"| {fewer[1]} | {one['least_right']:.3f} | {held} |"
             )
+        lines.append(
+            f"\nFor every relation right in 95 %: equal allocation {number(every)}; "
+            + "; ".join(
+                f"{name} {number(one['every'])}" for name, one in rows.items() if name[:5] != "equal" and one["every"]
+            )
+            + "."
+        )
     return "\n".join(lines)
 
 
-def simulate(repetitions=40, seed=0, scale=1.0, log=lambda text: None):
+def simulate(repetitions=16, seed=0, scale=1.0, log=lambda text: None):
     """All results of one world."""
     made = world(seed, scale)
     return {
@@ -347,7 +381,7 @@ def simulate(repetitions=40, seed=0, scale=1.0, log=lambda text: None):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=int, default=40)
+    parser.add_argument("--repetitions", type=int, default=16)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, help="write the results here, for the plot")
     arguments = parser.parse_args()
