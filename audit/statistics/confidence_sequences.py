@@ -110,6 +110,33 @@ def prior_posterior(k: int, n: int, population: int, *, confidence: float = 0.95
     return Interval(min(fewest / population, k / n), max(most / population, k / n), method)
 
 
+def sizes_for_prior_posterior(
+    rate: ArrayLike, population: ArrayLike, half_width: float, confidence: float = 0.95
+) -> np.ndarray:
+    """Groups to judge of each cell until `prior_posterior` has `half_width` if `rate` is what comes out.
+
+    Arrays with one entry a cell (broadcast) -> whole numbers, at most the population.
+
+    >>> sizes_for_prior_posterior([0.5, 0.5], [100_000, 300], 0.05).tolist()
+    [1247, 241]
+    """
+    p, total = np.broadcast_arrays(np.asarray(rate, float), np.asarray(population, int))
+    return np.array([_size(float(r), int(n), half_width, confidence) for r, n in zip(p.flat, total.flat, strict=True)])
+
+
+@lru_cache(maxsize=65536)
+def _size(rate: float, population: int, half_width: float, confidence: float) -> int:
+    low, high = 0, population
+    while low < high:
+        middle = (low + high) // 2
+        at = prior_posterior(round(rate * middle), middle, population, confidence=confidence)
+        if (at.high - at.low) / 2 <= half_width:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
 @lru_cache(maxsize=65536)
 def _kept(k: int, n: int, population: int, alpha: float) -> tuple[int, int]:
     """Fewest and most false groups whose likelihood exceeds alpha times its mean over the prior.

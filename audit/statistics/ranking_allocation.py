@@ -167,6 +167,25 @@ def standing(
     return Standing(order, not wanted.any(), min(total, 1.0), difference, error, low, high, wanted)
 
 
+def expected_deviation(of: Contest, rate: float | None = None) -> np.ndarray:
+    """Standard deviation, by pair, of one judged group's part in the difference, before anything is judged.
+
+    `rate` is a guess of R_FS: where one system is satisfied the difference is 1 - rate on average with the variance
+    rate (1 - rate); where both are with different outputs at most one is right, and the variance is at most
+    1 - rate^2. Without a guess the worst case: 1/4 and 1.
+
+    >>> made = contest([[1, 0], [0, 1], [1, 1], [0, 0]], [[1, 1], [1, 1], [1, 2], [1, 1]])
+    >>> expected_deviation(made).round(3).tolist()
+    [0.53]
+    """
+    one, both = (0.25, 1.0) if rate is None else (rate * (1 - rate), 1 - rate**2)
+    found = np.zeros(len(of.pairs))
+    for number, kinds in enumerate(of.kinds):
+        weight = np.bincount(kinds, minlength=3) / max(len(kinds), 1)
+        found[number] = len(kinds) / max(of.common, 1) * math.sqrt((weight[0] + weight[1]) * one + weight[2] * both)
+    return found
+
+
 def needed_to_decide(
     gap: ArrayLike, deviation: ArrayLike, pairs: int, delta: float = 0.02, confidence: float = 0.95, stops: bool = True
 ) -> np.ndarray:

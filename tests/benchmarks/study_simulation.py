@@ -345,8 +345,8 @@ def table(results):
         rows = results[goal]
         mean, every = (rows["equal allocation, simple"][key] for key in ("judgements", "every"))
         lines.append(
-            f"\n| design ({goal}) | judgements | right | times fewer | equal allocation for as often right | times fewer "
-            "| least right relation | intervals that hold |\n|---|---|---|---|---|---|---|---|"
+            f"\n| design ({goal}) | judgements | right | times fewer | equal allocation for as often right "
+            "| times fewer | least right relation | intervals that hold |\n|---|---|---|---|---|---|---|---|"
         )
         for name, one in rows.items():
             fewer = [
