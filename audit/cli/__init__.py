@@ -10,7 +10,7 @@ from typing import NoReturn
 import audit
 from audit.errors import AuditError
 
-COMMANDS = ("demo", "run", "import_run", "sample", "gold", "report", "rerank", "app", "user", "listings")
+COMMANDS = ("demo", "run", "import_run", "sample", "gold", "plan", "report", "rerank", "app", "user", "listings")
 INTERRUPTED = 130
 
 

@@ -36,9 +36,12 @@ def judged_size(effective: ArrayLike, population: ArrayLike) -> np.ndarray:
     >>> judged_size([99.0, np.inf], [100, 100]).tolist()
     [50, 100]
     """
-    size, total = np.asarray(effective, float), np.asarray(population, float)
-    with np.errstate(invalid="ignore"):
-        exact = np.where(np.isinf(size), total, size * total / (size + total - 1))
+    size, total = np.broadcast_arrays(np.asarray(effective, float), np.asarray(population, float))
+    # Of one group either none or all are judged: only there the sum below is not above 0.
+    exact = np.where(total <= 1, np.minimum(size, total), 0.0)
+    many = (total > 1) & np.isfinite(size)
+    np.divide(np.where(many, size, 0.0) * total, size + total - 1, out=exact, where=many)
+    exact = np.where(np.isinf(size), total, exact)
     # A last bit above a whole number is not another group.
     return np.minimum(np.ceil(exact - 1e-9), total).astype(int)
 
