@@ -138,8 +138,8 @@ def _notes(counted: Counted, guess: float, decide: Goal | None) -> list[str]:
         if decide is not None:
             guessed += f" and a difference of {GAP:g} between systems"
         notes.append(
-            f"{blind} of {len(counted.cells)} cells have no judged group: there {guessed} is guessed; the worst case is "
-            f"a rate of 0.5{'' if decide is None else ' and no difference'}."
+            f"{blind} of {len(counted.cells)} cells have no judged group: there {guessed} is guessed; the worst "
+            f"case is a rate of 0.5{'' if decide is None else ' and no difference'}."
         )
     notes.append(
         "Questions about follow-ups are counted wherever a relation may not carry the answer; a wrong source makes "
