@@ -219,12 +219,13 @@ def shared_equal(drawings, goal, sizes):
     return judgements, rates
 
 
-def decided(drawing, goal, auc=None, always_valid=False, confidence=CONFIDENCE):
+def decided(drawing, goal, informative_only=True, auc=None, always_valid=False, confidence=CONFIDENCE):
     """Judge each relation's groups until it is decided: questions, right and intervals held by relation."""
     asked, hits, held = [], [], []
     for one, order in zip(drawing.relations, drawing.orders, strict=True):
         y, truth = one.genuine[order].astype(float), one.genuine.mean(axis=0)
-        match = contest(one.satisfied[order], one.label[order])
+        label = one.label[order] if informative_only else np.tile(np.arange(y.shape[1]), (len(order), 1))
+        match = contest(one.satisfied[order], label)
         signal = None
         if auc is not None:
             signal = np.where(one.satisfied[order], 1 - proxy(one.false[order], auc, drawing.rng), 0.0)
@@ -303,11 +304,12 @@ def decisions(made, goal, repetitions, log, fixed_repetitions=2000):
     found["equal allocation, shared"] = _decision(mean, rates[at]) | {"every": every}
     log(f"{goal}: shared, equal")
     stopping = {
-        "stopping": {},
-        "stopping, proxy of AUC 0.8": {"auc": 0.8},
-        "stopping, proxy of AUC 0.9": {"auc": 0.9},
-        "stopping at 90 %": {"confidence": 0.9},
-        "stopping at 99 %": {"confidence": 0.99},
+        "stopping, all groups": {"informative_only": False},
+        "stopping, informative only": {},
+        "same, proxy of AUC 0.8": {"auc": 0.8},
+        "same, proxy of AUC 0.9": {"auc": 0.9},
+        "same, at 90 %": {"confidence": 0.9},
+        "same, at 99 %": {"confidence": 0.99},
         "always valid": {"always_valid": True},
     }
     for name, options in stopping.items():

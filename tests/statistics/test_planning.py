@@ -47,7 +47,7 @@ def test_what_is_known_changes_the_plan():
 
 
 def test_equal_allocation_knows_nothing_of_the_gaps():
-    # Two comparisons at 2.5 % each: z = 1.96; the two highest SR_o are .9 and .8: (1.96 / .02)^2 (.81 + .64) / 4 = 3481.3.
+    # Two comparisons at 2.5 % each: z = 1.96; highest SR_o .9 and .8: (1.96 / .02)^2 (.81 + .64) / 4 = 3481.3.
     assert equal_sizes([0.9, 0.8, 0.1], [10**9] * 3, "winner", 0.02).tolist() == [3482] * 3
     assert equal_sizes([0.9, 0.8], [100, 5], "order", 0.02).tolist() == [97, 5]
 
