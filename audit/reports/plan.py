@@ -1,6 +1,7 @@
 """`audit plan`: how many questions each design needs, before the work and from what is known so far."""
 
 from dataclasses import asdict
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -407,4 +408,9 @@ def _place(
         "decided": bool(at.decided),
         "risk": float(at.risk) if begun else None,
         "order": [names[systems[i]] for i in at.order] if begun else [],
+        "differences": [
+            {"system": names[systems[i]], "other": names[systems[j]], "difference": float(at.difference[i, j]),
+             "low": float(at.low[i, j]), "high": float(at.high[i, j])}
+            for i, j in combinations(at.order, 2)
+        ] if begun else [],
     }  # fmt: skip

@@ -78,6 +78,9 @@ def test_a_contest_counts_only_informative_groups(build):
     (relation,) = document["relations"]
     assert (relation["judged"], relation["decided"], relation["risk"]) == (15, True, 0.0)
     assert relation["order"] == ["a", "b"]
+    # a: 45 of 45 true (gold is positive, and so is a); b: 30 of 45. All are judged, so the interval is a point.
+    (difference,) = relation["differences"]
+    assert [difference[name] for name in ("difference", "low", "high")] == pytest.approx([1 / 3] * 3)
     assert by_design(document)["stopping"]["to_go"] == 0
 
 
