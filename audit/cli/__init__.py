@@ -16,6 +16,7 @@ COMMANDS = (
     "import_run",
     "sample",
     "gold",
+    "plan",
     "report",
     "rerank",
     "agreement",

@@ -106,6 +106,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "run": f"--corpus reviews.csv --systems {own.specs('calm')[0]} --relations MR3.1 --workers 0",
         "sample": "--per-relation 5",
         "gold": "",
+        "plan": "--half-width 0.05 --pace 6 --price 20",
         "report": "",
         "agreement": "--ratings ratings.csv --by pair",
         "annotators": "--ratings ratings.csv",

@@ -1,0 +1,416 @@
+"""`audit plan`: how many questions each design needs, before the work and from what is known so far."""
+
+from dataclasses import asdict
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Connection, Engine, and_, select
+
+from audit.errors import AuditError
+from audit.false_satisfaction.cells import Counted, count
+from audit.false_satisfaction.settling import (
+    COUNTED,
+    State,
+    Whose,
+    carry_of,
+    drawn_groups,
+    known_answers,
+    settle_group,
+)
+from audit.relations import Outcome
+from audit.sampling.designs import DESIGNS, first
+from audit.statistics.costs import cost
+from audit.statistics.planning import (
+    GAP,
+    GUESS,
+    Need,
+    distinct_questions,
+    equal_sizes,
+    sizes_by_design,
+    sizes_to_decide,
+)
+from audit.statistics.ranking_allocation import Contest, Goal, contest, standing
+from audit.store import table_of, tables
+
+Plan = dict[str, Any]
+"""The document of `audit plan --json`."""
+ORDERED_BY = {"simple": "simple"}
+"""Designs whose lists are drawn cell by cell; all others share their random numbers."""
+REPORTED = {
+    "simple": "the report's interval at a number fixed before",
+    "shared": "the report's interval at a number fixed before",
+    "two-phase": "the report's interval; that it holds although its number hangs on the first answers is simulated",
+    "stopping": "the asymptotic confidence sequence of each difference, which holds whenever one stops",
+    "always-valid": "the confidence sequence by which it stops, which holds whenever one stops",
+}
+
+
+def plan(
+    engine: Engine,
+    *,
+    half_width: float | None = None,
+    decide: Goal | None = None,
+    delta: float = 0.02,
+    confidence: float = 0.95,
+    guess: float = GUESS,
+    pace: float | None = None,
+    price_per_hour: float | None = None,
+    annotators: int | None = None,
+    study: int | None = None,
+    whose: Whose = "both",
+) -> Plan:
+    """What each design needs so that every cell's interval has `half_width`, or every relation's contest is decided.
+
+    `pace` is in seconds an answer, `price_per_hour` in any currency; `annotators` per question is that of the samples
+    drawn, else 2. Raises AuditError where nothing was run, and what the statistics raise for impossible numbers.
+    """
+    if decide is None and half_width is None:
+        raise AuditError("a plan needs a goal: a half-width, or a decision about the winner or the order")
+    cost(
+        0, 1 if annotators is None else annotators, pace, price_per_hour
+    )  # mistakes in these are found before minutes of reading
+    counted = count(engine, whose, study)
+    people = (
+        annotators
+        if annotators is not None
+        else max((int(str(one["annotators"])) for one in counted.samples), default=2)
+    )
+    with engine.connect() as connection:
+        groups = _groups(connection, counted)
+        asked = _questions(connection, counted)
+        known = known_answers(connection, whose)
+        if decide is None and half_width is not None:
+            needs, places = _for_width(groups, asked, counted, known, half_width, confidence, guess)
+        elif decide is not None:
+            states = _states(connection, counted, known)
+            needs, places = _for_decisions(
+                connection, groups, asked, counted, known, states, decide, delta, confidence, guess
+            )
+    designs = []
+    for need in needs:
+        work = cost(need.to_go, people, pace, price_per_hour)
+        designs.append(asdict(need) | {"to_go": need.to_go} | asdict(work) | {"reported": REPORTED[need.design]})
+    return {
+        "goal": "half-width" if decide is None else decide,
+        "half_width": half_width if decide is None else None,
+        "delta": None if decide is None else delta,
+        "confidence": confidence,
+        "guess": guess,
+        "annotators": people,
+        "pace": pace,
+        "price_per_hour": price_per_hour,
+        "designs": designs,
+        "cells": places if decide is None else [],
+        "relations": [] if decide is None else places,
+        "notes": _notes(counted, guess, decide),
+    }
+
+
+def lines(document: Plan) -> list[str]:
+    """The plan for people: a line a design, the fewest questions to go first.
+
+    >>> lines({"goal": "order", "delta": 0.02, "half_width": None, "confidence": 0.95, "designs": [], "notes": []})
+    ['For the order of systems in every relation, differences up to 0.02 aside, at 95 % confidence:']
+    """
+    goal = {
+        "half-width": f"For intervals of at most +- {document['half_width']} in every cell",
+        "winner": f"For the best system of every relation, differences up to {document['delta']} aside",
+        "order": f"For the order of systems in every relation, differences up to {document['delta']} aside",
+    }[document["goal"]]
+    found = [f"{goal}, at {100 * document['confidence']:g} % confidence:"]
+    for one in sorted(document["designs"], key=lambda need: need["to_go"]):
+        text = f"  {one['design']:12} {one['to_go']:>9,} questions to go ({one['answered']:,} of {one['questions']:,} "
+        text += f"are answered; at worst {one['questions_worst']:,} in all)"
+        if one["hours"] is not None:
+            text += f", {one['hours']:,.1f} hours"
+        if one["price"] is not None:
+            text += f", price {one['price']:,.2f}"
+        found.append(text)
+    return found + [f"Note: {note}" for note in document["notes"]]
+
+
+def _notes(counted: Counted, guess: float, decide: Goal | None) -> list[str]:
+    blind = int((counted.cells["judged"] == 0).sum())
+    notes = []
+    if blind:
+        guessed = f"a rate of {guess:g}"
+        if decide is not None:
+            guessed += f" and a difference of {GAP:g} between systems"
+        notes.append(
+            f"{blind} of {len(counted.cells)} cells have no judged group: there {guessed} is guessed; the worst "
+            f"case is a rate of 0.5{'' if decide is None else ' and no difference'}."
+        )
+    notes.append(
+        "Questions about follow-ups are counted wherever a relation may not carry the answer; a wrong source makes "
+        "them needless, so fewer may be asked."
+    )
+    return notes
+
+
+def _groups(connection: Connection, counted: Counted) -> pd.DataFrame:
+    """One row per (group, system) that was checked: satisfied and violated ones.
+
+    Columns study_id, group_id, relation_id, system_id, relation, system, row, satisfied.
+    """
+    group, verdict, source = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Source)
+    relation, system = table_of(tables.Relation), table_of(tables.System)
+    query = (
+        select(
+            group.c.study_id,
+            group.c.id.label("group_id"),
+            group.c.relation_id,
+            verdict.c.system_id,
+            relation.c.task,
+            relation.c.name.label("relation"),
+            system.c.name.label("system"),
+            source.c.row,
+            verdict.c.outcome,
+        )
+        .join(
+            verdict,
+            and_(
+                verdict.c.group_id == group.c.id,
+                verdict.c.outcome.in_([int(Outcome.SATISFIED), int(Outcome.VIOLATED)]),
+            ),
+        )
+        .join(source, source.c.id == group.c.source_id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .join(system, system.c.id == verdict.c.system_id)
+        .where(group.c.study_id.in_([int(str(one["id"])) for one in counted.studies]))
+        .order_by(group.c.study_id, group.c.relation_id, verdict.c.system_id, group.c.id)
+    )
+    frame = pd.DataFrame(connection.execute(query).mappings().all(), columns=[c.name for c in query.selected_columns])
+    frame["satisfied"] = frame.pop("outcome") == int(Outcome.SATISFIED)
+    return frame
+
+
+def _questions(connection: Connection, counted: Counted) -> pd.DataFrame:
+    """Columns group_id, question: the inputs that must be asked about to settle a group, at most."""
+    group, member, relation = table_of(tables.Group), table_of(tables.Member), table_of(tables.Relation)
+    query = (
+        select(member.c.group_id, member.c.role, member.c.input_id, relation.c.task, relation.c.name)
+        .join(group, group.c.id == member.c.group_id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .where(member.c.role.in_(COUNTED), group.c.study_id.in_([int(str(one["id"])) for one in counted.studies]))
+    )
+    rows = pd.DataFrame(connection.execute(query).all(), columns=["group_id", "role", "question", "task", "relation"])
+    pairs = rows[["task", "relation"]].drop_duplicates()
+    carried = {(task, name) for task, name in pairs.itertuples(index=False) if carry_of(task, name).preserves_truth}
+    keys = pd.Series(list(zip(rows["task"], rows["relation"], strict=True)), index=rows.index, dtype=object)
+    return rows.loc[(rows["role"] == "source") | ~keys.isin(carried), ["group_id", "question"]]
+
+
+def _ranked(groups: pd.DataFrame, counted: Counted, design: str) -> pd.DataFrame:
+    """Satisfied groups with their rank in the cell's list under a design, by the seed of its sample or the study's."""
+    seeds = {one["id"]: int(str(one["seed"])) for one in counted.studies}
+    seeds |= {one["study_id"]: int(str(one["seed"])) for one in counted.samples if one["design"] == design}
+    found = []
+    for study, some in groups[groups["satisfied"]].groupby("study_id", sort=True):
+        found.append(first(some, DESIGNS[design](some, seeds[study]), lambda n: n))
+    return pd.concat(found, ignore_index=True) if found else groups.iloc[:0].assign(rank=0)
+
+
+def _answered(known: dict[tuple[str, int], Any]) -> np.ndarray:
+    return np.array(sorted({given for _, given in known}), int)
+
+
+def _for_width(
+    groups: pd.DataFrame,
+    asked: pd.DataFrame,
+    counted: Counted,
+    known: dict[tuple[str, int], Any],
+    half_width: float,
+    confidence: float,
+    guess: float,
+) -> tuple[list[Need], list[dict[str, Any]]]:
+    cells = counted.cells.reset_index(drop=True)
+    designs = sizes_by_design(cells, half_width, confidence, guess)
+    needs, lists, answered = [], {}, _answered(known)
+    number = _numbers(groups, cells)
+    for order in ("simple", "shared"):
+        ranked = _ranked(groups, counted, order).merge(asked, on="group_id")
+        ranked["cell"] = _keys(ranked).map(number)
+        lists[order] = ranked[["cell", "rank", "question"]]
+    for design, (expected, worst) in designs.items():
+        of = lists[ORDERED_BY.get(design, "shared")]
+        questions, there = distinct_questions(of, expected, answered)
+        needs.append(Need(design, questions, max(distinct_questions(of, worst)[0], questions), there))
+    rows = cells[["study", "task", "relation", "system", "satisfied", "judged", "false"]].to_dict("records")
+    return needs, [dict(row) | {"needed": int(n)} for row, n in zip(rows, designs["two-phase"][0], strict=True)]
+
+
+def _keys(groups: pd.DataFrame) -> pd.Series:
+    return pd.Series(
+        list(zip(groups["study_id"], groups["relation_id"], groups["system_id"], strict=True)),
+        index=groups.index,
+        dtype=object,
+    )
+
+
+def _numbers(groups: pd.DataFrame, cells: pd.DataFrame) -> dict[tuple[int, int, int], int]:
+    """(study, relation id, system id) -> row of the cells, which have names; two versions are told apart by id."""
+    names = cells.reset_index().set_index(["study", "relation", "system"])["index"].to_dict()
+    found = {}
+    ids = groups[["study_id", "relation_id", "system_id", "relation", "system"]].drop_duplicates()
+    for study, relation_id, system_id, relation, system in ids.itertuples(index=False):
+        tagged = [
+            (given, chosen)
+            for given in (relation, *(name for _, name, _ in names if name.endswith(f"#{relation_id}")))
+            for chosen in (system, *(name for _, _, name in names if name.endswith(f"#{system_id}")))
+        ]
+        at = next((names[study, *pair] for pair in tagged if (study, *pair) in names), None)
+        if at is not None:
+            found[study, relation_id, system_id] = at
+    return found
+
+
+def _states(
+    connection: Connection, counted: Counted, known: dict[tuple[str, int], Any]
+) -> dict[tuple[int, int], float]:
+    """(group, system) -> 1 (genuinely satisfied) or 0 (false satisfaction), of drawn groups that are settled."""
+    samples = [int(str(one["id"])) for one in counted.samples]
+    states = {}
+    for drawn in drawn_groups(connection, samples) if samples else ():
+        state = settle_group(drawn, known).state
+        if state is not State.WAITING:
+            states[drawn.group_id, drawn.system_id] = float(state is State.TRUE)
+    return states
+
+
+def _codes(connection: Connection, studies: list[int], relation_id: int) -> pd.DataFrame:
+    """Columns group_id, system_id, code: equal codes for identical outputs on identical inputs of all members."""
+    group, member, output = table_of(tables.Group), table_of(tables.Member), table_of(tables.Output)
+    verdict = table_of(tables.Verdict)
+    query = (
+        select(
+            group.c.id.label("group_id"),
+            verdict.c.system_id,
+            member.c.step,
+            member.c.input_id,
+            output.c.label,
+            output.c.text,
+            output.c.attempt,
+        )
+        .join(verdict, verdict.c.group_id == group.c.id)
+        .join(member, and_(member.c.group_id == group.c.id, member.c.role.in_(COUNTED)))
+        .join(output, and_(output.c.system_id == verdict.c.system_id, output.c.input_id == member.c.input_id))
+        .where(group.c.study_id.in_(studies), group.c.relation_id == relation_id)
+    )
+    rows = pd.DataFrame(connection.execute(query).mappings().all(), columns=[c.name for c in query.selected_columns])
+    key = ["group_id", "system_id", "step"]
+    rows = rows.sort_values([*key, "attempt"], kind="stable").drop_duplicates(key, keep="last")
+    spelled = rows[["step", "input_id", "label", "text"]].astype(str)
+    rows["code"] = pd.util.hash_pandas_object(spelled, index=False)
+    return rows.groupby(["group_id", "system_id"], sort=False)["code"].sum().reset_index()
+
+
+def _for_decisions(
+    connection: Connection,
+    groups: pd.DataFrame,
+    asked: pd.DataFrame,
+    counted: Counted,
+    known: dict[tuple[str, int], Any],
+    states: dict[tuple[int, int], float],
+    goal: Goal,
+    delta: float,
+    confidence: float,
+    guess: float,
+) -> tuple[list[Need], list[dict[str, Any]]]:
+    wanted: dict[str, tuple[set[int], set[int]]] = {
+        name: (set(), set()) for name in ("simple", "shared", "stopping", "always-valid")
+    }
+    places: list[dict[str, Any]] = []
+    simple = _ranked(groups, counted, "simple")
+    by_group = asked.groupby("group_id")["question"].agg(list)
+    seeds = {one["id"]: int(str(one["seed"])) for one in counted.studies}
+    seeds |= {one["study_id"]: int(str(one["seed"])) for one in counted.samples if one["design"] == "shared"}
+    for (study, relation_id), some in groups.groupby(["study_id", "relation_id"], sort=True):
+        systems = list(some["system_id"].unique())
+        if len(systems) < 2:
+            continue
+        some = some.merge(_codes(connection, [study], relation_id), on=["group_id", "system_id"])
+        number = pd.Series(DESIGNS["shared"](some, seeds[study]), index=some.index)
+        some = some.assign(number=number, y=_outcomes(some, states)).sort_values(["number", "row"], kind="stable")
+        tables_of = {name: some.pivot(index=["number", "row"], columns="system_id", values=name)[systems]
+                     for name in ("satisfied", "code", "y", "group_id")}  # fmt: skip
+        # A group that does not apply to every compared system compares nothing.
+        common = tables_of["satisfied"].notna().all(axis=1)
+        satisfied, code, y, ids = (tables_of[name][common].to_numpy() for name in tables_of)
+        made = contest(satisfied.astype(bool), code)
+        values = [_settled(y, made, pair) for pair in range(len(made.pairs))]
+        at = standing(made, values, goal, delta, confidence)
+        sizes = sizes_to_decide(made, at, [len(one) for one in values], goal, delta, confidence, guess)
+        for design, both in sizes.items():
+            for into, chosen in zip(wanted[design], both, strict=True):
+                into |= _inputs(made, chosen, ids, satisfied.astype(bool), by_group)
+        cell = simple[(simple["study_id"] == study) & (simple["relation_id"] == relation_id)]
+        totals = some.groupby("system_id")["satisfied"].agg(["sum", "mean"]).loc[systems]
+        fixed = dict(zip(systems, equal_sizes(totals["mean"], totals["sum"], goal, delta, confidence), strict=True))
+        drawn = cell.loc[cell["rank"] <= cell["system_id"].map(fixed), "group_id"]
+        for into in wanted["simple"]:
+            into |= set(by_group.loc[drawn].explode())
+        places.append(_place(counted, some, made, values, at, systems, int(study)))
+    answered = set(_answered(known).tolist())
+    needs = [
+        Need(design, len(expected), max(len(worst), len(expected)), len(expected & answered))
+        for design, (expected, worst) in wanted.items()
+    ]
+    return needs, places
+
+
+def _outcomes(some: pd.DataFrame, states: dict[tuple[int, int], float]) -> np.ndarray:
+    """y of every checked group: 0 where it is violated, what is settled where it is satisfied, else NaN."""
+    keys = zip(some["group_id"], some["system_id"], some["satisfied"], strict=True)
+    return np.array([states.get((group, system), np.nan) if held else 0.0 for group, system, held in keys], float)
+
+
+def _settled(y: np.ndarray, made: Contest, pair: int) -> np.ndarray:
+    """Differences of a pair over the longest settled beginning of its informative groups."""
+    i, j = made.pairs[pair]
+    difference = y[made.groups[pair], i] - y[made.groups[pair], j]
+    unknown = np.isnan(difference)
+    return difference[: int(np.argmax(unknown))] if unknown.any() else difference
+
+
+def _inputs(made: Contest, sizes: np.ndarray, ids: np.ndarray, satisfied: np.ndarray, by_group: pd.Series) -> set[int]:
+    """Questions about the first informative groups of each pair, for the systems that are satisfied."""
+    found: set[int] = set()
+    for (i, j), rows, size in zip(made.pairs, made.groups, sizes, strict=True):
+        for system in (i, j):
+            held = rows[:size][satisfied[rows[:size], system]]
+            found |= set(by_group.reindex(pd.unique(ids[held, system])).explode().dropna())
+    return found
+
+
+def _place(
+    counted: Counted,
+    some: pd.DataFrame,
+    made: Contest,
+    values: list[np.ndarray],
+    at: Any,
+    systems: list[int],
+    study: int,
+) -> dict[str, Any]:
+    names = dict(zip(some["system_id"], some["system"], strict=True))
+    if len(set(names.values())) < len(names):
+        names = {system: f"{name}#{system}" for system, name in names.items()}
+    begun = any(len(one) for one in values)
+    return {
+        "study": study,
+        "task": some["task"].iloc[0],
+        "relation": some["relation"].iloc[0],
+        "common": made.common,
+        "informative": len(np.unique(np.concatenate(made.groups))),
+        "judged": len(np.unique(np.concatenate(
+            [rows[: len(one)] for rows, one in zip(made.groups, values, strict=True)]))),
+        "decided": bool(at.decided),
+        "risk": float(at.risk) if begun else None,
+        "order": [names[systems[i]] for i in at.order] if begun else [],
+        "differences": [
+            {"system": names[systems[i]], "other": names[systems[j]], "difference": float(at.difference[i, j]),
+             "low": float(at.low[i, j]), "high": float(at.high[i, j])}
+            for i, j in combinations(at.order, 2)
+        ] if begun else [],
+    }  # fmt: skip

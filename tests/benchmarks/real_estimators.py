@@ -1,0 +1,175 @@
+"""Error and coverage of every estimator on real systems and real text, where gold gives the truth of the population.
+
+    python tests/benchmarks/real_estimators.py            # prints the tables of docs/planning.md
+
+The cells are those of redraws.py: four systems on 2,000 sentences of rotten-tomatoes. Proxies are what anybody has:
+whether the other systems give the same sentence another label, and how little confidence the system's label has.
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from redraws import CELL, SOURCES, SYSTEMS, population
+from sqlalchemy import select
+
+from audit.statistics.allocation import width_targeted
+from audit.statistics.confidence_sequences import asymptotic, prior_posterior
+from audit.statistics.intervals import METHODS
+from audit.statistics.prediction_powered import disagreement, low_confidence, prediction_powered
+from audit.statistics.ranking_allocation import contest, standing
+from audit.store import open_store, table_of, tables
+
+JUDGED, REDRAWS, DELTA = 60, 200, 0.05
+HALF_WIDTH = 0.08
+
+
+def outputs(path):
+    """Label and score of each system for each source: frames with one row a source row, one column a system."""
+    source, output, system = table_of(tables.Source), table_of(tables.Output), table_of(tables.System)
+    query = (
+        select(source.c.row, system.c.name.label("system"), output.c.label, output.c.score)
+        .join(output, output.c.input_id == source.c.input_id)
+        .join(system, system.c.id == output.c.system_id)
+    )
+    with open_store(str(path)).connect() as connection:
+        rows = pd.DataFrame(connection.execute(query).mappings().all())
+    return tuple(rows.pivot_table(index="row", columns="system", values=name, aggfunc="last")
+                 for name in ("label", "score"))  # fmt: skip
+
+
+def cells(truth, labels, scores):
+    """(relation, system, false (N,), proxies by name) of the cells with more than `JUDGED` groups."""
+    for _, cell in truth.groupby(CELL, sort=True):
+        if len(cell) <= JUDGED:
+            continue
+        name = cell["system"].iloc[0]
+        own = labels.loc[cell["row"]]
+        against = disagreement({one: own[one].to_numpy() for one in own}, name)
+        unsure = low_confidence(scores.loc[cell["row"], name])
+        yield (
+            cell["relation"].iloc[0], name, cell["false"].to_numpy(int),
+            {"disagreement": against, "confidence": unsure, "both": np.column_stack([against, unsure])},
+        )  # fmt: skip
+
+
+def estimate(false, proxies, rng, n=JUDGED):
+    """Every estimator on one redraw of a cell: name -> (estimate, low, high)."""
+    order = rng.permutation(len(false))
+    seen = false[order[:n]]
+    k, total = int(seen.sum()), len(false)
+    found = {}
+    for name in ("wilson", "midp", "hypergeometric", "auto"):
+        at = METHODS[name](k, n, total)
+        found[name] = (k / n, at.low, at.high)
+    for name, proxy in proxies.items():
+        at = prediction_powered(seen, proxy[order[:n]], proxy)
+        found[f"PPI++, {name}"] = (at.estimate, at.low, at.high)
+    at = prior_posterior(k, n, total)
+    found["prior-posterior sequence"] = (k / n, at.low, at.high)
+    found["asymptotic sequence"] = (k / n, *asymptotic(seen, total))
+    judged = 0
+    while True:  # judge until the interval is narrow enough, in phases
+        wanted = int(width_targeted([judged], [false[order[:judged]].sum()], [total], HALF_WIDTH)[0])
+        if wanted <= judged:
+            break
+        judged = wanted
+    k = int(false[order[:judged]].sum())
+    at = METHODS["auto"](k, judged, total)
+    found[f"two-phase to +- {HALF_WIDTH}"] = (k / judged, at.low, at.high)
+    return found
+
+
+def estimators(made, redraws=REDRAWS):
+    """A frame by estimator: mean |bias| over cells, root mean squared error, coverage, worst cell, mean width."""
+    rows = []
+    for index, (relation, system, false, proxies) in enumerate(made):
+        rng, true = np.random.default_rng([3, index]), false.mean()
+        for _ in range(redraws):
+            for name, (rate, low, high) in estimate(false, proxies, rng).items():
+                held = low - 1e-12 <= true <= high + 1e-12
+                rows.append((name, relation, system, rate - true, (rate - true) ** 2, held, high - low))
+    frame = pd.DataFrame(rows, columns=["estimator", "relation", "system", "error", "squared", "held", "width"])
+    by_cell = frame.groupby(["estimator", "relation", "system"], sort=False)[
+        ["error", "squared", "held", "width"]
+    ].mean()
+    by_cell["error"] = by_cell["error"].abs()
+    summary = by_cell.groupby("estimator", sort=False).mean()
+    summary["worst"] = by_cell.groupby("estimator", sort=False)["held"].min()
+    return summary.assign(squared=np.sqrt(summary["squared"]))
+
+
+def contests(truth, labels, redraws=REDRAWS, goal="order"):
+    """A frame by relation: groups that all systems satisfy or that inform, judged until decided, how often right."""
+    rows = []
+    for relation, some in truth.groupby("relation", sort=True):
+        table = some.pivot(index="row", columns="system", values="false")
+        if table.shape[1] < 2:
+            continue
+        # y is known only where a system's cell is: the systems whose truth gold knows, groups that one satisfies.
+        satisfied, y = table.notna().to_numpy(), 1 - table.fillna(1).to_numpy(float)
+        code = labels.loc[table.index, table.columns].apply(lambda column: column.map(str)).to_numpy()
+        code = np.unique(code, return_inverse=True)[1].reshape(satisfied.shape)
+        mean, rng = y.mean(axis=0), np.random.default_rng([4, len(rows)])
+        for _ in range(redraws):
+            order = rng.permutation(len(y))
+            made = contest(satisfied[order], code[order])
+            judged = np.zeros(len(y), bool)
+            while True:
+                values = []
+                for (i, j), groups in zip(made.pairs, made.groups, strict=True):
+                    known = judged[groups]
+                    n = len(known) if known.all() else int(np.argmin(known))
+                    rows_of = order[groups[:n]]
+                    values.append(y[rows_of, i] - y[rows_of, j])
+                at = standing(made, values, goal, DELTA)
+                if at.decided:
+                    break
+                for pair in np.flatnonzero(at.wanted):
+                    judged[made.groups[pair][: at.wanted[pair]]] = True
+            place = np.empty(len(mean))
+            place[list(at.order)] = np.arange(len(mean))
+            gaps = mean[:, None] - mean[None, :]
+            wrong = ((gaps > DELTA + 1e-12) & (place[:, None] > place[None, :])).any()
+            held = ((at.low - 1e-9 <= gaps) & (gaps <= at.high + 1e-9)).all()
+            rows.append((relation, len(y), int(judged.sum()), not wrong, held))
+    frame = pd.DataFrame(rows, columns=["relation", "groups", "judged", "right", "held"])
+    return frame.groupby("relation", sort=False).mean()
+
+
+def measure(path, redraws=REDRAWS, systems=SYSTEMS, sources=SOURCES):
+    """Both tables, and the areas under the ROC curves of the proxies."""
+    truth = population(path, systems, sources)
+    labels, scores = outputs(path)
+    made = list(cells(truth, labels, scores))
+    areas = {name: float(np.mean([auc(false, proxies[name]) for _, _, false, proxies in made]))
+             for name in ("disagreement", "confidence")}  # fmt: skip
+    return estimators(made, redraws), contests(truth, labels, redraws), areas, len(made)
+
+
+def auc(false, proxy):
+    """Area under the ROC curve: how often a false group has the higher proxy, ties by half."""
+    high, low = proxy[false == 1], proxy[false == 0]
+    return float((high[:, None] > low[None, :]).mean() + (high[:, None] == low[None, :]).mean() / 2)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--redraws", type=int, default=REDRAWS)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        summary, decided, areas, number = measure(Path(folder) / "real.db", arguments.redraws)
+    print(f"{number} cells with more than {JUDGED} groups; AUC of the proxies: {areas}\n")
+    print("| estimator | mean absolute bias | root mean squared error | coverage | worst cell | mean width |")
+    print("|---|---|---|---|---|---|")
+    for name, one in summary.iterrows():
+        print(f"| {name} | {one.error:.4f} | {one.squared:.4f} | {one.held:.3f} | {one.worst:.3f} | {one.width:.3f} |")
+    print("\n| relation | groups | judged until decided | right | intervals that hold |\n|---|---|---|---|---|")
+    for name, one in decided.iterrows():
+        print(f"| {name} | {one.groups:.0f} | {one.judged:.0f} | {one.right:.3f} | {one.held:.3f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""`audit plan` on small imported runs, where every question can be counted by hand."""
+
+import json
+
+import pytest
+
+from audit.annotation.gold import answer_with_gold
+from audit.cli import main
+from audit.errors import AuditError
+from audit.false_satisfaction.questions import refresh
+from audit.reports.plan import lines, plan
+from audit.runner.imported import import_run, read_run
+from audit.sampling.draw import Size, draw_all
+from audit.store import open_store
+
+
+def row(number, system, label, relation="MR1.1", verdict="satisfied", gold="positive"):
+    source = {"relation": relation, "system": system, "source": f"It isn't {number}.", "gold": gold, "verdict": verdict}
+    return source | {"follow_ups": [f"{relation}: it is not {number}."], "outputs": [label, label]}
+
+
+@pytest.fixture
+def build(tmp_path):
+    def make(rows):
+        path = tmp_path / "run.jsonl"
+        path.write_text("\n".join(json.dumps(one) for one in rows), encoding="utf-8")
+        engine = open_store(str(tmp_path / "audit.db"), create=True)
+        import_run(engine, read_run(path))
+        return engine
+
+    return make
+
+
+def by_design(document):
+    return {one["design"]: one for one in document["designs"]}
+
+
+def test_one_question_for_groups_of_two_systems_and_two_relations(build):
+    # MR1.1 carries answers: 6 sources, 6 questions, though there are 12 + 6 groups. X carries none: 6 follow-ups more.
+    rows = [row(n, system, "positive") for n in range(6) for system in "ab"]
+    engine = build(rows)
+    assert by_design(plan(engine, half_width=0.05))["shared"]["questions"] == 6
+    engine = build(rows + [row(n, "a", "positive", "X") for n in range(6)])
+    found = by_design(plan(engine, half_width=0.05))
+    assert {one["questions"] for one in found.values()} == {12}
+
+
+def test_hours_and_price_are_of_what_is_left(build):
+    engine = build([row(n, "a", "positive") for n in range(10)])
+    draw_all(engine, Size(per_relation=4))
+    refresh(engine)
+    answer_with_gold(engine)
+    document = plan(engine, half_width=0.01, pace=36, price_per_hour=50, annotators=3)
+    one = by_design(document)["shared"]
+    assert (one["questions"], one["answered"], one["to_go"], one["answers"]) == (10, 4, 6, 18)
+    assert (one["hours"], one["price"]) == (pytest.approx(0.18), pytest.approx(9.0))
+    assert document["cells"][0] | {"needed": 10} == document["cells"][0]
+    assert "6 questions to go (4 of 10" in lines(document)[1]
+
+
+def test_a_contest_counts_only_informative_groups(build):
+    # 30 groups with identical outputs, 10 that only a satisfies, 5 where both do with different outputs.
+    rows = [row(n, system, "positive") for n in range(30) for system in "ab"]
+    rows += [row(n, "a", "positive") for n in range(30, 45)]
+    rows += [row(n, "b", "negative", verdict="violated" if n < 40 else "satisfied") for n in range(30, 45)]
+    engine = build(rows)
+    document = plan(engine, decide="winner")
+    (relation,) = document["relations"]
+    assert (relation["common"], relation["informative"], relation["judged"]) == (45, 15, 0)
+    assert (relation["decided"], relation["risk"], relation["order"]) == (False, None, [])
+    assert by_design(document)["stopping"]["questions"] == 15
+    assert by_design(document)["simple"]["questions"] > 30
+
+    draw_all(engine, Size(share=1.0))
+    refresh(engine)
+    answer_with_gold(engine)
+    document = plan(engine, decide="order")
+    (relation,) = document["relations"]
+    assert (relation["judged"], relation["decided"], relation["risk"]) == (15, True, 0.0)
+    assert relation["order"] == ["a", "b"]
+    # a: 45 of 45 true (gold is positive, and so is a); b: 30 of 45. All are judged, so the interval is a point.
+    (difference,) = relation["differences"]
+    assert [difference[name] for name in ("difference", "low", "high")] == pytest.approx([1 / 3] * 3)
+    assert by_design(document)["stopping"]["to_go"] == 0
+
+
+def test_one_system_has_nothing_to_decide(build):
+    document = plan(build([row(1, "a", "positive")]), decide="winner")
+    assert document["relations"] == []
+    assert {one["questions"] for one in document["designs"]} == {0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("--half-width 0", "half-width of 0 "),
+        ("--half-width 0.6", "half-width of 0.6"),
+        ("--half-width 0.05 --confidence 1", "confidence 1"),
+        ("--half-width 0.05 --guess 1.5", "guessed rate of 1.5"),
+        ("--half-width 0.05 --price 20", "needs a pace"),
+        ("--half-width 0.05 --pace -1", "pace of -1"),
+        ("--half-width 0.05 --annotators 0", "at least 1"),
+        ("--decide winner --delta 0", "delta of 0"),
+        ("--decide winner --delta 2", "delta of 2"),
+        ("--half-width 0.05 --study 9", "no study 9"),
+    ],
+)
+def test_mistakes_are_one_sentence(build, tmp_path, capsys, arguments, says):
+    build([row(n, system, "positive") for n in range(3) for system in "ab"])
+    assert main(["plan", "--db", str(tmp_path / "audit.db"), *arguments.split()]) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.count("\n") == 1
+
+
+def test_a_plan_needs_a_goal(build):
+    with pytest.raises(AuditError, match="needs a goal"):
+        plan(build([row(1, "a", "positive")]))
