@@ -41,7 +41,7 @@ def study_report(
     """
     method = get_method(interval)
     counted = count(engine, whose, study, design)
-    pairs = {
+    pairs: dict[tuple[str, object, str], list[dict[str, Any]]] = {
         (one.task, one.study, one.relation): pair_entries(
             one.systems, paired_differences(one.genuine, one.decides, target)
         )
