@@ -25,7 +25,7 @@ PROFILES: dict[str, Profile] = {
     "user-a": lambda relations: {"MR1.3": 1.0},
     "user-b": lambda relations: {"MR4.2": 1.0},
 }
-"""Named weights: every relation alike; the study's two users (Jiang et al. 2022, section 6.2), who want a system that
+"""Named weights: every relation alike that has a rate; the study's two users (Jiang et al. 2022, section 6.2), who want a system that
 is insensitive to singulars and plurals (A) or to the order of words joined by `and` (B)."""
 
 
@@ -36,13 +36,15 @@ class Weights:
     source: str
     of: Mapping[str, float] | Profile
 
-    def over(self, relations: list[str]) -> dict[str, float]:
+    def over(self, relations: list[str], rated: list[str] | None = None) -> dict[str, float]:
         """Weights of these relations, summing to 1. Raises UnknownName for a weight of a relation that is not there.
+
+        A profile weighs the `rated` ones, those under which something was satisfied or violated (default: all).
 
         >>> Weights("mine.csv", {"MR1.1": 3, "MR2.1": 1}).over(["MR1.1", "MR1.2", "MR2.1"])
         {'MR1.1': 0.75, 'MR1.2': 0.0, 'MR2.1': 0.25}
         """
-        given = self.of(relations) if callable(self.of) else self.of
+        given = self.of(relations if rated is None else rated) if callable(self.of) else self.of
         for relation in given:
             if relation not in relations:
                 raise UnknownName("relation with a weight", relation, relations)
@@ -104,7 +106,8 @@ def preference(
     """
     entries = cells[["task", "study", "relation"]].drop_duplicates().reset_index(drop=True)
     relations = sorted(dict.fromkeys(entries["relation"]), key=name_order)
-    shares = weights.over(relations)
+    known = set(cells.loc[cells["sr_observed"].notna(), "relation"])
+    shares = weights.over(relations, [relation for relation in relations if relation in known])
     times = entries["relation"].map(entries["relation"].value_counts())
     weight = (entries["relation"].map(shares) / times).to_numpy(float)
     systems = sorted(set(cells["system"]))

@@ -126,7 +126,7 @@ def test_delta_and_target_are_in_the_signature(tmp_path):
     tolerant = rerank(path, delta=0.02)
     assert tolerant["signature"]["delta"] == 0.02
     assert [one["letters"] for one in tolerant["relations"][0]["ranking"]] == ["a", "a"]
-    with pytest.raises(AuditError, match="delta 1.5"):
+    with pytest.raises(AuditError, match=r"delta 1\.5"):
         rerank(path, delta=1.5)
 
 
@@ -193,6 +193,14 @@ def test_systems_without_a_rate_are_not_ranked(tmp_path):
     ]
     assert (unsettled["winner"], unsettled["ranking"][0]["p_best"]) == ([], None)
     assert unsettled["ranking"][1]["reason"] == "no estimate for MR1.2"
+
+
+def test_equal_weights_leave_out_relations_that_applied_to_nothing(tmp_path):
+    found = rerank(totals(tmp_path, *SURE, "MR4.4,a,0,0,0,0", "MR4.4,b,0,0,0,0"), weights=read_weights("equal"))
+    assert found["preference"]["weights"] == {"MR1.1": 0.5, "MR1.2": 0.5, "MR4.4": 0.0}
+    assert found["preference"]["winner"] == ["b"]
+    nothing = rerank(totals(tmp_path, "MR4.4,a,0,0,0,0"), weights=Weights("w", {"MR4.4": 1}))["preference"]
+    assert nothing["winner"] == nothing["winner_observed"] == []
 
 
 @pytest.mark.parametrize(
