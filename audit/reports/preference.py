@@ -25,8 +25,8 @@ PROFILES: dict[str, Profile] = {
     "user-a": lambda relations: {"MR1.3": 1.0},
     "user-b": lambda relations: {"MR4.2": 1.0},
 }
-"""Named weights: every relation alike that has a rate; the study's two users (Jiang et al. 2022, section 6.2), who want a system that
-is insensitive to singulars and plurals (A) or to the order of words joined by `and` (B)."""
+"""Named weights: every relation alike that has a rate; the study's two users (Jiang et al. 2022, section 6.2), who want
+a system that is insensitive to singulars and plurals (A) or to the order of words joined by `and` (B)."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from audit.errors import AuditError
 
 DRAWS = 2000
-CHUNK = 100
+CHUNK = 40
 """Draws that are worked on at once: memory is sources x CHUNK x 4 bytes."""
 
 
@@ -49,9 +49,10 @@ def replicates(
     for start in range(0, draws, CHUNK):
         width = min(CHUNK, draws - start)
         if distinct == sources:
-            weights = np.empty((distinct, width), np.float32)
-            for column in range(width):
-                weights[:, column] = np.bincount(rng.integers(distinct, size=sources), minlength=distinct)
+            times_drawn = np.empty((width, distinct), np.float32)
+            for row in range(width):
+                times_drawn[row] = np.bincount(rng.integers(distinct, size=sources, dtype=np.int32), minlength=distinct)
+            weights = np.ascontiguousarray(times_drawn.T)
         else:
             weights = rng.multinomial(sources, times / sources, size=width).T.astype(np.float32)
         counted, summed = (size @ weights).T, (total @ weights).T
@@ -87,6 +88,7 @@ def _patterns(source: np.ndarray, cell: np.ndarray, value: np.ndarray, cells: in
     total = csr_array((value, (source, cell)), shape=shape)
     size.sum_duplicates()
     total.sum_duplicates()
+    total.eliminate_zeros()  # most groups are not false, and what is not stored costs nothing
     # Sources with equal rows have equal sums over random keys; that two others meet in 2 x 53 bits is not to be feared.
     rng = np.random.default_rng(12345)
     keys = [rng.random(cells), rng.random(cells)]
