@@ -105,7 +105,9 @@ def _judged(
                 for place, one in enumerate(some)
             ]
     counted = pd.DataFrame(rows, columns=[*CELL, "drawn", "judged", "false", "waiting"])
-    return counted, len(waiting), pd.DataFrame(groups, columns=[*CELL, "group_id", "rank", "state", "judged"])
+    drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank", "state", "judged"])
+    # Where nothing is drawn the columns would have no types, and a mask without one selects columns.
+    return counted, len(waiting), drawn_rows.astype({"group_id": "int64", "state": int, "judged": bool})
 
 
 def _observed(connection: Connection, studies: Sequence[int]) -> pd.DataFrame:

@@ -81,3 +81,11 @@ def test_what_was_not_drawn_is_not_judged(build):
 def test_simple_samples_have_no_shared_groups(build):
     engine, counted = prepared(build, design="simple")
     assert shared_groups(engine, counted) == []
+
+
+def test_before_anything_is_drawn_there_are_no_groups(build):
+    engine = build([row("text", "text!", ["positive", "positive"])])
+    counted = count(engine)
+    assert judged_groups(engine, counted).empty
+    assert len(checked_groups(engine, counted)) == 1
+    assert shared_groups(engine, counted) == []
