@@ -24,6 +24,24 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--study", type=whole, metavar="ID", help="one study of the database (default: all)")
 
 
+def add_how(parser: argparse.ArgumentParser) -> None:
+    """How a report is computed: options that `report` and `rerank` share. The names are checked where they are used."""
+    parser.add_argument(
+        "--interval",
+        metavar="NAME",
+        help="auto (default), wilson, midp, hypergeometric, clopper-pearson or jeffreys; for counts",
+    )
+    parser.add_argument(
+        "--target", metavar="NAME", default="corpus", help="rates of this corpus (default), or of its population"
+    )
+    parser.add_argument(
+        "--delta", type=fraction, default=0.0, metavar="D", help="systems closer than this are equal (default: 0.0)"
+    )
+    parser.add_argument(
+        "--weights", metavar="FILE", help="one ranking by a CSV relation,weight, or equal, user-a, user-b"
+    )
+
+
 def names(text: str) -> list[str]:
     """A list given with commas.
 

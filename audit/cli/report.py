@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import add_database, add_json, add_study, answer, say
+from audit.cli.options import add_database, add_how, add_json, add_study, answer, say
 
 
 def add(commands: Any) -> None:
@@ -14,6 +14,7 @@ def add(commands: Any) -> None:
     add_study(parser)
     parser.add_argument("--answers", choices=("gold", "people", "both"), default="both", help="whose answers count")
     parser.add_argument("--design", help="the sample of this design (default: the one drawn last)")
+    add_how(parser)
     parser.add_argument("--html", metavar="FILE", help="write one self-contained HTML file")
     add_json(parser)
     parser.set_defaults(run=run)
@@ -21,10 +22,23 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from audit.reports.study import study_report
+    from audit.reports.preference import read_weights
+    from audit.reports.study import INTERVAL, study_report
+    from audit.statistics.intervals import get_target
     from audit.store import open_store
 
-    report = study_report(open_store(arguments.db), arguments.answers, arguments.study, arguments.design)
+    target = get_target(arguments.target)
+    weights = read_weights(arguments.weights) if arguments.weights else None
+    report = study_report(
+        open_store(arguments.db),
+        arguments.answers,
+        arguments.study,
+        arguments.design,
+        interval=arguments.interval or INTERVAL,
+        target=target,
+        delta=arguments.delta,
+        weights=weights,
+    )
     if arguments.html:
         write_html(report, Path(arguments.html))
     show(report, arguments.json, quiet=bool(arguments.html))

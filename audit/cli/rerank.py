@@ -4,14 +4,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import add_json
+from audit.cli.options import add_how, add_json
 
 
 def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("rerank", help="correct and rank totals of a CSV: relation,system and rates or counts")
     parser.add_argument("file", metavar="FILE", help="sr_observed,fs_rate or groups,satisfied,judged,false")
-    parser.add_argument("--interval", metavar="NAME", help="auto (default), wilson, midp or hypergeometric; for counts")
+    add_how(parser)
     parser.add_argument("--html", metavar="FILE", help="write one self-contained HTML file")
     add_json(parser)
     parser.set_defaults(run=run)
@@ -20,9 +20,17 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from audit.cli.report import show, write_html
+    from audit.reports.preference import read_weights
     from audit.reports.rerank import rerank
+    from audit.statistics.intervals import get_target
 
-    report = rerank(arguments.file, arguments.interval)
+    report = rerank(
+        arguments.file,
+        arguments.interval,
+        target=get_target(arguments.target),
+        delta=arguments.delta,
+        weights=read_weights(arguments.weights) if arguments.weights else None,
+    )
     if arguments.html:
         write_html(report, Path(arguments.html))
     show(report, arguments.json, quiet=bool(arguments.html))

@@ -38,6 +38,11 @@ class Counted:
     samples: list[dict[str, object]]
     waiting: int
     """Distinct questions that drawn groups wait for, over all cells."""
+    keys: pd.DataFrame
+    """Columns study_id, relation_id, system_id and the names study, task, relation, system of every cell."""
+    drawn: pd.DataFrame
+    """One row a drawn group of a cell: study_id, relation_id, system_id, group_id, rank, state (a number of `State`)
+    and judged: whether it is in the cell's settled beginning."""
 
 
 def count(engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None) -> Counted:
@@ -51,14 +56,15 @@ def count(engine: Engine, whose: Whose = "both", study: int | None = None, desig
         cells = _observed(connection, [int(str(one["id"])) for one in studies])
         if cells.empty:
             raise AuditError("nothing has been checked yet; run `audit run` or `audit import-run` first")
-        judged, waiting = _judged(connection, samples, whose)
+        judged, waiting, drawn = _judged(connection, samples, whose)
     cells = cells.merge(judged, how="left", on=CELL)
     for column in ("drawn", "judged", "false", "waiting"):
         cells[column] = cells[column].fillna(0).astype(int)
     names = {one["id"]: one for one in studies}
     cells["study"] = cells["study_id"]
     cells["corpus"] = cells["study_id"].map({id: one["corpus"] for id, one in names.items()})
-    return Counted(cells[COLUMNS], studies, samples, waiting)
+    keys = cells[[*CELL, "study", "task", "relation", "system"]]
+    return Counted(cells[COLUMNS], studies, samples, waiting, keys, drawn)
 
 
 def prefix_counts(settled: Sequence[Settled]) -> dict[str, int]:
@@ -77,9 +83,12 @@ def prefix_counts(settled: Sequence[Settled]) -> dict[str, int]:
     return {"drawn": len(settled), "judged": judged, "false": false, "waiting": len(waiting)}
 
 
-def _judged(connection: Connection, samples: Sequence[dict[str, object]], whose: Whose) -> tuple[pd.DataFrame, int]:
+def _judged(
+    connection: Connection, samples: Sequence[dict[str, object]], whose: Whose
+) -> tuple[pd.DataFrame, int, pd.DataFrame]:
     known = known_answers(connection, whose)
     rows: list[dict[str, object]] = []
+    groups: list[tuple[object, ...]] = []
     waiting: set[tuple[str, int]] = set()
     for sample in samples:
         by_cell: dict[tuple[int, int], list[Settled]] = {}
@@ -87,11 +96,18 @@ def _judged(connection: Connection, samples: Sequence[dict[str, object]], whose:
             settled = settle_group(drawn, known)
             by_cell.setdefault((drawn.relation_id, drawn.system_id), []).append(settled)
             waiting |= {(drawn.task, given) for given in settled.waits_for}
-        rows += [
-            {"study_id": sample["study_id"], "relation_id": relation, "system_id": system, **prefix_counts(some)}
-            for (relation, system), some in by_cell.items()
-        ]
-    return pd.DataFrame(rows, columns=[*CELL, "drawn", "judged", "false", "waiting"]), len(waiting)
+        for (relation, system), some in by_cell.items():
+            key = (sample["study_id"], relation, system)
+            counts = prefix_counts(some)
+            rows.append(dict(zip(CELL, key, strict=True)) | counts)
+            groups += [
+                (*key, one.drawn.group_id, one.drawn.rank, int(one.state), place < counts["judged"])
+                for place, one in enumerate(some)
+            ]
+    counted = pd.DataFrame(rows, columns=[*CELL, "drawn", "judged", "false", "waiting"])
+    drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank", "state", "judged"])
+    # Where nothing is drawn the columns would have no types, and a mask without one selects columns.
+    return counted, len(waiting), drawn_rows.astype({"group_id": "int64", "state": int, "judged": bool})
 
 
 def _observed(connection: Connection, studies: Sequence[int]) -> pd.DataFrame:

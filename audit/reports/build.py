@@ -1,20 +1,24 @@
 """The report: one JSON document that the tables, the charts, the HTML file and the app all read."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from audit.errors import AuditError
 from audit.relations.registry import name_order
-from audit.statistics.intervals import Estimator, choose
+from audit.reports.certainty import certainty, families_of, ranked, roll_ups
+from audit.reports.preference import Weights, preference
+from audit.statistics.intervals import Estimator, Target, choose
 from audit.statistics.orders import Orders, compare_orders
 from audit.statistics.overall import overall
 from audit.statistics.rates import RATES, with_rates
 
 Report = dict[str, Any]
-"""{"signature": {...}, "cells": [...], "relations": [...], "overall": {...}}, ready for `json.dumps`."""
+"""{"signature": {...}, "cells": [...], "relations": [...], "overall": {...}, "rollups": [...]}, ready for `json.dumps`;
+with "preference" where weights were given."""
 
 NAMES = ("study", "corpus", "task", "relation", "system")
 COUNTS = (
@@ -30,6 +34,20 @@ COUNTS = (
 )
 
 
+@dataclass(frozen=True)
+class Groups:
+    """The groups behind the counts, where they are known: without them cells count as independent.
+
+    `judged` has a row per judged group with the columns study, task, relation, system, source, false; `checked` one per
+    group that is satisfied or violated, with satisfied in place of false (only needed for the target `population`).
+    `pairs` are entries of paired differences by (task, study, relation).
+    """
+
+    judged: pd.DataFrame
+    checked: pd.DataFrame | None = None
+    pairs: Mapping[tuple[str, object, str], Sequence[Mapping[str, Any]]] | None = None
+
+
 def build_report(
     cells: pd.DataFrame,
     signature: Mapping[str, Any],
@@ -37,6 +55,10 @@ def build_report(
     waiting: int | None = None,
     interval: Estimator = choose,
     confidence: float = 0.95,
+    target: Target = "corpus",
+    delta: float = 0.0,
+    groups: Groups | None = None,
+    weights: Weights | None = None,
 ) -> Report:
     """The report of a frame of cells, one row a (study, task, relation, system).
 
@@ -46,10 +68,12 @@ def build_report(
     given. `judged` counts the settled prefix of the draw (DESIGN idea 4) and `false` the false satisfactions in it;
     `waiting` counts the questions of the cell that nobody answered. `signature` is kept as it is; its `notes`, a list
     of strings, are shown wherever the report is. The argument `waiting` is the number of distinct waiting questions.
+    `target` says what the rates are about, `delta` is the difference of SR_g below which two systems count as equal,
+    `groups` the groups behind the counts, `weights` a user's preferences. A column `family` names relations' families.
 
     Counts are ints, rates are fractions, whatever is unknown is None. Cells are ordered by task, study, relation
     (numbers as numbers) and system, so equal data give equal reports; there are no times in it. Raises AuditError when
-    a cell is there twice, or on impossible counts.
+    a cell is there twice, on impossible counts, on a delta outside 0 to 1, and on weights of unknown relations.
 
     >>> row = dict(task="sentiment", relation="MR1.1", system="a", satisfied=8, violated=2, judged=8, false=4)
     >>> report = build_report(pd.DataFrame([row]), {"seed": 0})
@@ -59,27 +83,38 @@ def build_report(
     needed = [name for name in ("task", "relation", "system") if len(cells) and name not in cells]
     if needed:
         raise AuditError(f"cells lack the column(s) {', '.join(needed)}; needed are task, relation and system")
-    frame = cells.reindex(columns=[*NAMES, *COUNTS, *(name for name in ("sr_observed", "fs_rate") if name in cells)])
-    frame = with_rates(_ordered(frame), interval, confidence)
+    if not 0 <= delta < 1:
+        raise AuditError(f"delta {delta} is not a difference of rates; allowed are 0 to less than 1, for example 0.02")
+    given = [name for name in ("sr_observed", "fs_rate", "family") if name in cells]
+    frame = with_rates(_ordered(cells.reindex(columns=[*NAMES, *COUNTS, *given])), interval, confidence, target)
     again = frame.duplicated(["task", "study", "relation", "system"])
     if again.any():
         first = frame[again].iloc[0]
         raise AuditError(f"the cell of relation {first.relation} and system {first.system} is there twice")
 
+    judged, checked, pairs = (groups.judged, groups.checked, groups.pairs) if groups else (None, None, None)
+    sure = certainty(frame, judged, checked, target)
     relations: list[dict[str, Any]] = []
     orders: list[Orders] = []
     for (task, study, relation), group in frame.groupby(["task", "study", "relation"], sort=False, dropna=False):
         orders.append(compare_orders(group))
+        ranking, tau, flips = ranked(group, sure.draws[:, group.index], delta, confidence)
         relations.append(
             {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
             | dict(orders[-1])
+            | {"ranking": ranking, "tau": tau, "p_flip": flips}
+            | {"pairs": [dict(one) for one in (pairs or {}).get((task, _plain(study), relation), ())]}
         )
-    return {
+    report: Report = {
         "signature": dict(signature),
         "cells": [_cell(row) for row in frame.to_dict("records")],
         "relations": relations,
         "overall": dict(overall(frame, orders, waiting)),
+        "rollups": roll_ups(frame, sure, families_of(frame, "file" not in signature)),
     }
+    if weights is not None:
+        report["preference"] = preference(frame, sure.draws, weights, delta, confidence)
+    return report
 
 
 def cells_of(report: Report, task: str, study: object, relation: str) -> list[dict[str, Any]]:

@@ -41,7 +41,10 @@ def to_html(report: Report) -> str:
         confidence=words.percent(report["signature"].get("confidence") or 0.95, 0),
         intervals=any(cell["fs_low"] is not None for cell in report["cells"]),
         counts=[name for name in COUNTS if any(cell[name] is not None for cell in report["cells"])],
+        population=report["signature"].get("target") == "population",
         sections=_sections(report),
+        rollups=words.rollup_rows(report),
+        preference=words.preference_lines(report),
         line=words.signature_line(report["signature"]),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
     )
@@ -77,6 +80,8 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
         "was": words.order_text(report, relation, "observed"),
         "now": words.order_text(report, relation, "genuine"),
         "best": words.best_text(relation),
+        "sure": words.ranking_text(relation["ranking"]),
+        "flip": words.flip_text(relation),
         "chart": _inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),
         "cells": [
             cell

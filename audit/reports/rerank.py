@@ -13,21 +13,32 @@ from audit.errors import BadFile, BadRow
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
 from audit.reports.build import Report, build_report
-from audit.statistics.intervals import get_method
+from audit.reports.preference import Weights
+from audit.reports.study import how
+from audit.statistics.intervals import Target, get_method
 
 RATE_COLUMNS = ("sr_observed", "fs_rate")
 COUNT_COLUMNS = ("groups", "satisfied", "judged", "false")
 FORMS = (COUNT_COLUMNS, RATE_COLUMNS)
 
 
-def rerank(path: str | Path, interval: str | None = None, confidence: float = 0.95) -> Report:
+def rerank(
+    path: str | Path,
+    interval: str | None = None,
+    confidence: float = 0.95,
+    *,
+    target: Target = "corpus",
+    delta: float = 0.0,
+    weights: Weights | None = None,
+) -> Report:
     """The report of a CSV of totals (UTF-8, with a header line).
 
     Columns: relation, system, and either sr_observed and fs_rate (fractions; no intervals can be given) or, preferred
     where both are there, groups, satisfied, judged and false (counts; groups = satisfied + violated; judged = satisfied
     groups that were judged, drawn at random; judged may be 0: no estimate). Optional: task, `sentiment` where it is
-    absent. Other columns are ignored. `interval` names a method of `audit.statistics.intervals.METHODS`, `auto` by
-    default.
+    absent, and family, the part of the relation's name before its last full stop where it is absent. Other columns are
+    ignored. `interval` names a method of `audit.statistics.intervals.METHODS`, `auto` by default; `target`, `delta` and
+    `weights` as in `build_report`.
 
     Raises BadFile when the file is missing, empty, not UTF-8 or lacks columns, BadRow for one bad row (file, line,
     column, value, what is allowed), and BadFile that lists the first ten where there are several.
@@ -42,12 +53,19 @@ def rerank(path: str | Path, interval: str | None = None, confidence: float = 0.
         "audit": audit.__version__,
         "file": path.name,
         "sha": fingerprint(text.splitlines()),
-        "interval": (interval or "auto") if by_counts else None,
+        **how((interval or "auto") if by_counts else None, target, delta, weights),
         "confidence": confidence if by_counts else None,
-        "target": "the satisfied groups of the file",
         "notes": [] if by_counts else ["The file has rates without counts, so intervals cannot be given."],
     }
-    return build_report(pd.DataFrame(cells), signature, interval=method, confidence=confidence)
+    return build_report(
+        pd.DataFrame(cells),
+        signature,
+        interval=method,
+        confidence=confidence,
+        target=target,
+        delta=delta,
+        weights=weights,
+    )
 
 
 def _wanted() -> str:
@@ -93,7 +111,12 @@ def _named(path: Path, line: int, row: Mapping[str, str]) -> dict[str, Any]:
     for name in ("relation", "system"):
         if not row[name]:
             raise BadRow(path, line, f"column {name} is empty")
-    return {"task": row.get("task") or "sentiment", "relation": row["relation"], "system": row["system"]}
+    named: dict[str, Any] = {
+        "task": row.get("task") or "sentiment",
+        "relation": row["relation"],
+        "system": row["system"],
+    }
+    return named | ({"family": row["family"]} if row.get("family") else {})
 
 
 def _rates(path: Path, line: int, row: Mapping[str, str]) -> dict[str, Any]:

@@ -8,28 +8,72 @@ from sqlalchemy import Engine, func, select
 import audit
 from audit.annotation.answers import ORIGINS
 from audit.false_satisfaction.cells import Counted, count
+from audit.false_satisfaction.groups import checked_groups, judged_groups, shared_groups
 from audit.false_satisfaction.settling import ALLOWED, Whose
-from audit.reports.build import Report, build_report
-from audit.statistics.intervals import get_method
+from audit.reports.build import Groups, Report, build_report
+from audit.reports.certainty import pair_entries
+from audit.reports.preference import Weights
+from audit.statistics import bootstrap, posterior
+from audit.statistics.intervals import Target, get_method
+from audit.statistics.paired import paired_differences
 from audit.store import table_of, tables
 from audit.tasks import get_task
 
 INTERVAL = "auto"
 
 
-def study_report(engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None) -> Report:
+def study_report(
+    engine: Engine,
+    whose: Whose = "both",
+    study: int | None = None,
+    design: str | None = None,
+    *,
+    interval: str = INTERVAL,
+    target: Target = "corpus",
+    delta: float = 0.0,
+    weights: Weights | None = None,
+) -> Report:
     """The report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
 
-    Per study the sample drawn last counts, or the last one of `design`. Raises AuditError where nothing was run yet.
+    Per study the sample drawn last counts, or the last one of `design`. `interval` names a method of
+    `audit.statistics.intervals.METHODS`; `target`, `delta` and `weights` as in `build_report`. Raises AuditError where
+    nothing was run yet, and UnknownName for a method or a relation of `weights`.
     """
+    method = get_method(interval)
     counted = count(engine, whose, study, design)
+    pairs: dict[tuple[str, object, str], list[dict[str, Any]]] = {
+        (one.task, one.study, one.relation): pair_entries(
+            one.systems, paired_differences(one.genuine, one.decides, target)
+        )
+        for one in shared_groups(engine, counted)
+    }
+    checked = checked_groups(engine, counted) if target == "population" else None
     return build_report(
-        counted.cells, signature(engine, counted, whose), waiting=counted.waiting, interval=get_method(INTERVAL)
+        counted.cells,
+        signature(engine, counted, whose) | how(interval, target, delta, weights),
+        waiting=counted.waiting,
+        interval=method,
+        target=target,
+        delta=delta,
+        groups=Groups(judged_groups(engine, counted), checked, pairs),
+        weights=weights,
     )
 
 
+def how(interval: str | None, target: Target, delta: float, weights: Weights | None) -> dict[str, Any]:
+    """The part of a signature that says how a report was computed; the notes come after it."""
+    found: dict[str, Any] = {
+        "interval": interval,
+        "confidence": None if interval is None else 0.95,
+        "target": target,
+        "delta": delta,
+        "draws": {"posterior": posterior.DRAWS, "bootstrap": bootstrap.DRAWS, "seed": 0},
+    }
+    return found | ({} if weights is None else {"weights": weights.source})
+
+
 def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
-    """Versions, seeds, design, answers and estimator: with these, the same numbers come out again. Holds no times."""
+    """Versions, seeds, design and answers: with these and `how`, the same numbers come out again. Holds no times."""
     studies = [int(str(one["id"])) for one in counted.studies]
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     relation, system = table_of(tables.Relation), table_of(tables.System)
@@ -69,9 +113,6 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "relations": used,
         "answers": {"whose": whose} | {origin: answers[origin] for origin in ORIGINS if origin in answers},
         "estimator": "longest settled beginning of each cell's draw",
-        "interval": INTERVAL,
-        "confidence": 0.95,
-        "target": "the satisfied groups of this corpus",
         "notes": ["Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."]
         if binary
         else [],

@@ -11,11 +11,15 @@ from audit.reports.words import (
     best_text,
     change_text,
     count,
+    flip_text,
     headlines,
     notes_of,
     order_text,
     percent,
     place,
+    preference_lines,
+    ranking_text,
+    rollup_rows,
     signature_line,
     summary_of,
     with_interval,
@@ -65,7 +69,10 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     signature audit:0.1.0
     """
     width = max(width or WIDTH, NARROWEST)
-    blocks = _tables(report, width)
+    blocks = [*_tables(report, width), *_roll_ups(report, width)]
+    preferences = [line for text in preference_lines(report) for line in textwrap.wrap(text, width)]
+    if preferences:
+        blocks.append("\n".join(preferences))
     lines = []
     for number, sentence in headlines(report):
         lines += textwrap.wrap(f"{number} {sentence}", width, subsequent_indent="  ")
@@ -125,7 +132,26 @@ def _orders(report: Report, relation: Mapping[str, Any], width: int) -> list[str
     if relation["order_changes"]:
         observed, genuine = (order_text(report, relation, when) for when in ("observed", "genuine"))
         lines += textwrap.wrap(f"order was {observed}; is {genuine}", width - 2, subsequent_indent="  ")
+    for text in (f"sure: {ranking_text(relation['ranking'])}", flip_text(relation)):
+        if text and text != "sure: ":
+            lines += textwrap.wrap(text, width - 2, subsequent_indent="  ")
     return [f"  {line}" for line in lines]
+
+
+def _roll_ups(report: Report, width: int) -> list[str]:
+    """One table of all roll-ups that have an observed rate."""
+    rows = rollup_rows(report)
+    if not rows:
+        return []
+    heads = ("SR_o", "R_FS", "SR_g")
+    sizes = [max(len(row[2 + at]) for row in [*rows, ("", "", *heads)]) for at in range(3)]
+    room = width - 2 - 10 - sum(sizes) - 2 * len(sizes)
+    names = min(room, max(len(row[1]) for row in rows))
+    lines = ["All together", "============", ""]
+    for by, name, *numbers in [("by", "name", *heads), *rows]:
+        texts = "  ".join(number.rjust(size) for number, size in zip(numbers, sizes, strict=True))
+        lines.append(f"  {by.ljust(10)}{_cut(name, names).ljust(names)}  {texts}".rstrip())
+    return ["\n".join(lines)]
 
 
 def _key(report: Report) -> str:
@@ -135,7 +161,11 @@ def _key(report: Report) -> str:
     )
     if any(cell["fs_low"] is not None for cell in report["cells"]):
         confidence = report["signature"].get("confidence") or 0.95
-        text += f" In brackets: {percent(confidence, 0)} % intervals for these satisfied groups."
+        population = report["signature"].get("target") == "population"
+        about = "the population of this corpus" if population else "these satisfied groups"
+        text += f" In brackets: {percent(confidence, 0)} % intervals for {about}."
+    if any(one["p_best"] is not None for relation in report["relations"] for one in relation["ranking"]):
+        text += " sure: rank interval, letters (systems that share one are not told apart) and P(best)."
     return text
 
 

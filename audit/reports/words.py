@@ -1,6 +1,6 @@
 """The words that every form of a report shares: percentages, orders, headlines, notes and the signature line."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audit.keys import canonical, fingerprint
@@ -83,6 +83,98 @@ def change_text(relation: Mapping[str, Any]) -> str:
     if len(known & set(relation["order_observed"])) < 2 or not relation["best_genuine"]:
         return "not known yet"
     return "no change so far" if known < set(relation["order_observed"]) else "no change"
+
+
+def ranking_text(entries: Sequence[Mapping[str, Any]]) -> str:
+    r"""How sure a ranking is, best first: rank interval, letters and P(best); empty where nothing is known.
+
+    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2, "letters": "ab"}
+    >>> ranking_text([entry, entry | {"system": "b", "p_best": 0.75, "rank_high": 1}])
+    'b rank 1 ab 75\xa0%; a rank 1–2 ab 25\xa0%'
+    """
+    known = [entry for entry in entries if entry["p_best"] is not None]
+    known.sort(key=lambda entry: (entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"]))
+    return "; ".join(
+        f"{entry['system']} rank {_ranks(entry)} {entry['letters']} {_chance(entry['p_best'])}{PERCENT}"
+        for entry in known
+    )
+
+
+def flip_text(relation: Mapping[str, Any]) -> str:
+    r"""How far the genuine order is from the reported one, in words; empty where nothing is known.
+
+    >>> flip_text({"tau": 0.3333, "p_flip": 0.98})
+    'tau 0.33 between the orders; the reported best is overtaken with 98\xa0%'
+    """
+    parts = []
+    if relation["tau"] is not None:
+        parts.append(f"tau {relation['tau']:.2f} between the orders")
+    if relation["p_flip"] is not None:
+        parts.append(f"the reported best is overtaken with {_chance(relation['p_flip'])}{PERCENT}")
+    return "; ".join(parts)
+
+
+def _chance(probability: float) -> str:
+    """A probability in per cent; what was not seen in thousands of draws is still not impossible."""
+    if probability < 0.005:
+        return "<1" if probability else "0"
+    return ">99" if 0.995 <= probability < 1 else f"{100 * probability:.0f}"
+
+
+def _ranks(entry: Mapping[str, Any]) -> str:
+    low, high = entry["rank_low"], entry["rank_high"]
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def rollup_rows(report: Report) -> list[tuple[str, str, str, str, str]]:
+    """(by, name, SR_o, R_FS, SR_g) of every roll-up, rates in per cent with their intervals.
+
+    The task is named too where the report has several.
+    """
+    several = len({relation["task"] for relation in report["relations"]}) > 1
+    return [
+        (
+            one["by"],
+            f"{one['name']} ({one['task']})" if several and one["task"] else one["name"],
+            percent(one["sr_observed"]),
+            with_interval(one, "fs_rate", "fs_low", "fs_high"),
+            with_interval(one, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
+        )
+        for one in report["rollups"]
+        if one["sr_observed"] is not None
+    ]
+
+
+def preference_lines(report: Report) -> list[str]:
+    """The ranking by the user's weights, in sentences; none where no weights were given."""
+    found = report.get("preference")
+    if found is None:
+        return []
+    scored = sorted(
+        (one for one in found["ranking"] if one["score"] is not None), key=lambda one: (-one["score"], one["system"])
+    )
+    scores = "; ".join(f"{one['system']} {with_interval(one, 'score', 'score_low', 'score_high')}" for one in scored)
+    lines = [f"By the weights {found['source']}: {scores or UNKNOWN}."]
+    sure = ranking_text(found["ranking"])
+    if sure:
+        lines.append(f"How sure: {sure}.")
+    lines += [f"{one['system']} is not ranked: {one['reason']}." for one in found["ranking"] if one["score"] is None]
+    if found["winner"]:
+        before, after = (", ".join(found[name]) for name in ("winner_observed", "winner"))
+        lines.append(f"Best is {after}." if before == after else f"Best was {before}, is {after}.")
+        move, single = found["move"], found["single_move"]
+        if move is None:
+            lines.append("No weights over these relations make another system better.")
+        else:
+            lines.append(
+                f"{move['rival']} draws level when {percent(move['distance'] / 2)}{PERCENT} of the weight moves."
+            )
+        if single is not None:
+            lines.append(
+                f"Or when the weight of {single['relation']} alone goes from {single['before']:.3f} to "
+                f"{single['after']:.3f} ({single['rival']})."
+            )
+    return lines
 
 
 def best_text(relation: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError
-from audit.statistics.intervals import Estimator, bounds, choose
+from audit.statistics.intervals import Estimator, Target, bounds, choose
 
 COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false")
 """Columns of counts that `with_rates` expects."""
@@ -26,13 +26,17 @@ RATES = (
 """Columns that `with_rates` adds, fractions or NaN."""
 
 
-def with_rates(cells: pd.DataFrame, interval: Estimator = choose, confidence: float = 0.95) -> pd.DataFrame:
+def with_rates(
+    cells: pd.DataFrame, interval: Estimator = choose, confidence: float = 0.95, target: Target = "corpus"
+) -> pd.DataFrame:
     """The cells with the columns `RATES` added; other columns, the index and the order of rows are kept.
 
-    `judged` is a simple random sample of the cell's satisfied groups, `false` of them are false satisfactions. The
-    intervals are for this corpus: its satisfied groups are the population (finite population correction), and SR_o is
-    known exactly, so the ends of SR_g are SR_o (1 - fs_high) and SR_o (1 - fs_low). Counts may be NaN where
-    `sr_observed` and `fs_rate` are given instead (totals published without counts); such rows get no interval.
+    `judged` is a simple random sample of the cell's satisfied groups, `false` of them are false satisfactions. With the
+    target `corpus` its satisfied groups are the population (finite population correction), and SR_o is known exactly,
+    so the ends of SR_g are SR_o (1 - fs_high) and SR_o (1 - fs_low). With `population` the corpus is a sample itself:
+    no correction, and the ends of SR_g carry SR_o's own interval too, recovered from the ends of both factors (Zou,
+    Huang and Zhang, Computational Statistics and Data Analysis 53, 2009). Counts may be NaN where `sr_observed` and
+    `fs_rate` are given instead (totals published without counts); such rows get no interval.
 
     Nothing judged: fs_rate and SR_g are NaN. Nothing satisfied, something violated: fs_rate is NaN, but SR_g = 0, as
     there is nothing to correct. Nothing satisfied or violated: all are NaN. Raises AuditError on impossible counts
@@ -51,10 +55,17 @@ def with_rates(cells: pd.DataFrame, interval: Estimator = choose, confidence: fl
         if (values < 0).any():
             raise AuditError(f"{name} is {values[values < 0][0]:g} in a cell; a count is 0 or more")
 
+    too_many = np.flatnonzero(judged > satisfied)
+    if len(too_many):
+        judged_most, most = judged[too_many[0]], satisfied[too_many[0]]
+        raise AuditError(
+            f"{judged_most:g} judged of {most:g} satisfied groups is impossible; allowed are 0 to {most:g}"
+        )
+
     checked = satisfied + violated
     sr_observed = _ratio(satisfied, checked, _numbers(cells, "sr_observed"))
     fs_rate = _ratio(false, judged, _numbers(cells, "fs_rate"))
-    fs_low, fs_high = _intervals(false, judged, satisfied, interval, confidence)
+    fs_low, fs_high = _intervals(false, judged, satisfied if target == "corpus" else None, interval, confidence)
     # Where nothing is satisfied SR_g is 0 whatever R_FS would be: the product must not inherit the unknown.
     nothing = sr_observed == 0
     correct = {
@@ -62,6 +73,13 @@ def with_rates(cells: pd.DataFrame, interval: Estimator = choose, confidence: fl
         "sr_genuine_low": np.where(nothing, 0.0, sr_observed * (1 - fs_high)),
         "sr_genuine_high": np.where(nothing, 0.0, sr_observed * (1 - fs_low)),
     }
+    if target == "population":
+        sr_low, sr_high = _intervals(satisfied, checked, None, interval, confidence)
+        down = np.hypot((1 - fs_rate) * (sr_observed - sr_low), sr_observed * (fs_high - fs_rate))
+        up = np.hypot((1 - fs_rate) * (sr_high - sr_observed), sr_observed * (fs_rate - fs_low))
+        correct["sr_genuine_low"] = np.where(nothing, 0.0, np.maximum(correct["sr_genuine"] - down, 0.0))
+        # Where nothing was satisfied here, all that may be satisfied elsewhere may be genuine.
+        correct["sr_genuine_high"] = np.where(nothing, sr_high, np.minimum(correct["sr_genuine"] + up, 1.0))
     vr_observed = _ratio(violated, checked, 1 - sr_observed)
     vr_genuine = np.where(nothing, vr_observed, vr_observed + sr_observed * fs_rate)
     added = {"sr_observed": sr_observed, "vr_observed": vr_observed, "fs_rate": fs_rate}
@@ -84,10 +102,12 @@ def _ratio(part: np.ndarray, whole: np.ndarray, given: np.ndarray) -> np.ndarray
 
 
 def _intervals(
-    false: np.ndarray, judged: np.ndarray, satisfied: np.ndarray, interval: Estimator, confidence: float
+    hits: np.ndarray, drawn: np.ndarray, size: np.ndarray | None, interval: Estimator, confidence: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    low, high = np.full(len(judged), np.nan), np.full(len(judged), np.nan)
-    known = np.flatnonzero(~np.isnan(false) & ~np.isnan(satisfied) & (judged != 0) & ~np.isnan(judged))
-    k, n, population = (values[known].astype(int).tolist() for values in (false, judged, satisfied))
+    low, high = np.full(len(drawn), np.nan), np.full(len(drawn), np.nan)
+    usable = ~np.isnan(hits) & ~np.isnan(drawn) & (drawn != 0)
+    known = np.flatnonzero(usable if size is None else usable & ~np.isnan(size))
+    k, n = (values[known].astype(int).tolist() for values in (hits, drawn))
+    population = [None] * len(known) if size is None else size[known].astype(int).tolist()
     low[known], high[known] = bounds(k, n, population, interval, confidence)
     return low, high

@@ -16,7 +16,7 @@ FIGURES = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "fals
 RELATION = ["relation", "task", "family", "unit", "preserves_truth", "summary"]
 SYSTEM = ["system", "version", "tasks", "languages", "available", "needs"]
 CORPUS = ["corpus", "task", "language", "unit", "size", "gold", "available", "needs"]
-REPORT = ["signature", "cells", "relations", "overall"]
+REPORT = ["signature", "cells", "relations", "overall", "rollups"]
 CELL = [
     "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false",
     "waiting", "sr_observed", "vr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low",

@@ -222,7 +222,7 @@ def test_html_is_whole_and_self_contained():
     assert all("scope" in attributes for attributes in page.named("th"))
     assert NOTE in page.text
     assert "audit:0.1.0|seed:0" in page.text
-    assert len(page.named("tbody")) == 2 + 20
+    assert len(page.named("tbody")) == 2 + 20 + 1  # orders of two studies, cells of 20 relations, roll-ups
     assert to_html(fake(2)) == to_html(fake(2))
 
 

@@ -1,0 +1,206 @@
+"""A user's preferences: weights over relations give one ranking, and say how much hangs on the weights."""
+
+import csv
+import io
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audit.errors import BadFile, UnknownName
+from audit.files import read_text, refuse_bad_rows
+from audit.relations.registry import name_order
+from audit.statistics.orders import TIED
+from audit.statistics.preferences import normalised, smallest_move, smallest_single_move
+from audit.statistics.ranking import p_flip, rank_systems
+
+Profile = Callable[[list[str]], Mapping[str, float]]
+
+PROFILES: dict[str, Profile] = {
+    "equal": lambda relations: dict.fromkeys(relations, 1.0),
+    "user-a": lambda relations: {"MR1.3": 1.0},
+    "user-b": lambda relations: {"MR4.2": 1.0},
+}
+"""Named weights: every relation alike that has a rate; the study's two users (Jiang et al. 2022, section 6.2), who want
+a system that is insensitive to singulars and plurals (A) or to the order of words joined by `and` (B)."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights by relation, 0 or more, and the file or profile they came from. Relations that it leaves out weigh 0."""
+
+    source: str
+    of: Mapping[str, float] | Profile
+
+    def over(self, relations: list[str], rated: list[str] | None = None) -> dict[str, float]:
+        """Weights of these relations, summing to 1. Raises UnknownName for a weight of a relation that is not there.
+
+        A profile weighs the `rated` ones, those under which something was satisfied or violated (default: all).
+
+        >>> Weights("mine.csv", {"MR1.1": 3, "MR2.1": 1}).over(["MR1.1", "MR1.2", "MR2.1"])
+        {'MR1.1': 0.75, 'MR1.2': 0.0, 'MR2.1': 0.25}
+        """
+        given = self.of(relations if rated is None else rated) if callable(self.of) else self.of
+        for relation in given:
+            if relation not in relations:
+                raise UnknownName("relation with a weight", relation, relations)
+        shares = normalised([given.get(relation, 0.0) for relation in relations])
+        return dict(zip(relations, shares.tolist(), strict=True))
+
+
+def read_weights(name: str) -> Weights:
+    """Weights of a profile of `PROFILES`, or of a CSV (UTF-8) with a header and the columns relation and weight.
+
+    Raises BadFile where the file is missing, empty or lacks a column, or all weights are 0; BadRow, or BadFile for
+    several, for a weight that is not a number from 0, an empty relation, or one that is there twice.
+
+    >>> read_weights("equal").over(["MR1.1", "MR1.2"])
+    {'MR1.1': 0.5, 'MR1.2': 0.5}
+    """
+    if name in PROFILES:
+        return Weights(name, PROFILES[name])
+    path = Path(name)
+    if not path.exists():
+        raise BadFile(f"{name}: there is no such file, and no such profile; profiles are {', '.join(PROFILES)}")
+    lines = list(csv.reader(io.StringIO(read_text(path), newline="")))
+    header = [field.strip() for field in lines[0]]
+    for column in ("relation", "weight"):
+        if header.count(column) != 1:
+            raise BadFile(f"{path}: needed is one column {column!r} in the header; it has {', '.join(header)}")
+    at, of = header.index("relation"), header.index("weight")
+    found: dict[str, float] = {}
+    bad: list[tuple[int, str]] = []
+    rows = [(number, row) for number, row in enumerate(lines[1:], start=2) if any(field.strip() for field in row)]
+    for number, row in rows:
+        if len(row) != len(header):
+            bad.append((number, f"{len(row)} fields where the header has {len(header)}"))
+            continue
+        relation, text = row[at].strip(), row[of].strip()
+        weight = _number(text)
+        if not relation:
+            bad.append((number, "column relation is empty"))
+        elif relation in found:
+            bad.append((number, f"relation {relation} is there twice"))
+        elif weight is None:
+            bad.append((number, f"column weight is {text!r}; allowed are numbers from 0"))
+        else:
+            found[relation] = weight
+    refuse_bad_rows(path, bad, len(rows))
+    if not sum(found.values()):
+        raise BadFile(f"{path}: no relation has a weight above 0; give at least one")
+    return Weights(path.name, found)
+
+
+def preference(
+    cells: pd.DataFrame, draws: np.ndarray, weights: Weights, delta: float, confidence: float
+) -> dict[str, Any]:
+    """The entry `preference` of a report: every system's weighted SR_g, how sure the winner is, what would change it.
+
+    `cells` are the report's, with rates; `draws` (draws, cells) are joint draws of their SR_g. A relation that is in
+    several studies shares its weight among them. A system that was not run under a relation with a weight is left out,
+    with the reason; while one has no estimate there, nobody knows the winner, and probabilities are None.
+    """
+    entries = cells[["task", "study", "relation"]].drop_duplicates().reset_index(drop=True)
+    relations = sorted(dict.fromkeys(entries["relation"]), key=name_order)
+    known = set(cells.loc[cells["sr_observed"].notna(), "relation"])
+    shares = weights.over(relations, [relation for relation in relations if relation in known])
+    times = entries["relation"].map(entries["relation"].value_counts())
+    weight = (entries["relation"].map(shares) / times).to_numpy(float)
+    systems = sorted(set(cells["system"]))
+    row = {system: number for number, system in enumerate(systems)}
+    column = {key: number for number, key in enumerate(_keys(entries))}
+    place = np.full((len(systems), len(entries)), -1)
+    for number, (key, system) in enumerate(zip(_keys(cells), cells["system"], strict=True)):
+        place[row[system], column[key]] = number
+    observed, genuine = (_spread(cells[name].to_numpy(float), place) for name in ("sr_observed", "sr_genuine"))
+    used = weight > 0
+    lacks = np.isnan(observed[:, used])
+    compared = np.flatnonzero(~lacks.any(axis=1))
+    names = entries["relation"].to_numpy()[used]
+    ranking: list[dict[str, Any]] = [
+        {"system": system, "score_observed": None, "score": None, "score_low": None, "score_high": None}
+        | {"p_best": None, "rank_low": None, "rank_high": None, "letters": None}
+        | {"reason": f"no rate for {', '.join(dict.fromkeys(names[lacks[at]]))}" if lacks[at].any() else None}
+        for at, system in enumerate(systems)
+    ]
+    before = observed[np.ix_(compared, used)] @ weight[used]
+    after = genuine[np.ix_(compared, used)] @ weight[used]
+    for at, one, other in zip(compared, before, after, strict=True):
+        ranking[at] |= {"score_observed": float(one), "score": None if np.isnan(other) else float(other)}
+        if np.isnan(other):
+            blamed = dict.fromkeys(names[np.isnan(genuine[at, used])])
+            ranking[at]["reason"] = f"no estimate for {', '.join(blamed)}"
+    answer: dict[str, Any] = {
+        "weights": shares,
+        "source": weights.source,
+        "ranking": ranking,
+        "winner_observed": [
+            systems[at] for at, one in zip(compared, before, strict=True) if one >= before.max() - TIED
+        ],
+        "winner": [],
+        "p_flip": None,
+        "move": None,
+        "single_move": None,
+    }
+    if not len(compared) or np.isnan(after).any():
+        return answer
+    answer["winner"] = [systems[at] for at, one in zip(compared, after, strict=True) if one >= after.max() - TIED]
+    joint = np.stack([draws[:, place[at, used]] @ weight[used] for at in compared], axis=1)
+    if not np.isnan(joint).any():
+        risk = (1 - confidence) / 2
+        for number, (at, one) in enumerate(zip(compared, rank_systems(joint, delta, confidence), strict=True)):
+            low, high = np.quantile(joint[:, number], [risk, 1 - risk])
+            ranking[at] |= {"score_low": min(float(low), after[number]), "score_high": max(float(high), after[number])}
+            ranking[at] |= {"p_best": one.p_best, "rank_low": one.rank_low, "rank_high": one.rank_high}
+            ranking[at] |= {"letters": one.letters}
+        if len(compared) > 1:
+            answer["p_flip"] = p_flip(joint, before.tolist(), after.tolist(), delta)
+    else:
+        for at in compared:
+            ranking[at]["reason"] = "the totals have rates without counts"
+    winner = systems.index(answer["winner"][0])
+    return answer | _moves(genuine, weight, winner, systems, entries["relation"].tolist(), delta)
+
+
+def _moves(
+    genuine: np.ndarray, weight: np.ndarray, winner: int, systems: list[str], relations: list[str], delta: float
+) -> dict[str, Any]:
+    """How far the weights can move before another system draws level; None where no move can do it."""
+    found: dict[str, Any] = {}
+    move = smallest_move(genuine, weight, winner, delta)
+    if move is not None:
+        new: dict[str, float] = {}
+        for relation, share in zip(relations, move.weights, strict=True):
+            new[relation] = new.get(relation, 0.0) + share
+        found["move"] = {"distance": move.distance, "rival": systems[move.rival], "weights": new}
+    single = smallest_single_move(genuine, weight, winner, delta)
+    if single is not None:
+        found["single_move"] = {
+            "relation": relations[single.relation],
+            "before": single.before,
+            "after": single.after,
+            "rival": systems[single.rival],
+        }
+    return found
+
+
+def _keys(frame: pd.DataFrame) -> list[tuple[object, object, object]]:
+    columns = (frame[name] for name in ("task", "study", "relation"))
+    return [tuple(None if pd.isna(one) else one for one in key) for key in zip(*columns, strict=True)]  # type: ignore[misc]
+
+
+def _spread(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Values of the cells at their places, NaN where there is no cell."""
+    return np.where(place >= 0, values[np.maximum(place, 0)] if len(values) else np.nan, np.nan)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number >= 0 and "_" not in text else None

@@ -1,0 +1,181 @@
+"""Paired differences of SR_g between systems on shared groups, from judging only the groups that decide them.
+
+A group that applies to every system compared adds (genuine for one) - (genuine for the other) to their difference.
+Where all satisfy it with identical outputs, all are right or all are wrong: it adds exactly 0, judged or not. Where
+nobody satisfies it, likewise. So only the others are sampled and judged, and what they show is scaled.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import bdtr, ndtr, ndtri
+
+from audit.errors import AuditError
+from audit.statistics.intervals import Target
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """SR_g of system `one` minus that of `other` (columns), over the groups that apply to both.
+
+    `low` and `high` are its interval, `p` tests that there is no difference, `p_holm` is adjusted for all pairs;
+    `mcnemar_p` is the exact McNemar test on the judged groups alone. `only_one` and `only_other` count the judged
+    groups that are genuine for just one of them. None where nothing was judged: `reason` says so.
+    """
+
+    one: int
+    other: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+    mcnemar_p: float | None
+    only_one: int
+    only_other: int
+    judged: int
+    informative: int
+    groups: int
+    reason: str | None = None
+
+
+def informative(satisfied: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    """Which groups can add to a difference between systems; bool array (groups,).
+
+    `satisfied` (groups, systems) is bool; `outputs` (groups, systems) holds codes: two systems have the same code for
+    a group where all their outputs for it are the same and are wrong or right together. False where all systems
+    satisfy the group with identical outputs, and where none satisfies it. Raises AuditError on different shapes.
+
+    >>> outputs = np.array([[5, 5], [5, 6], [7, 7], [1, 2]])
+    >>> informative(np.array([[1, 1], [1, 1], [1, 0], [0, 0]], bool), outputs).tolist()
+    [False, True, True, False]
+    """
+    satisfied, outputs = np.asarray(satisfied, bool), np.asarray(outputs)
+    if satisfied.shape != outputs.shape or satisfied.ndim != 2:
+        raise AuditError(
+            f"verdicts of shape {satisfied.shape} and outputs of shape {outputs.shape}; both must be (groups, systems)"
+        )
+    identical = satisfied.all(axis=1) & (outputs == outputs[:, :1]).all(axis=1)
+    return ~identical & satisfied.any(axis=1)
+
+
+def paired_differences(
+    genuine: np.ndarray, decides: np.ndarray, target: Target = "corpus", confidence: float = 0.95
+) -> list[PairedDifference]:
+    """The difference of SR_g for every pair of systems, Holm-adjusted.
+
+    `genuine` (groups, systems) is 1 where a system's satisfaction is genuine, 0 where it is false or violated, NaN
+    where nobody has settled it; `decides` (groups,) is the mask of `informative`. Rows are all groups that apply to
+    every system. The judged groups, informative rows without NaN, must be a simple random sample of the informative
+    ones (for example the settled beginning of their random order). Difference = (informative / groups) x mean over the
+    judged; its interval inverts Tango's score test, which at 0 is McNemar's, with the effective sample size
+    n (N - 1) / (N - n) for the corpus; for the population the share of informative groups adds its own variance.
+    When all informative groups are judged the corpus' difference is known: the interval is a point and p 0 or 1.
+    Raises AuditError on different shapes or other values. Source: Tango, Statistics in Medicine 17 (1998); Holm,
+    Scandinavian Journal of Statistics 6 (1979); McNemar, Psychometrika 12 (1947).
+
+    >>> genuine = np.array([[1, 0], [1, 0], [0, 0], [1, 1]], float)
+    >>> found = paired_differences(genuine, np.array([True, True, True, False]))[0]
+    >>> found.difference, found.low, found.high, found.mcnemar_p
+    (0.5, 0.5, 0.5, 0.5)
+    """
+    genuine, decides = np.asarray(genuine, float), np.asarray(decides, bool)
+    if genuine.ndim != 2 or decides.shape != genuine.shape[:1]:
+        raise AuditError(
+            f"settled groups of shape {genuine.shape} and a mask of shape {decides.shape}; "
+            "needed are (groups, systems) and (groups,)"
+        )
+    if not np.isin(genuine[~np.isnan(genuine)], (0.0, 1.0)).all():
+        raise AuditError("a settled group is 1 (genuine) or 0 (false or violated), or NaN where it is not settled")
+    groups, systems = genuine.shape
+    judged = genuine[decides & ~np.isnan(genuine).any(axis=1)]
+    found = [
+        _difference(judged, pair, int(decides.sum()), groups, target, confidence)
+        for pair in combinations(range(systems), 2)
+    ]
+    known = [at for at, one in enumerate(found) if one.p is not None]
+    adjusted = dict(zip(known, holm([found[at].p or 0.0 for at in known]), strict=True))
+    return [replace(one, p_holm=adjusted.get(at)) for at, one in enumerate(found)]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment: each p value times the number of hypotheses still open, never falling.
+
+    Source: Holm, Scandinavian Journal of Statistics 6 (1979).
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, highest = [0.0] * len(p_values), 0.0
+    for step, at in enumerate(order):
+        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[at]))
+        adjusted[at] = highest
+    return adjusted
+
+
+def mcnemar(only_one: int, only_other: int) -> float:
+    """The exact two-sided McNemar test: are groups genuine for just one system as often for one as for the other?
+
+    >>> mcnemar(8, 1)
+    0.0390625
+    """
+    total = only_one + only_other
+    return min(1.0, 2 * float(bdtr(min(only_one, only_other), total, 0.5))) if total else 1.0
+
+
+def _difference(
+    judged: np.ndarray, pair: tuple[int, int], population: int, groups: int, target: Target, confidence: float
+) -> PairedDifference:
+    one, other = pair
+    n = len(judged)
+    b = int((judged[:, one] > judged[:, other]).sum())
+    c = int((judged[:, one] < judged[:, other]).sum())
+    counts = (b, c, n, population, groups)
+    if population == 0 and groups:  # every group adds 0, and that is known without judging
+        return PairedDifference(one, other, 0.0, 0.0, 0.0, 1.0, None, 1.0, *counts)
+    if n == 0:
+        reason = "no group that tells the systems apart is settled for all" if groups else "the systems share no group"
+        return PairedDifference(one, other, None, None, None, None, None, None, *counts, reason)
+    share = population / groups
+    mean = (b - c) / n
+    if target == "corpus" and n == population:
+        known = share * mean
+        return PairedDifference(one, other, known, known, known, float(b == c), None, mcnemar(b, c), *counts)
+    weight = (population - 1) / (population - n) if target == "corpus" else 1.0
+    z = float(ndtri((1 + confidence) / 2))
+    low, high = _tango(b * weight, c * weight, n * weight, z)
+    # What the share of informative groups adds; 0 for the corpus, where that share is known.
+    spread = 0.0 if target == "corpus" else z * z * share * (1 - share) * mean * mean / groups
+    score = (b - c) * np.sqrt(weight) / np.sqrt(b + c) if b + c else 0.0
+    return PairedDifference(
+        one,
+        other,
+        share * mean,
+        max(-1.0, share * mean - float(np.sqrt((share * (mean - low)) ** 2 + spread))),
+        min(1.0, share * mean + float(np.sqrt((share * (high - mean)) ** 2 + spread))),
+        float(2 * ndtr(-abs(score))),
+        None,
+        mcnemar(b, c),
+        *counts,
+    )
+
+
+def _tango(b: float, c: float, n: float, z: float) -> tuple[float, float]:
+    """The differences that the score test at level z does not reject; counts may be fractions."""
+
+    def score(delta: float) -> float:
+        """Tango's statistic for the hypothesis that the difference is delta; it falls in delta."""
+        linear = -b - c + (2 * n - b + c) * delta
+        constrained = (np.sqrt(max(linear**2 + 8 * n * c * delta * (1 - delta), 0.0)) - linear) / (4 * n)
+        variance = n * (2 * constrained + delta * (1 - delta))
+        distance = b - c - n * delta
+        return float(distance / np.sqrt(max(variance, 1e-300))) if distance else 0.0
+
+    mean, edge = (b - c) / n, 1 - 1e-12
+    low = brentq(lambda delta: score(delta) - z, -edge, mean) if mean > -edge and score(-edge) > z else -1.0
+    high = brentq(lambda delta: score(delta) + z, mean, edge) if mean < edge and score(edge) < -z else 1.0
+    return float(low), float(high)

@@ -1,0 +1,254 @@
+"""Roll-ups, rankings and preferences in the report, and how they are asked for."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audit.cli import main
+from audit.errors import AuditError, BadFile, BadRow, UnknownName
+from audit.reports.build import Groups, build_report
+from audit.reports.html import to_html
+from audit.reports.preference import Weights, read_weights
+from audit.reports.rerank import rerank
+from audit.reports.terminal import to_terminal
+from audit.statistics.intervals import clopper_pearson, wilson
+
+PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
+COUNTS = "relation,system,groups,satisfied,judged,false\n"
+
+
+def totals(tmp_path, *rows, head=COUNTS):
+    path = tmp_path / "totals.csv"
+    path.write_text(head + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+SURE = ("MR1.1,a,1000,900,300,150", "MR1.1,b,1000,800,300,15", "MR1.2,a,1000,500,300,30", "MR1.2,b,1000,400,300,30")
+
+
+def by(report, level, name="all"):
+    return next(one for one in report["rollups"] if (one["by"], one["name"]) == (level, name))
+
+
+def test_a_roll_up_worked_by_hand(tmp_path):
+    report = rerank(totals(tmp_path, *SURE))
+    found = by(report, "relation", "MR1.1")
+    # False: 900 x .5 + 800 x .05 = 490 of 1,700 satisfied of 2,000.
+    assert (found["fs_rate"], found["sr_observed"]) == pytest.approx((490 / 1700, 0.85))
+    assert found["sr_genuine"] == pytest.approx(1210 / 2000)
+    assert found["cells"] == 2
+    assert found["method"].startswith("stratified")
+    assert found["fs_low"] < found["fs_rate"] < found["fs_high"]
+    assert by(report, "overall")["cells"] == by(report, "family", "MR1")["cells"] == 4
+    assert by(report, "system", "a")["cells"] == 2
+
+
+def test_a_roll_up_of_one_cell_is_the_cell(tmp_path):
+    report = rerank(totals(tmp_path, "X,a,100,80,60,15"))
+    cell = report["cells"][0]
+    for one in report["rollups"]:
+        assert {name: one[name] for name in ("fs_low", "fs_high")} == pytest.approx(
+            {name: cell[name] for name in ("fs_low", "fs_high")}
+        )
+        assert one["sr_genuine_low"] == pytest.approx(cell["sr_genuine_low"])
+    assert {one["by"] for one in report["rollups"]} == {"relation", "system", "overall"}  # X has no family
+
+
+def test_a_missing_estimate_is_named(tmp_path):
+    report = rerank(totals(tmp_path, *SURE[:3], "MR1.2,b,10,8,0,0", "MR1.3,a,10,0,0,0"))
+    found = by(report, "system", "b")
+    assert found["fs_rate"] is found["sr_genuine"] is found["method"] is None
+    assert found["missing"] == [{"study": None, "relation": "MR1.2", "system": "b"}]
+    assert found["reason"] == "1 cell has no estimate yet"
+    assert by(report, "system", "a")["fs_rate"] is not None  # nothing satisfied needs no estimate
+    json.dumps(report, allow_nan=False)
+
+
+def test_sources_in_common_widen_a_roll_up():
+    rows = [
+        {"study": 1, "corpus": "c", "task": "sentiment", "relation": "MR1.1", "system": system}
+        | {"groups": 400, "satisfied": 400, "violated": 0, "judged": 40, "false": 16}
+        for system in "ab"
+    ]
+    judged = pd.DataFrame(
+        [
+            {"study": 1, "task": "sentiment", "relation": "MR1.1", "system": system}
+            | {"source": source, "false": int(source < 16)}
+            for system in "ab"
+            for source in range(40)
+        ]
+    )
+    apart = by(build_report(pd.DataFrame(rows), {}), "overall")
+    joined_report = build_report(pd.DataFrame(rows), {}, groups=Groups(judged))
+    joined = by(joined_report, "overall")
+    cell = joined_report["cells"][0]
+    # Wrong together everywhere: two systems say no more than one.
+    assert (joined["fs_low"], joined["fs_high"]) == pytest.approx((cell["fs_low"], cell["fs_high"]))
+    assert joined["fs_low"] < apart["fs_low"]
+    assert "cluster bootstrap over sources" in joined["method"]
+    assert by(joined_report, "family", "replacing words")["cells"] == 2
+
+
+def test_a_sure_ranking(tmp_path):
+    first, second = rerank(totals(tmp_path, *SURE))["relations"]
+    assert [one["system"] for one in first["ranking"]] == ["a", "b"]
+    assert [one["p_best"] for one in first["ranking"]] == [0.0, 1.0]
+    assert [(one["rank_low"], one["rank_high"], one["letters"]) for one in first["ranking"]] == [
+        (2, 2, "b"),
+        (1, 1, "a"),
+    ]
+    assert (first["tau"], first["p_flip"]) == (-1.0, 1.0)
+    assert (second["tau"], second["p_flip"]) == (1.0, 0.0)
+
+
+def test_a_ranking_is_null_while_somebody_is_unknown(tmp_path):
+    entry = rerank(totals(tmp_path, "MR1,a,100,80,60,15", "MR1,b,100,80,0,0", "MR1,c,0,0,0,0"))["relations"][0]
+    assert [one["p_best"] for one in entry["ranking"]] == [None] * 3
+    assert entry["ranking"][0]["reason"] == "no estimate for b"
+    assert entry["tau"] is entry["p_flip"] is None
+    only = rerank(totals(tmp_path, "MR1,a,100,80,60,15", "MR1,c,0,0,0,0"))["relations"][0]
+    assert (only["ranking"][0]["p_best"], only["ranking"][0]["letters"]) == (1.0, "a")
+    assert only["ranking"][1]["reason"] == "nothing was satisfied or violated"
+    rates = rerank(totals(tmp_path, "MR1,a,.9,.1", "MR1,b,.8,.3", head="relation,system,sr_observed,fs_rate\n"))
+    assert rates["relations"][0]["tau"] == 1.0
+    assert rates["relations"][0]["ranking"][0]["reason"] == "the totals have rates without counts"
+    assert by(rates, "overall")["reason"].startswith("the totals have rates without counts")
+
+
+def test_delta_and_target_are_in_the_signature(tmp_path):
+    path = totals(tmp_path, "MR1,a,100,80,80,8", "MR1,b,100,80,80,9")
+    exact = rerank(path)
+    assert (exact["signature"]["delta"], exact["signature"]["target"]) == (0.0, "corpus")
+    assert [one["p_best"] for one in exact["relations"][0]["ranking"]] == [1.0, 0.0]
+    tolerant = rerank(path, delta=0.02)
+    assert tolerant["signature"]["delta"] == 0.02
+    assert [one["letters"] for one in tolerant["relations"][0]["ranking"]] == ["a", "a"]
+    with pytest.raises(AuditError, match=r"delta 1\.5"):
+        rerank(path, delta=1.5)
+
+
+def test_the_population_has_wider_intervals(tmp_path):
+    path = totals(tmp_path, "MR1,a,526,263,263,81", "MR1,b,40,0,0,0")
+    corpus, population = (rerank(path, "wilson", target=target)["cells"] for target in ("corpus", "population"))
+    assert corpus[0]["fs_low"] == corpus[0]["fs_high"]
+    assert population[0]["fs_low"] == wilson(81, 263).low == pytest.approx(0.2553, abs=5e-5)
+    assert population[0]["sr_genuine_low"] < 0.5 * (1 - population[0]["fs_high"])  # SR_o is not sure either
+    assert population[1]["sr_genuine"] == 0
+    assert population[1]["sr_genuine_high"] == wilson(0, 40).high
+    exact = rerank(path, "clopper-pearson", target="population")["cells"][0]
+    assert exact["fs_high"] == clopper_pearson(81, 263).high == pytest.approx(0.3676, abs=5e-5)
+
+
+def test_the_populations_genuine_rate_is_covered():
+    # SR_o = .7 and R_FS = .3 in the population; corpora of 500 groups of which 60 satisfied ones are judged.
+    from audit.statistics.rates import with_rates
+
+    rng = np.random.default_rng(11)
+    satisfied = rng.binomial(500, 0.7, 600)
+    frame = pd.DataFrame({"satisfied": satisfied, "violated": 500 - satisfied, "judged": 60})
+    found = with_rates(frame.assign(false=rng.binomial(60, 0.3, 600)), target="population")
+    held = (found["sr_genuine_low"] <= 0.49) & (found["sr_genuine_high"] >= 0.49)
+    assert 0.93 <= held.mean() <= 0.98
+
+
+def test_preferences_in_the_report(tmp_path):
+    weights = tmp_path / "weights.csv"
+    weights.write_text("relation,weight\nMR1.1,1\nMR1.2,9\n", encoding="utf-8")
+    found = rerank(totals(tmp_path, *SURE), weights=read_weights(str(weights)))["preference"]
+    assert found["weights"] == pytest.approx({"MR1.1": 0.1, "MR1.2": 0.9})
+    # a: .1 x .45 + .9 x .45 = .45; b: .1 x .76 + .9 x .36 = .4.
+    assert [one["score"] for one in found["ranking"]] == pytest.approx([0.45, 0.4])
+    assert (found["winner_observed"], found["winner"]) == (["a"], ["a"])
+    first = found["ranking"][0]
+    assert first["p_best"] > 0.9
+    assert first["score_low"] < 0.45 < first["score_high"]
+    # The leads are -.31 and .09: .05 / .4 = .125 of the weight must move.
+    assert found["move"]["distance"] == pytest.approx(0.25)
+    assert found["move"]["weights"] == pytest.approx({"MR1.1": 0.225, "MR1.2": 0.775})
+    assert found["single_move"]["relation"] == "MR1.1"
+    assert found["single_move"]["after"] == pytest.approx(0.1 + 0.05 / 0.31)
+    assert "preference" not in rerank(totals(tmp_path, *SURE))
+
+
+@pytest.mark.skipif(not PAPER.exists(), reason="the study's tables are not beside this checkout")
+@pytest.mark.parametrize("profile", ["user-a", "user-b"])
+def test_the_studys_users_should_take_amazon(profile):
+    # Jiang et al. 2022, section 6.2: heroku by the observed rates, amazon by the genuine ones.
+    found = rerank(PAPER, weights=read_weights(profile))["preference"]
+    assert (found["winner_observed"], found["winner"]) == (["heroku"], ["amazon"])
+    assert found["ranking"][0]["p_best"] is None
+
+
+def test_systems_without_a_rate_are_not_ranked(tmp_path):
+    path = totals(tmp_path, *SURE, "MR1.1,c,100,80,60,0")
+    found = rerank(path, weights=Weights("w", {"MR1.2": 1}))["preference"]
+    assert found["ranking"][2]["reason"] == "no rate for MR1.2"
+    assert found["ranking"][2]["score"] is None
+    assert found["winner"] == ["a"]
+    unsettled = rerank(totals(tmp_path, *SURE[:3], "MR1.2,b,1000,400,0,0"), weights=Weights("w", {"MR1.2": 1}))[
+        "preference"
+    ]
+    assert (unsettled["winner"], unsettled["ranking"][0]["p_best"]) == ([], None)
+    assert unsettled["ranking"][1]["reason"] == "no estimate for MR1.2"
+
+
+def test_equal_weights_leave_out_relations_that_applied_to_nothing(tmp_path):
+    found = rerank(totals(tmp_path, *SURE, "MR4.4,a,0,0,0,0", "MR4.4,b,0,0,0,0"), weights=read_weights("equal"))
+    assert found["preference"]["weights"] == {"MR1.1": 0.5, "MR1.2": 0.5, "MR4.4": 0.0}
+    assert found["preference"]["winner"] == ["b"]
+    nothing = rerank(totals(tmp_path, "MR4.4,a,0,0,0,0"), weights=Weights("w", {"MR4.4": 1}))["preference"]
+    assert nothing["winner"] == nothing["winner_observed"] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "says"),
+    [
+        ("relation,weight\nMR1.1,many\n", BadRow, "line 2: column weight is 'many'; allowed are numbers from 0"),
+        ("relation,weight\nMR1.1,-1\n", BadRow, "column weight is '-1'"),
+        ("relation,weight\nMR1.1,nan\n", BadRow, "column weight is 'nan'"),
+        ("relation,weight\nMR1.1,1\nMR1.1,2\n", BadRow, "line 3: relation MR1.1 is there twice"),
+        ("relation,weight\n,1\n", BadRow, "column relation is empty"),
+        ("relation,weight\nMR1.1\n", BadRow, "1 fields where the header has 2"),
+        ("relation,weight\nMR1.1,0\n", BadFile, "no relation has a weight above 0"),
+        ("relation,share\nMR1.1,1\n", BadFile, "needed is one column 'weight'"),
+        ("", BadFile, "the file is empty"),
+    ],
+)
+def test_bad_weights(tmp_path, content, error, says):
+    path = tmp_path / "weights.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(error) as caught:
+        read_weights(str(path))
+    assert says in str(caught.value)
+    assert "weights.csv" in str(caught.value)
+
+
+def test_unknown_weights_and_names(tmp_path, capsys):
+    path = totals(tmp_path, *SURE)
+    with pytest.raises(UnknownName, match="relation with a weight 'MR9'"):
+        rerank(path, weights=Weights("w", {"MR9": 1}))
+    assert main(["rerank", str(path), "--weights", "nobody"]) == 2
+    assert "no such file, and no such profile" in capsys.readouterr().err
+    assert main(["rerank", str(path), "--target", "world"]) == 2
+    assert "corpus, population" in capsys.readouterr().err
+
+
+def test_all_forms_show_the_ranking(tmp_path, capsys):
+    path = totals(tmp_path, *SURE)
+    assert main(["rerank", str(path), "--weights", "equal", "--delta", "0.01", "--target", "population"]) == 0
+    shown = capsys.readouterr().out
+    assert "sure: b rank 1 a 100\N{NO-BREAK SPACE}%; a rank 2 b 0\N{NO-BREAK SPACE}%" in shown
+    assert "tau -1.00" in shown
+    assert "All together" in shown
+    assert "By the weights equal" in shown
+    assert "delta:0.01" in shown
+    assert "target:population" in shown
+    report = rerank(path, weights=read_weights("equal"))
+    html = to_html(report)
+    assert "Sure: b rank 1 a" in html
+    assert "By your weights" in html
+    lines = to_terminal(report, 70).splitlines()
+    assert max(len(line) for line in lines[:-1]) <= 70

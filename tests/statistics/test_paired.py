@@ -1,0 +1,120 @@
+"""Paired differences: what informative groups leave out is exactly 0, known tests, and coverage."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from audit.errors import AuditError
+from audit.statistics.paired import holm, informative, mcnemar, paired_differences
+
+
+def population(groups=300, systems=3, seed=0):
+    """Verdicts, labels and genuine satisfactions of systems on the same groups."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, groups)
+    hard = rng.random((groups, 1)) < 0.4
+    outputs = np.where(hard & (rng.random((groups, systems)) < 0.6), 1 - truth[:, None], truth[:, None])
+    satisfied = rng.random((groups, systems)) < 0.8
+    return satisfied, outputs, (satisfied & (outputs == truth[:, None])).astype(float)
+
+
+@given(st.integers(0, 200))
+def test_groups_that_do_not_decide_add_exactly_0(seed):
+    satisfied, outputs, genuine = population(60, seed=seed)
+    decides = informative(satisfied, outputs)
+    for one in range(3):
+        for other in range(one):
+            assert (genuine[~decides, one] - genuine[~decides, other] == 0).all()
+
+
+def test_judging_all_that_decide_gives_the_true_difference():
+    satisfied, outputs, genuine = population()
+    decides = informative(satisfied, outputs)
+    known = np.where(decides[:, None], genuine, np.nan)  # the others are not judged at all
+    for found in paired_differences(known, decides):
+        true = genuine[:, found.one].mean() - genuine[:, found.other].mean()
+        assert (found.difference, found.low, found.high) == pytest.approx((true, true, true))
+        assert found.judged == found.informative == decides.sum() < found.groups
+        assert found.p in (0.0, 1.0)
+
+
+@pytest.mark.parametrize("target", ["corpus", "population"])
+def test_coverage_of_the_interval(target):
+    satisfied, outputs, genuine = population(400, 2, seed=3)
+    decides = informative(satisfied, outputs)
+    true = genuine[:, 0].mean() - genuine[:, 1].mean()
+    rng, held = np.random.default_rng(7), 0
+    for _ in range(400):
+        judged = rng.choice(np.flatnonzero(decides), 50, replace=False)
+        if target == "population":  # the 400 groups are drawn from their own endless copies
+            again = rng.integers(400, size=400)
+            known, mask = genuine[again].copy(), decides[again]
+            judged = rng.choice(np.flatnonzero(mask), 50, replace=False)
+        else:
+            known, mask = genuine.copy(), decides
+        known[np.setdiff1d(np.arange(400), judged)] = np.nan
+        found = paired_differences(known, mask, target)[0]
+        held += found.low <= true <= found.high
+    assert 0.93 <= held / 400 <= 0.985
+
+
+def test_the_interval_is_the_score_tests():
+    # 10 groups only for one, 2 only for the other, 30 for both alike, of endlessly many: z = 8 / sqrt(12) = 2.309.
+    genuine = np.array([[1, 0]] * 10 + [[0, 1]] * 2 + [[1, 1]] * 30, float)
+    found = paired_differences(genuine, np.ones(42, bool), "population")[0]
+    assert found.p == pytest.approx(0.02092, abs=1e-5)
+    assert found.difference == pytest.approx(8 / 42)
+    assert 0 < found.low < found.difference < found.high  # p < .05, so 0 is outside
+    assert (found.only_one, found.only_other) == (10, 2)
+
+
+def test_mcnemar_is_the_exact_binomial_test():
+    # The oracle is SciPy's exact binomial test.
+    for b, c in [(59, 6), (8, 1), (3, 3), (0, 5)]:
+        assert mcnemar(b, c) == pytest.approx(binomtest(b, b + c, 0.5).pvalue)
+    assert mcnemar(0, 0) == 1.0
+
+
+def test_holms_adjustment():
+    # Holm 1979: p (1) x 4, then x 3, x 2, x 1, never falling.
+    assert holm([0.01, 0.005, 0.03, 0.04]) == pytest.approx([0.03, 0.02, 0.06, 0.06])
+    assert holm([]) == []
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+
+
+def test_pairs_are_adjusted_together():
+    satisfied, outputs, genuine = population(200, 4, seed=2)
+    decides = informative(satisfied, outputs)
+    genuine[120:] = np.nan
+    found = paired_differences(genuine, decides)
+    assert [(one.one, one.other) for one in found] == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    assert [one.p_holm for one in found] == pytest.approx(holm([one.p for one in found]))
+
+
+def test_what_is_not_known():
+    nothing = paired_differences(np.full((4, 2), np.nan), np.ones(4, bool))[0]
+    assert nothing.difference is nothing.p is nothing.p_holm is None
+    assert nothing.reason == "no group that tells the systems apart is settled for all"
+    assert paired_differences(np.empty((0, 2)), np.empty(0, bool))[0].reason == "the systems share no group"
+    same = paired_differences(np.full((4, 2), np.nan), np.zeros(4, bool))[0]
+    assert (same.difference, same.low, same.high, same.p) == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_extremes_have_intervals():
+    genuine = np.array([[1, 0]] * 5 + [[np.nan, np.nan]] * 20)
+    found = paired_differences(genuine, np.ones(25, bool))[0]
+    assert 0 < found.low < found.high == 1.0
+    alike = paired_differences(np.array([[1, 1]] * 5 + [[np.nan, np.nan]] * 20), np.ones(25, bool))[0]
+    assert alike.low < 0 == alike.difference < alike.high
+    assert alike.p == 1.0
+
+
+def test_wrong_arrays_are_refused():
+    with pytest.raises(AuditError, match="must be"):
+        informative(np.ones((2, 2), bool), np.ones((2, 3)))
+    with pytest.raises(AuditError, match="needed are"):
+        paired_differences(np.ones((2, 2)), np.ones(3, bool))
+    with pytest.raises(AuditError, match="1 \\(genuine\\) or 0"):
+        paired_differences(np.full((2, 2), 0.5), np.ones(2, bool))
