@@ -86,13 +86,15 @@ def test_every_command_with_json_shows_it():
         assert (example(name) is not None) == (has_json and name != "rerank"), name
 
 
-def shape(value):
+DEEP = ("cells", "relations", "studies", "coefficients", "groups", "pairs", "annotators", "items")
+
+
+def shape(value, deep=DEEP):
     """Keys of objects, with the shape of the first row of lists of objects."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return [shape(value[0])]
+        return [shape(value[0], deep)]
     if isinstance(value, dict):
-        deep = ("cells", "relations", "studies", "coefficients", "groups", "pairs", "annotators", "items")
-        return {name: shape(one) if name in deep else None for name, one in value.items()}
+        return {name: shape(one, deep) if name in deep else None for name, one in value.items()}
     return None
 
 
@@ -122,7 +124,9 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         assert main([*name.split(), *arguments.split(), *as_json]) == 0
         shown = capsys.readouterr().out
         if as_json:
-            real, documented = shape(json.loads(shown)), shape(example(name))
+            # One system has nothing to be paired with, so the pairs of a report are not looked into.
+            deep = ("cells", "relations") if name == "report" else DEEP
+            real, documented = shape(json.loads(shown), deep), shape(example(name), deep)
             if name == "report":
                 assert list(real) == list(documented)
                 real, documented = ({key: one[key] for key in ("cells", "relations")} for one in (real, documented))
