@@ -10,6 +10,7 @@ data would look better than it is. The rule is `reserved`, here and nowhere else
 
 import csv
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -108,7 +109,7 @@ def training_documents() -> Iterator[tuple[str, str]]:
             yield paragraphs(text), gold
 
 
-class MovieReviews:
+class MovieReviews(ABC):
     """What the three corpora share."""
 
     name: str
@@ -138,8 +139,9 @@ class MovieReviews:
             return None
         return counted(f"{self.name}-sources", self.fingerprint(), lambda: sum(1 for _ in self.rows()))
 
+    @abstractmethod
     def rows(self) -> Iterator[Row]:
-        raise NotImplementedError
+        """The rows that may become sources."""
 
     def _count(self) -> int:
         return sum(1 for _ in self.rows())

@@ -1,6 +1,6 @@
 """What an answer about the source says about a follow-up, without asking anybody."""
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 from audit.tasks import Input, Output
@@ -59,9 +59,3 @@ nothing = Carry(lambda answer, source, follow_up: None)
 def stays(*answers: str) -> Carry:
     """These answers are carried unchanged, the others are not carried."""
     return Carry(lambda answer, source, follow_up: frozenset({answer}) if answer in answers else None)
-
-
-def becomes(table: Mapping[str, Set[str]]) -> Carry:
-    """Each answer of the table is carried to its set of allowed answers, the others are not carried."""
-    kept = {answer: frozenset(allowed) for answer, allowed in table.items()}
-    return Carry(lambda answer, source, follow_up: kept.get(answer))
