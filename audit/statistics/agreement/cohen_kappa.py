@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from audit.statistics.agreement.paired import paired_parts
 from audit.statistics.agreement.parts import Parts
 from audit.statistics.agreement.ratings import Ratings
 
@@ -18,14 +19,10 @@ def cohen_kappa(ratings: Ratings, weights: np.ndarray | None = None) -> Parts:
     >>> round(cohen_kappa(Ratings.of(frame)).value, 12)
     0.4
     """
-    weights = np.eye(len(ratings.labels)) if weights is None else weights
-    items, first, second = ratings.both
-    clusters = None if ratings.clusters is None else np.unique(ratings.clusters[items], return_inverse=True)[1]
-    if not len(items):
-        empty = np.empty(0)
-        return Parts(float("nan"), float("nan"), empty, empty, 0, clusters)
-    agreed = weights[first, second]
-    one, other = (np.bincount(given, minlength=len(ratings.labels)) / len(items) for given in (first, second))
-    expected = float(one @ weights @ other)
-    moved = (weights @ other)[first] + (one @ weights)[second] - 2 * expected
-    return Parts(float(agreed.mean()), expected, agreed - agreed.mean(), moved, len(items), clusters)
+
+    def chance(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        one, other = (np.bincount(given, minlength=len(weights)) / len(first) for given in (first, second))
+        expected = float(one @ weights @ other)
+        return expected, (weights @ other)[first] + (one @ weights)[second] - 2 * expected
+
+    return paired_parts(ratings, weights, chance)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from audit.statistics.agreement.paired import paired_parts
 from audit.statistics.agreement.parts import Parts
 from audit.statistics.agreement.ratings import Ratings
 
@@ -18,15 +19,11 @@ def scott_pi(ratings: Ratings, weights: np.ndarray | None = None) -> Parts:
     >>> round(scott_pi(Ratings.of(frame)).value, 3)
     0.333
     """
-    weights = np.eye(len(ratings.labels)) if weights is None else weights
-    items, first, second = ratings.both
-    clusters = None if ratings.clusters is None else np.unique(ratings.clusters[items], return_inverse=True)[1]
-    if not len(items):
-        empty = np.empty(0)
-        return Parts(float("nan"), float("nan"), empty, empty, 0, clusters)
-    agreed = weights[first, second]
-    shares = np.bincount(np.concatenate([first, second]), minlength=len(ratings.labels)) / (2 * len(items))
-    weighed = weights @ shares
-    expected = float(shares @ weighed)
-    moved = weighed[first] + weighed[second] - 2 * expected
-    return Parts(float(agreed.mean()), expected, agreed - agreed.mean(), moved, len(items), clusters)
+
+    def chance(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        shares = np.bincount(np.concatenate([first, second]), minlength=len(weights)) / (2 * len(first))
+        weighed = weights @ shares
+        expected = float(shares @ weighed)
+        return expected, weighed[first] + weighed[second] - 2 * expected
+
+    return paired_parts(ratings, weights, chance)
