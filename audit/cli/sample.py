@@ -17,6 +17,15 @@ def add(commands: Any) -> None:
     parser.add_argument("--design", default="shared", help="shared (default) or simple")
     parser.add_argument("--seed", type=whole, metavar="S", help="default: the study's")
     parser.add_argument("--annotators", type=whole, default=2, metavar="N", help="people per question (default: 2)")
+    parser.add_argument(
+        "--audit-groups", type=whole, default=0, metavar="N", help="ask of N groups a cell and outcome: does it hold?"
+    )
+    parser.add_argument(
+        "--audit-follow-ups", type=fraction, default=0.1, metavar="SHARE", help="ask anyway where answers carry (0.1)"
+    )
+    parser.add_argument(
+        "--audit-answers", type=fraction, default=0.0, metavar="SHARE", help="let an adjudicator check agreed answers"
+    )
     add_study(parser)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -25,12 +34,14 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from audit.false_satisfaction.questions import refresh
+    from audit.sampling.audits import Audits
     from audit.sampling.draw import Size, draw_all
     from audit.store import open_store
 
     size = Size(arguments.per_relation, arguments.share)
+    audits = Audits(arguments.audit_groups, arguments.audit_follow_ups, arguments.audit_answers)
     engine = open_store(arguments.db)
-    drawn = draw_all(engine, size, arguments.design, arguments.seed, arguments.annotators, arguments.study)
+    drawn = draw_all(engine, size, arguments.design, arguments.seed, arguments.annotators, arguments.study, audits)
     waiting = refresh(engine)
     lines = [
         f"Study {one.study}: {one.drawn:,} groups of {one.cells} cells drawn ({one.design}, seed {one.seed}; "

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Engine, and_, delete, func, select
 
 from audit.errors import AuditError
 from audit.relations import Outcome
+from audit.sampling.audits import Audits, keep_audits
 from audit.sampling.designs import first, get_design
 from audit.store import insert_new, table_of, tables
 
@@ -61,6 +62,7 @@ def draw_all(
     seed: int | None = None,
     annotators: int = 2,
     study: int | None = None,
+    audits: Audits | None = None,
 ) -> list[Drawn]:
     """`draw` for one study, or for all that have satisfied groups. Raises what `draw` raises."""
     table, group, verdict = table_of(tables.Study), table_of(tables.Group), table_of(tables.Verdict)
@@ -79,16 +81,23 @@ def draw_all(
         raise AuditError(
             "no group is satisfied, so there is nothing to draw; run `audit run` or `audit import-run` first"
         )
-    return [draw(engine, one, size, design, seed, annotators) for one in chosen]
+    return [draw(engine, one, size, design, seed, annotators, audits) for one in chosen]
 
 
 def draw(
-    engine: Engine, study_id: int, size: Size, design: str = "shared", seed: int | None = None, annotators: int = 2
+    engine: Engine,
+    study_id: int,
+    size: Size,
+    design: str = "shared",
+    seed: int | None = None,
+    annotators: int = 2,
+    audits: Audits | None = None,
 ) -> Drawn:
     """Draw the first groups of each cell of a study; what was drawn before under this design and seed stays.
 
     `seed` defaults to the study's. Where the study has grown since (more relations, or a run that went on), groups
     that were drawn stay drawn: a cell's sample is then the shortest beginning of its list that holds them all.
+    `audits` says what is asked beyond what settles the groups; what was asked for before stays.
     Raises UnknownName for a design, AuditError for a study without satisfied groups.
     """
     order = get_design(design)
@@ -105,6 +114,7 @@ def draw(
         if candidates.empty:
             raise AuditError(f"study {study_id} has no satisfied groups to draw from; finish its run, or name another")
         sample_id = _sample(connection, study_id, design, seed, annotators)
+        keep_audits(connection, sample_id, audits or Audits())
         before = _drawn_before(connection, sample_id)
         everything = first(candidates, order(candidates, seed), lambda n: n)
         chosen = _beginning(everything, before, size)

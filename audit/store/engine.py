@@ -100,6 +100,8 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
     if "schema_version" in known:
         with engine.connect() as connection:
             found = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
+        if found == 1:
+            found = _add_audits(engine)
         if found != tables.SCHEMA_VERSION:
             raise BadFile(f"{name} has tables of version {found}, this audit reads version {tables.SCHEMA_VERSION}")
         return
@@ -110,6 +112,17 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
     with engine.begin() as connection:
         SQLModel.metadata.create_all(connection)
         _mark(connection)
+
+
+def _add_audits(engine: Engine) -> int:
+    """From version 1 to 2: three tables more, and nothing that is there is touched. Doing it twice does no harm."""
+    new = [SQLModel.metadata.tables[name] for name in ("audit", "audit_draw", "spot_check")]
+    version = SQLModel.metadata.tables["schema_version"]
+    with engine.begin() as connection:
+        # A write first, so that of two processes that open the database at once one waits for the other.
+        connection.execute(version.update().where(version.c.version == 1).values(version=2))
+        SQLModel.metadata.create_all(connection, tables=new)
+    return 2
 
 
 def _mark(connection: Connection) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import JSON, BigInteger, Column, DateTime, Index, Integer, LargeBinary, SmallInteger, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def now() -> datetime:
@@ -184,6 +184,31 @@ class Draw(SQLModel, table=True):
     pi: float
 
 
+class Audit(SQLModel, table=True):
+    """What people are asked about a sample beyond what settles it, to measure errors that answers alone cannot show."""
+
+    sample_id: int = Field(primary_key=True, foreign_key="sample.id")
+    groups: int = 0
+    """Of each cell and outcome, how many groups are asked about themselves: does the relation hold here?"""
+    follow_ups: float = 0.0
+    """The beginning of each cell's draw, as a share, whose follow-ups are asked about although answers are carried."""
+    answers: float = 0.0
+    """The beginning of each cell's draw, as a share, whose agreed answers an adjudicator checks."""
+
+
+class AuditDraw(SQLModel, table=True):
+    """A group of a cell that is asked about itself, by its rank among the satisfied or the violated ones."""
+
+    __tablename__ = "audit_draw"
+    __table_args__ = (Index("ix_audit_draw_group", "group_id"),)
+    sample_id: int = Field(primary_key=True, foreign_key="sample.id")
+    relation_id: int = Field(primary_key=True, foreign_key="relation.id")
+    system_id: int = Field(primary_key=True, foreign_key="system.id")
+    outcome: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
+    rank: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    group_id: int = Field(sa_column=Column(BigInteger, nullable=False))
+
+
 class Question(SQLModel, table=True):
     """What people are asked. `priority` is the best rank of a drawn group that waits for it; null: nobody waits."""
 
@@ -249,6 +274,14 @@ class Answer(SQLModel, table=True):
     question_id: int = Field(primary_key=True, foreign_key="question.id")
     origin: str = Field(primary_key=True)
     allowed: list[str] = _json()
+
+
+class SpotCheck(SQLModel, table=True):
+    """A question whose agreed answer an adjudicator checks without seeing it; `priority` is its best rank."""
+
+    __tablename__ = "spot_check"
+    question_id: int = Field(primary_key=True, foreign_key="question.id")
+    priority: int
 
 
 class Lease(SQLModel, table=True):

@@ -61,6 +61,24 @@ def test_another_version_of_the_tables_is_refused(tmp_path):
         open_store(where)
 
 
+def test_a_database_of_version_1_gains_the_tables_of_audits_and_keeps_what_it_has(tmp_path):
+    where = str(tmp_path / "a.db")
+    engine = open_store(where, create=True)
+    with engine.begin() as connection:
+        for name in ("audit", "audit_draw", "spot_check"):
+            connection.execute(text(f"DROP TABLE {name}"))
+        connection.execute(text("UPDATE schema_version SET version = 1"))
+        connection.execute(text("INSERT INTO relation (task, name, version, params) VALUES ('t', 'MR1', '1', '{}')"))
+    engine.dispose()
+    for _ in range(2):
+        engine = open_store(where)
+        with engine.connect() as connection:
+            assert connection.execute(text("SELECT version FROM schema_version")).scalars().all() == [2]
+            assert connection.execute(text("SELECT name FROM relation")).scalars().all() == ["MR1"]
+            assert connection.execute(text("SELECT count(*) FROM audit")).scalar() == 0
+        engine.dispose()
+
+
 def test_a_table_of_the_same_name_with_other_columns_is_refused(tmp_path):
     where = tmp_path / "a.db"
     with sqlite3.connect(where) as other:
