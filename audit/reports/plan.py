@@ -11,7 +11,6 @@ from sqlalchemy import Connection, Engine, and_, select
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import Counted, count
 from audit.false_satisfaction.settling import (
-    COUNTED,
     State,
     Whose,
     carry_of,
@@ -19,7 +18,7 @@ from audit.false_satisfaction.settling import (
     known_answers,
     settle_group,
 )
-from audit.relations import Outcome
+from audit.relations import COUNTED, Outcome
 from audit.sampling.designs import DESIGNS, first
 from audit.statistics.costs import cost
 from audit.statistics.planning import (

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Engine, func, select
 
 import audit
@@ -47,7 +48,7 @@ def study_report(
         )
         for one in shared_groups(engine, counted)
     }
-    checked = checked_groups(engine, counted) if target == "population" else None
+    checked = checked_groups(counted) if target == "population" else None
     return build_report(
         counted.cells,
         signature(engine, counted, whose) | how(interval, target, delta, weights),
@@ -55,7 +56,7 @@ def study_report(
         interval=method,
         target=target,
         delta=delta,
-        groups=Groups(judged_groups(engine, counted), checked, pairs),
+        groups=Groups(judged_groups(counted), checked, pairs),
         weights=weights,
     )
 
@@ -75,21 +76,15 @@ def how(interval: str | None, target: Target, delta: float, weights: Weights | N
 def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
     """Versions, seeds, design and answers: with these and `how`, the same numbers come out again. Holds no times."""
     studies = [int(str(one["id"])) for one in counted.studies]
-    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     relation, system = table_of(tables.Relation), table_of(tables.System)
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     with engine.connect() as connection:
-        relation_ids = select(group.c.relation_id).where(group.c.study_id.in_(studies)).distinct()
-        system_ids = (
-            select(verdict.c.system_id)
-            .join(group, group.c.id == verdict.c.group_id)
-            .where(group.c.study_id.in_(studies))
-        )
+        relation_ids = np.unique(counted.checks.relation).tolist()
         relations = connection.execute(
             select(relation).where(relation.c.id.in_(relation_ids)).order_by(relation.c.id)
         ).mappings()
         systems = connection.execute(
-            select(system).where(system.c.id.in_(system_ids.distinct())).order_by(system.c.name, system.c.id)
+            select(system).where(system.c.id.in_(counted.checks.systems)).order_by(system.c.name, system.c.id)
         ).mappings()
         by_origin = (
             select(answer.c.origin, func.count())
