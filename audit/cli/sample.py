@@ -12,9 +12,11 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("sample", help="draw satisfied groups for judging; drawing more keeps what was drawn")
     add_database(parser)
     size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--per-relation", type=whole, metavar="N", help="the first N satisfied groups of each cell")
-    size.add_argument("--share", type=fraction, metavar="0.01", help="this share of each cell's satisfied groups")
-    parser.add_argument("--design", default="shared", help="shared (default) or simple")
+    size.add_argument("--per-relation", type=whole, metavar="N", help="the first N groups of each list")
+    size.add_argument("--share", type=fraction, metavar="0.01", help="this share of each list")
+    parser.add_argument(
+        "--design", default="shared", help="shared (default), simple, or informative (to compare systems only)"
+    )
     parser.add_argument("--seed", type=whole, metavar="S", help="default: the study's")
     parser.add_argument("--annotators", type=whole, default=2, metavar="N", help="people per question (default: 2)")
     parser.add_argument(
@@ -47,6 +49,11 @@ def run(arguments: argparse.Namespace) -> None:
         f"Study {one.study}: {one.drawn:,} groups of {one.cells} cells drawn ({one.design}, seed {one.seed}; "
         f"{one.added:,} new), {one.distinct_groups:,} different groups of {one.distinct_sources:,} sources."
         for one in drawn
+    ]
+    lines += [
+        f"Nothing to compare in study {one.study} under {', '.join(one.not_compared)}: one system alone was checked."
+        for one in drawn
+        if one.not_compared
     ]
     unfinished = [one.study for one in drawn if one.unfinished]
     if unfinished:

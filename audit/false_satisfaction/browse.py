@@ -13,7 +13,6 @@ from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, an
 from audit.annotation.accounts import require
 from audit.errors import AuditError
 from audit.false_satisfaction.settling import (
-    COUNTED,
     Drawn,
     Known,
     State,
@@ -23,7 +22,7 @@ from audit.false_satisfaction.settling import (
     known_answers,
     settle_group,
 )
-from audit.relations import Outcome, name_order
+from audit.relations import COUNTED, Outcome, name_order
 from audit.relations.carry import Seen
 from audit.store import table_of, tables
 from audit.tasks import Input, Output, get_task

@@ -1,16 +1,20 @@
 """Counts per cell: what the runner found, and how the drawn groups were settled, by the rule of settled prefixes."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, RowMapping, func, select
+from sqlalchemy import Connection, Engine, RowMapping, select
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError
 from audit.false_satisfaction.settling import Settled, State, Whose, drawn_groups, known_answers, settle_group
 from audit.relations import Outcome
-from audit.store import table_of, tables
+from audit.sampling.designs import INFORMATIVE
+from audit.store import Checked, checked, table_of, tables
+from audit.store.ids import LIMIT
 
 CELL = ["study_id", "relation_id", "system_id"]
 OUTCOMES = {
@@ -31,6 +35,8 @@ class Counted:
 
     `cells` has the columns of `COLUMNS`: `judged` is the length of the longest beginning of the cell's draw in which
     every group is settled, `false` the false satisfactions in it, `waiting` the questions that the rest waits for.
+    Of the design `informative` a beginning is the relation's: the one in which every group is settled for all systems
+    that satisfy it. Its groups are no random sample of the cell's satisfied ones, so that `false` is missing there.
     """
 
     cells: pd.DataFrame
@@ -43,6 +49,8 @@ class Counted:
     drawn: pd.DataFrame
     """One row a drawn group of a cell: study_id, relation_id, system_id, group_id, rank, state (a number of `State`)
     and judged: whether it is in the cell's settled beginning."""
+    checks: Checked
+    """Every verdict of the studies, as arrays."""
 
 
 def count(engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None) -> Counted:
@@ -53,34 +61,42 @@ def count(engine: Engine, whose: Whose = "both", study: int | None = None, desig
     with engine.connect() as connection:
         studies = _studies(connection, study)
         samples = _samples(connection, [int(str(one["id"])) for one in studies], design)
-        cells = _observed(connection, [int(str(one["id"])) for one in studies])
+        ids = [int(str(one["id"])) for one in studies]
+        checks = checked(connection, ids)
+        cells = _observed(connection, ids, checks)
         if cells.empty:
             raise AuditError("nothing has been checked yet; run `audit run` or `audit import-run` first")
         judged, waiting, drawn = _judged(connection, samples, whose)
     cells = cells.merge(judged, how="left", on=CELL)
     for column in ("drawn", "judged", "false", "waiting"):
         cells[column] = cells[column].fillna(0).astype(int)
+    compares = cells["study_id"].isin([one["study_id"] for one in samples if one["design"] == INFORMATIVE])
+    if compares.any():
+        cells["false"] = cells["false"].astype("Int64").mask(compares)
     names = {one["id"]: one for one in studies}
     cells["study"] = cells["study_id"]
     cells["corpus"] = cells["study_id"].map({id: one["corpus"] for id, one in names.items()})
     keys = cells[[*CELL, "study", "task", "relation", "system"]]
-    return Counted(cells[COLUMNS], studies, samples, waiting, keys, drawn)
+    return Counted(cells[COLUMNS], studies, samples, waiting, keys, drawn, checks)
 
 
-def prefix_counts(settled: Sequence[Settled]) -> dict[str, int]:
-    """Counts of one cell's draw, given in the order of ranks.
+def first_waiting(settled: Sequence[Settled]) -> float:
+    """The rank at which a draw's settled beginning ends: that of its first group that waits, or infinity."""
+    return min((one.drawn.rank for one in settled if one.state is State.WAITING), default=math.inf)
 
-    judged and false are counted over the longest beginning in which every group is settled: counting whatever
+
+def prefix_counts(settled: Sequence[Settled], end: float | None = None) -> dict[str, int]:
+    """Counts of one cell's draw, given in the order of ranks; `end` is the rank at which the settled beginning ends
+    (default: that of the cell's first group that waits).
+
+    judged and false are counted over the beginning in which every group is settled: counting whatever
     happens to be settled would favour false satisfactions, which need one answer where true ones need all.
     """
-    judged = false = 0
-    for one in settled:
-        if one.state is State.WAITING:
-            break
-        judged += 1
-        false += one.state is State.FALSE
+    end = first_waiting(settled) if end is None else end
+    beginning = [one for one in settled if one.drawn.rank < end]
+    false = sum(one.state is State.FALSE for one in beginning)
     waiting = {given for one in settled for given in one.waits_for}
-    return {"drawn": len(settled), "judged": judged, "false": false, "waiting": len(waiting)}
+    return {"drawn": len(settled), "judged": len(beginning), "false": false, "waiting": len(waiting)}
 
 
 def _judged(
@@ -96,9 +112,13 @@ def _judged(
             settled = settle_group(drawn, known)
             by_cell.setdefault((drawn.relation_id, drawn.system_id), []).append(settled)
             waiting |= {(drawn.task, given) for given in settled.waits_for}
+        ends = {cell: first_waiting(some) for cell, some in by_cell.items()}
+        if sample["design"] == INFORMATIVE:
+            # One list for all systems of a relation, so one beginning.
+            ends = {cell: min(end for other, end in ends.items() if other[0] == cell[0]) for cell in ends}
         for (relation, system), some in by_cell.items():
             key = (sample["study_id"], relation, system)
-            counts = prefix_counts(some)
+            counts = prefix_counts(some, ends[relation, system])
             rows.append(dict(zip(CELL, key, strict=True)) | counts)
             groups += [
                 (*key, one.drawn.group_id, one.drawn.rank, int(one.state), place < counts["judged"])
@@ -110,22 +130,25 @@ def _judged(
     return counted, len(waiting), drawn_rows.astype({"group_id": "int64", "state": int, "judged": bool})
 
 
-def _observed(connection: Connection, studies: Sequence[int]) -> pd.DataFrame:
+def _observed(connection: Connection, studies: Sequence[int], checks: Checked) -> pd.DataFrame:
     """One row per cell that was run, those included in which the relation made no group."""
-    group, verdict, progress = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Progress)
-    query = (
-        select(group.c.study_id, group.c.relation_id, verdict.c.system_id, verdict.c.outcome, func.count().label("n"))
-        .join(verdict, verdict.c.group_id == group.c.id)
-        .where(group.c.study_id.in_(studies))
-        .group_by(group.c.study_id, group.c.relation_id, verdict.c.system_id, verdict.c.outcome)
-    )
-    counted = pd.DataFrame(connection.execute(query).mappings().all(), columns=[*CELL, "outcome", "n"])
+    progress = table_of(tables.Progress)
+    pair, place = np.unique(checks.study * LIMIT + checks.relation, return_inverse=True)
+    kinds = len(Outcome) + 1  # and not checked
+    found = []
+    for at, system in enumerate(checks.systems):
+        number = np.bincount(place * kinds + checks.outcome[:, at] + 1, minlength=kinds * len(pair))
+        counts = number.reshape(-1, kinds)[:, 1:]
+        cell = {"study_id": pair // LIMIT, "relation_id": pair % LIMIT, "system_id": system}
+        found.append(pd.DataFrame(cell | {name: counts[:, int(outcome)] for outcome, name in OUTCOMES.items()}))
+    columns = [*CELL, *OUTCOMES.values()]
+    counted = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=columns, dtype=int)
+    counted = counted[(counted[[*OUTCOMES.values()]] > 0).any(axis=1)]
     ran = select(*(progress.c[name] for name in CELL)).where(progress.c.study_id.in_(studies)).distinct()
-    cells = pd.DataFrame(connection.execute(ran).mappings().all(), columns=CELL)
+    cells = pd.DataFrame(connection.execute(ran).mappings().all(), columns=CELL, dtype=int)
     cells = pd.concat([cells, counted[CELL]]).drop_duplicates(ignore_index=True)
-    for outcome, name in OUTCOMES.items():
-        found = counted.loc[counted["outcome"] == int(outcome), [*CELL, "n"]].rename(columns={"n": name})
-        cells = cells.merge(found, how="left", on=CELL)
+    cells = cells.merge(counted, how="left", on=CELL)
+    for name in OUTCOMES.values():
         cells[name] = cells[name].fillna(0).astype(int)
     cells["groups"] = cells[list(OUTCOMES.values())].sum(axis=1)
     relations = _rows(connection, tables.Relation)

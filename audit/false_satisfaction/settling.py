@@ -15,13 +15,10 @@ from sqlalchemy import Connection, and_, select
 
 from audit.annotation.answers import ORIGINS
 from audit.errors import UnknownName
-from audit.relations import get_relation
+from audit.relations import COUNTED, get_relation
 from audit.relations.carry import Carry, Seen, nothing
 from audit.store import pieces, table_of, tables
 from audit.tasks import Input, Output, Task, get_task
-
-COUNTED = ("source", "follow_up", "link")
-"""Roles whose outputs make a satisfaction false; a probe's does not."""
 
 Whose = Literal["gold", "people", "both"]
 ALLOWED: Mapping[Whose, tuple[str, ...]] = {"gold": ("gold",), "people": ("adjudicated", "people"), "both": ORIGINS}

@@ -3,7 +3,7 @@
 A new family is one new file and one line in the last block.
 """
 
-from audit.relations.base import Chained, Member, Outcome, Plain, Relation, Source, Verdict
+from audit.relations.base import COUNTED, Chained, Member, Outcome, Plain, Relation, Source, Verdict
 from audit.relations.carry import Carry
 from audit.relations.registry import all_relations, get_relation, name_order
 
@@ -18,6 +18,7 @@ from audit.relations import sentiment_replacing as _sentiment_replacing  # noqa:
 from audit.relations import sentiment_restructuring as _sentiment_restructuring  # noqa: F401
 
 __all__ = [
+    "COUNTED",
     "Carry",
     "Chained",
     "Member",

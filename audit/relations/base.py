@@ -19,6 +19,8 @@ from audit.relations.carry import Carry
 from audit.tasks import Input, Output
 
 Role = Literal["source", "follow_up", "link", "probe"]
+COUNTED: tuple[Role, ...] = ("source", "follow_up", "link")
+"""Roles whose outputs make a satisfaction false; a probe's does not."""
 
 
 class Outcome(IntEnum):

@@ -9,7 +9,16 @@ import pandas as pd
 
 from audit.errors import AuditError
 from audit.relations.registry import name_order
-from audit.reports.certainty import certainty, families_of, ranked, roll_ups
+from audit.reports.certainty import (
+    COMPARES,
+    Comparisons,
+    certainty,
+    compared,
+    families_of,
+    only_compared,
+    ranked,
+    roll_ups,
+)
 from audit.reports.preference import Weights, preference
 from audit.statistics.intervals import Estimator, Target, choose
 from audit.statistics.orders import Orders, compare_orders
@@ -40,12 +49,14 @@ class Groups:
 
     `judged` has a row per judged group with the columns study, task, relation, system, source, false; `checked` one per
     group that is satisfied or violated, with satisfied in place of false (only needed for the target `population`).
-    `pairs` are entries of paired differences by (task, study, relation).
+    `pairs` are entries of paired differences by (task, study, relation), `comparisons` what is known of relations that
+    were drawn for comparisons only.
     """
 
     judged: pd.DataFrame
     checked: pd.DataFrame | None = None
     pairs: Mapping[tuple[str, object, str], Sequence[Mapping[str, Any]]] | None = None
+    comparisons: Comparisons | None = None
 
 
 def build_report(
@@ -66,6 +77,7 @@ def build_report(
     errors, drawn, judged, false, waiting (counts); task, relation and system are needed, other names may be absent and
     are null then. Where totals are known as rates only, the counts are NaN and the columns sr_observed and fs_rate are
     given. `judged` counts the settled prefix of the draw (DESIGN idea 4) and `false` the false satisfactions in it;
+    Where `judged` is known and `false` is not, the cell was drawn for comparisons only and has no rate of its own.
     `waiting` counts the questions of the cell that nobody answered. `signature` is kept as it is; its `notes`, a list
     of strings, are shown wherever the report is. The argument `waiting` is the number of distinct waiting questions.
     `target` says what the rates are about, `delta` is the difference of SR_g below which two systems count as equal,
@@ -94,11 +106,13 @@ def build_report(
 
     judged, checked, pairs = (groups.judged, groups.checked, groups.pairs) if groups else (None, None, None)
     sure = certainty(frame, judged, checked, target)
+    # Orders and rankings need only differences, which comparisons have; rates, totals and roll-ups need the rest.
+    standing, draws = compared(frame, sure.draws, (groups.comparisons if groups else None) or {}, target)
     relations: list[dict[str, Any]] = []
     orders: list[Orders] = []
-    for (task, study, relation), group in frame.groupby(["task", "study", "relation"], sort=False, dropna=False):
+    for (task, study, relation), group in standing.groupby(["task", "study", "relation"], sort=False, dropna=False):
         orders.append(compare_orders(group))
-        ranking, tau, flips = ranked(group, sure.draws[:, group.index], delta, confidence)
+        ranking, tau, flips = ranked(group, draws[:, group.index], delta, confidence)
         relations.append(
             {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
             | dict(orders[-1])
@@ -107,13 +121,15 @@ def build_report(
         )
     report: Report = {
         "signature": dict(signature),
-        "cells": [_cell(row) for row in frame.to_dict("records")],
+        "cells": [
+            _cell(row, bool(alone)) for row, alone in zip(frame.to_dict("records"), only_compared(frame), strict=True)
+        ],
         "relations": relations,
         "overall": dict(overall(frame, orders, waiting)),
         "rollups": roll_ups(frame, sure, families_of(frame, "file" not in signature)),
     }
     if weights is not None:
-        report["preference"] = preference(frame, sure.draws, weights, delta, confidence)
+        report["preference"] = preference(standing, draws, weights, delta, confidence)
     return report
 
 
@@ -133,11 +149,20 @@ def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[sorted(range(len(frame)), key=by_name.__getitem__)].reset_index(drop=True)
 
 
-def _cell(row: Mapping[str, Any]) -> dict[str, Any]:
+def _cell(row: Mapping[str, Any], only_compared: bool) -> dict[str, Any]:
     cell: dict[str, Any] = {name: _plain(row[name]) for name in NAMES}
     cell |= {name: None if _unknown(row[name]) else int(row[name]) for name in COUNTS}
     cell |= {name: None if _unknown(row[name]) else float(row[name]) for name in RATES}
-    return cell
+    return cell | {"reason": _reason(cell, only_compared)}
+
+
+def _reason(cell: Mapping[str, Any], only_compared: bool) -> str | None:
+    """Why a cell has no genuine rate."""
+    if cell["sr_genuine"] is not None:
+        return None
+    if cell["sr_observed"] is None:
+        return "nothing was satisfied or violated"
+    return COMPARES if only_compared else "none of its satisfied groups is judged yet"
 
 
 def _plain(value: Any) -> Any:

@@ -10,6 +10,7 @@ import pandas as pd
 from audit.errors import UnknownName
 from audit.relations import get_relation
 from audit.statistics.bootstrap import correlations, replicates
+from audit.statistics.comparison import comparison_draws, relative_rates
 from audit.statistics.intervals import Target
 from audit.statistics.paired import PairedDifference
 from audit.statistics.posterior import genuine_draws
@@ -20,6 +21,8 @@ KEY = ["study", "task", "relation", "system"]
 STRATIFIED = "stratified over cells, cells independent"
 CLUSTERED = "stratified over cells, dependence by a cluster bootstrap over sources"
 LEVELS = ("relation", "system", "family", "overall")
+COMPARES = "drawn to compare systems only: its judged groups are no random sample of the satisfied ones"
+"""Why a cell has no rate although groups of it are judged."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,47 @@ class Certainty:
     draws: np.ndarray
     of_false: np.ndarray | None
     of_genuine: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the design `informative` found out about one relation: how its systems differ, but no rate of theirs.
+
+    `genuine` (judged, systems) has outcomes of judged informative groups, of which there are `informative` among the
+    `groups` that apply to all of `systems`.
+    """
+
+    systems: tuple[str, ...]
+    genuine: np.ndarray
+    informative: int
+    groups: int
+
+
+Comparisons = Mapping[tuple[str, object, str], Comparison]
+"""By (task, study, relation)."""
+
+
+def only_compared(cells: pd.DataFrame) -> np.ndarray:
+    """Which cells were drawn for comparisons only: they have judged groups, but nobody may count the false ones."""
+    judged, false = (cells[name].to_numpy(float, na_value=np.nan) for name in ("judged", "false"))
+    return np.asarray(~np.isnan(judged) & np.isnan(false))
+
+
+def compared(
+    cells: pd.DataFrame, draws: np.ndarray, comparisons: Comparisons, target: Target, seed: int = 0
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """The cells and their draws (draws, cells) with relative SR_g in place of what relations do not have that were
+    drawn for comparisons only. What they say holds up to a constant that the systems of the relation share."""
+    rates, joint = cells["sr_genuine"].to_numpy(float).copy(), draws.copy()
+    keys = list(zip(cells["task"], cells["study"], cells["relation"], cells["system"], strict=True))
+    place = {key: at for at, key in enumerate(keys)}
+    for number, (relation, one) in enumerate(comparisons.items()):
+        columns = [place[(*relation, system)] for system in one.systems]
+        rates[columns] = relative_rates(one.genuine, one.informative, one.groups)
+        joint[:, columns] = comparison_draws(
+            one.genuine, one.informative, one.groups, target, len(draws), seed + number
+        )
+    return cells.assign(sr_genuine=rates), joint
 
 
 def certainty(
@@ -106,8 +150,10 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
         names = ("study", "relation", "system")
         blamed = some.loc[lacking, list(names)].astype(object).where(lambda frame: frame.notna(), None)
         answer["missing"] = [{name: row[name] for name in names} for row in blamed.to_dict("records")]
-        what = "1 cell has" if lacking.sum() == 1 else f"{lacking.sum()} cells have"
-        return answer | {"reason": f"{what} no estimate yet"}
+        was, has = ("cell was", "cell has") if lacking.sum() == 1 else ("cells were", "cells have")
+        if (only_compared(some) | ~lacking).all():
+            return answer | {"reason": f"{lacking.sum()} {was} drawn to compare systems only"}
+        return answer | {"reason": f"{lacking.sum()} {has} no estimate yet"}
     pick = np.ix_(places, places)
     columns = ("fs_low", "fs_high", "sr_genuine_low", "sr_genuine_high")
     fs_low, fs_high, low, high = (some[name].to_numpy(float) for name in columns)

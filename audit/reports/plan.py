@@ -11,7 +11,6 @@ from sqlalchemy import Connection, Engine, and_, select
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import Counted, count
 from audit.false_satisfaction.settling import (
-    COUNTED,
     State,
     Whose,
     carry_of,
@@ -19,8 +18,8 @@ from audit.false_satisfaction.settling import (
     known_answers,
     settle_group,
 )
-from audit.relations import Outcome
-from audit.sampling.designs import DESIGNS, first
+from audit.relations import COUNTED, Outcome
+from audit.sampling.designs import DESIGNS, INFORMATIVE, first
 from audit.statistics.costs import cost
 from audit.statistics.planning import (
     GAP,
@@ -45,6 +44,10 @@ REPORTED = {
     "stopping": "the asymptotic confidence sequence of each difference, which holds whenever one stops",
     "always-valid": "the confidence sequence by which it stops, which holds whenever one stops",
 }
+
+
+DRAWN_BY = {"simple": "simple", "shared": "shared", "two-phase": "shared", "always-valid": "shared"}
+"""The design of `audit sample` that draws for a width. For decisions it is `informative`, but for `simple`."""
 
 
 def plan(
@@ -92,6 +95,8 @@ def plan(
     for need in needs:
         work = cost(need.to_go, people, pace, price_per_hour)
         designs.append(asdict(need) | {"to_go": need.to_go} | asdict(work) | {"reported": REPORTED[need.design]})
+        by = DRAWN_BY[need.design] if decide is None or need.design == "simple" else INFORMATIVE
+        designs[-1]["draw"] = f"audit sample --design {by}"
     return {
         "goal": "half-width" if decide is None else decide,
         "half_width": half_width if decide is None else None,
@@ -127,12 +132,12 @@ def lines(document: Plan) -> list[str]:
             text += f", {one['hours']:,.1f} hours"
         if one["price"] is not None:
             text += f", price {one['price']:,.2f}"
-        found.append(text)
+        found.append(f"{text}; draw with `{one['draw']}`")
     return found + [f"Note: {note}" for note in document["notes"]]
 
 
 def _notes(counted: Counted, guess: float, decide: Goal | None) -> list[str]:
-    blind = int((counted.cells["judged"] == 0).sum())
+    blind = int(((counted.cells["judged"] == 0) | (counted.cells["false"].isna() & (decide is None))).sum())
     notes = []
     if blind:
         guessed = f"a rate of {guess:g}"
@@ -226,6 +231,8 @@ def _for_width(
     guess: float,
 ) -> tuple[list[Need], list[dict[str, Any]]]:
     cells = counted.cells.reset_index(drop=True)
+    # What was judged to compare systems says nothing about a cell's rate: there the work is before its beginning.
+    cells.loc[cells["false"].isna(), ["judged", "false"]] = 0
     designs = sizes_by_design(cells, half_width, confidence, guess)
     needs, lists, answered = [], {}, _answered(known)
     number = _numbers(groups, cells)
@@ -325,7 +332,8 @@ def _for_decisions(
     simple = _ranked(groups, counted, "simple")
     by_group = asked.groupby("group_id")["question"].agg(list)
     seeds = {one["id"]: int(str(one["seed"])) for one in counted.studies}
-    seeds |= {one["study_id"]: int(str(one["seed"])) for one in counted.samples if one["design"] == "shared"}
+    numbered = ("shared", INFORMATIVE)  # by the same random numbers, a source's
+    seeds |= {one["study_id"]: int(str(one["seed"])) for one in counted.samples if one["design"] in numbered}
     for (study, relation_id), some in groups.groupby(["study_id", "relation_id"], sort=True):
         systems = list(some["system_id"].unique())
         if len(systems) < 2:

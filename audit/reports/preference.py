@@ -14,6 +14,7 @@ import pandas as pd
 from audit.errors import BadFile, UnknownName
 from audit.files import read_text, refuse_bad_rows
 from audit.relations.registry import name_order
+from audit.reports.certainty import only_compared
 from audit.statistics.orders import TIED
 from audit.statistics.preferences import normalised, smallest_move, smallest_single_move
 from audit.statistics.ranking import p_flip, rank_systems
@@ -102,7 +103,8 @@ def preference(
 
     `cells` are the report's, with rates; `draws` (draws, cells) are joint draws of their SR_g. A relation that is in
     several studies shares its weight among them. A system that was not run under a relation with a weight is left out,
-    with the reason; while one has no estimate there, nobody knows the winner, and probabilities are None.
+    with the reason; while one has no estimate there, nobody knows the winner, and probabilities are None. Cells that
+    were drawn for comparisons only have rates up to a constant: they decide who wins, but give no score.
     """
     entries = cells[["task", "study", "relation"]].drop_duplicates().reset_index(drop=True)
     relations = sorted(dict.fromkeys(entries["relation"]), key=name_order)
@@ -129,8 +131,11 @@ def preference(
     ]
     before = observed[np.ix_(compared, used)] @ weight[used]
     after = genuine[np.ix_(compared, used)] @ weight[used]
+    relative = bool(only_compared(cells)[place[np.ix_(compared, used)]].any())
     for at, one, other in zip(compared, before, after, strict=True):
-        ranking[at] |= {"score_observed": float(one), "score": None if np.isnan(other) else float(other)}
+        ranking[at] |= {"score_observed": float(one), "score": None if relative or np.isnan(other) else float(other)}
+        if relative:
+            ranking[at]["reason"] = "cells with a weight were drawn to compare systems only"
         if np.isnan(other):
             blamed = dict.fromkeys(names[np.isnan(genuine[at, used])])
             ranking[at]["reason"] = f"no estimate for {', '.join(blamed)}"
@@ -154,7 +159,9 @@ def preference(
         risk = (1 - confidence) / 2
         for number, (at, one) in enumerate(zip(compared, rank_systems(joint, delta, confidence), strict=True)):
             low, high = np.quantile(joint[:, number], [risk, 1 - risk])
-            ranking[at] |= {"score_low": min(float(low), after[number]), "score_high": max(float(high), after[number])}
+            if not relative:
+                ranking[at] |= {"score_low": min(float(low), after[number])}
+                ranking[at] |= {"score_high": max(float(high), after[number])}
             ranking[at] |= {"p_best": one.p_best, "rank_low": one.rank_low, "rank_high": one.rank_high}
             ranking[at] |= {"letters": one.letters}
         if len(compared) > 1:

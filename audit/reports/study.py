@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Engine, func, select
 
 import audit
@@ -11,8 +12,9 @@ from audit.false_satisfaction.cells import Counted, count
 from audit.false_satisfaction.groups import checked_groups, judged_groups, shared_groups
 from audit.false_satisfaction.settling import ALLOWED, Whose
 from audit.reports.build import Groups, Report, build_report
-from audit.reports.certainty import pair_entries
+from audit.reports.certainty import Comparison, pair_entries
 from audit.reports.preference import Weights
+from audit.sampling.designs import INFORMATIVE
 from audit.statistics import bootstrap, posterior
 from audit.statistics.intervals import Target, get_method
 from audit.statistics.paired import paired_differences
@@ -20,6 +22,14 @@ from audit.store import table_of, tables
 from audit.tasks import get_task
 
 INTERVAL = "auto"
+ESTIMATORS = (
+    "longest settled beginning of each cell's draw",
+    "comparisons only: longest settled beginning of each relation's informative groups, Bayesian bootstrap",
+)
+TWO_CLASSES = "Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."
+COMPARISONS = (
+    "The design informative estimates comparisons of systems only: cells drawn by it have no genuine rate of their own."
+)
 
 
 def study_report(
@@ -41,13 +51,15 @@ def study_report(
     """
     method = get_method(interval)
     counted = count(engine, whose, study, design)
-    pairs: dict[tuple[str, object, str], list[dict[str, Any]]] = {
-        (one.task, one.study, one.relation): pair_entries(
-            one.systems, paired_differences(one.genuine, one.decides, target)
-        )
-        for one in shared_groups(engine, counted)
-    }
-    checked = checked_groups(engine, counted) if target == "population" else None
+    pairs: dict[tuple[str, object, str], list[dict[str, Any]]] = {}
+    comparisons: dict[tuple[str, object, str], Comparison] = {}
+    for one in shared_groups(engine, counted):
+        key = (one.task, one.study, one.relation)
+        pairs[key] = pair_entries(one.systems, paired_differences(one.genuine, one.decides, target))
+        if one.alone:
+            settled = one.genuine[one.decides & ~np.isnan(one.genuine).any(axis=1)]
+            comparisons[key] = Comparison(one.systems, settled, int(one.decides.sum()), len(one.decides))
+    checked = checked_groups(counted) if target == "population" else None
     return build_report(
         counted.cells,
         signature(engine, counted, whose) | how(interval, target, delta, weights),
@@ -55,7 +67,7 @@ def study_report(
         interval=method,
         target=target,
         delta=delta,
-        groups=Groups(judged_groups(engine, counted), checked, pairs),
+        groups=Groups(judged_groups(counted), checked, pairs, comparisons),
         weights=weights,
     )
 
@@ -75,21 +87,15 @@ def how(interval: str | None, target: Target, delta: float, weights: Weights | N
 def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
     """Versions, seeds, design and answers: with these and `how`, the same numbers come out again. Holds no times."""
     studies = [int(str(one["id"])) for one in counted.studies]
-    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     relation, system = table_of(tables.Relation), table_of(tables.System)
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     with engine.connect() as connection:
-        relation_ids = select(group.c.relation_id).where(group.c.study_id.in_(studies)).distinct()
-        system_ids = (
-            select(verdict.c.system_id)
-            .join(group, group.c.id == verdict.c.group_id)
-            .where(group.c.study_id.in_(studies))
-        )
+        relation_ids = np.unique(counted.checks.relation).tolist()
         relations = connection.execute(
             select(relation).where(relation.c.id.in_(relation_ids)).order_by(relation.c.id)
         ).mappings()
         systems = connection.execute(
-            select(system).where(system.c.id.in_(system_ids.distinct())).order_by(system.c.name, system.c.id)
+            select(system).where(system.c.id.in_(counted.checks.systems)).order_by(system.c.name, system.c.id)
         ).mappings()
         by_origin = (
             select(answer.c.origin, func.count())
@@ -105,6 +111,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
             {"name": row["name"], "version": row["version"], "settings": json.loads(row["settings"])} for row in systems
         ]
         binary = answers.get("gold", 0) > 0 and _gold_lacks_a_label(connection, studies)
+    compares = [one["design"] == INFORMATIVE for one in counted.samples]
     return {
         "audit": audit.__version__,
         "studies": [dict(one) for one in counted.studies],
@@ -112,10 +119,8 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "systems": run,
         "relations": used,
         "answers": {"whose": whose} | {origin: answers[origin] for origin in ORIGINS if origin in answers},
-        "estimator": "longest settled beginning of each cell's draw",
-        "notes": ["Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."]
-        if binary
-        else [],
+        "estimator": "; ".join(ESTIMATORS[one] for one in sorted(set(compares or [False]))),
+        "notes": [*([TWO_CLASSES] if binary else []), *([COMPARISONS] if any(compares) else [])],
     }
 
 

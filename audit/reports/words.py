@@ -5,6 +5,7 @@ from typing import Any
 
 from audit.keys import canonical, fingerprint
 from audit.reports.build import Report, cells_of
+from audit.reports.certainty import COMPARES
 from audit.statistics.orders import TIED
 
 UNKNOWN = "–"
@@ -56,11 +57,19 @@ def order_text(report: Report, relation: Mapping[str, Any], when: str) -> str:
     cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
     rates = {cell["system"]: cell[f"sr_{when}"] for cell in cells}
     systems = relation[f"order_{when}"]
+    # Systems that were only compared have no rates, but differences.
+    level = {frozenset((one["system"], one["other"])): one["difference"] for one in relation.get("pairs", ())}
+
+    def tied(before: str, after: str) -> bool:
+        if rates[before] is None or rates[after] is None:
+            return abs(level.get(frozenset((before, after))) or 0.0) <= TIED
+        return bool(rates[before] - rates[after] <= TIED)
+
     if not systems:
         return UNKNOWN
     text = systems[0]
     for before, system in zip(systems, systems[1:], strict=False):  # noqa: RUF007 - pairwise hides the first system
-        text += (" = " if rates[before] - rates[system] <= TIED else " > ") + system
+        text += (" = " if tied(before, system) else " > ") + system
     return text
 
 
@@ -158,7 +167,10 @@ def preference_lines(report: Report) -> list[str]:
     sure = ranking_text(found["ranking"])
     if sure:
         lines.append(f"How sure: {sure}.")
-    lines += [f"{one['system']} is not ranked: {one['reason']}." for one in found["ranking"] if one["score"] is None]
+    for one in found["ranking"]:
+        if one["score"] is None:
+            lacks = "is not ranked" if one["p_best"] is None else "has no score"
+            lines.append(f"{one['system']} {lacks}: {one['reason']}.")
     if found["winner"]:
         before, after = (", ".join(found[name]) for name in ("winner_observed", "winner"))
         lines.append(f"Best is {after}." if before == after else f"Best was {before}, is {after}.")
@@ -276,19 +288,26 @@ def notes_of(report: Report) -> list[str]:
     """What a reader must know beside the numbers: the signature's notes, then what the data themselves call for."""
     found = [str(note) for note in report["signature"].get("notes") or []]
     totals = report["overall"]
-    unestimated = totals["cells"] - totals["cells_estimated"]
-    if unestimated and totals["cells_estimated"]:
+    unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in report["cells"])
+    if unestimated and unestimated < totals["cells"]:
         found.append(
             f"{of(unestimated, totals['cells'], 'cell')} have no genuine rate yet; the order after correction, and "
             "whether it changes, look only at systems that have one."
         )
     elif unestimated:
         found.append("No cell has a genuine rate yet: no satisfied group of a sample is settled.")
-    unsure = sum(_overlap(report, relation) for relation in report["relations"] if relation["best_changes"])
+    changes = [relation for relation in report["relations"] if relation["best_changes"]]
+    unsure = sum(_overlap(report, relation) for relation in changes)
     if unsure:
         found.append(
             f"{of(unsure, totals['best_changes'], 'change')} of the best system {'is' if unsure == 1 else 'are'} not "
             "sure yet: the intervals of the old and the new best overlap. Judge more groups before you switch."
+        )
+    apart = sum(_alike(report, relation) for relation in changes)
+    if apart:
+        found.append(
+            f"{of(apart, totals['best_changes'], 'change')} of the best system {'is' if apart == 1 else 'are'} not "
+            "sure yet: the old and the new best share a letter. Judge more groups before you switch."
         )
     if totals["errors"]:
         found.append(f"{count(totals['errors'])} groups were not checked because a system failed; they are in no rate.")
@@ -297,12 +316,24 @@ def notes_of(report: Report) -> list[str]:
 
 def _overlap(report: Report, relation: Mapping[str, Any]) -> bool:
     """Whether a new best system's interval of SR_g reaches down into that of a system that was best."""
-    by_name = {
-        cell["system"]: cell for cell in cells_of(report, relation["task"], relation["study"], relation["relation"])
-    }
+    by_name = _by_system(report, relation)
     highs = [by_name[system]["sr_genuine_high"] for system in relation["best_observed"]]
     lows = [by_name[system]["sr_genuine_low"] for system in relation["best_genuine"]]
     return any(high is not None and low is not None and low <= high for high in highs for low in lows)
+
+
+def _alike(report: Report, relation: Mapping[str, Any]) -> bool:
+    """Whether systems that were only compared, so that they have no intervals, leave open who is best."""
+    by_name = _by_system(report, relation)
+    if not any(by_name[system]["reason"] == COMPARES for system in relation["best_genuine"]):
+        return False
+    letters = {one["system"]: set(one["letters"] or "") for one in relation["ranking"]}
+    return any(letters[was] & letters[now] for was in relation["best_observed"] for now in relation["best_genuine"])
+
+
+def _by_system(report: Report, relation: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
+    return {cell["system"]: cell for cell in cells}
 
 
 def signature_line(signature: Mapping[str, Any]) -> str:

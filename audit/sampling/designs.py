@@ -34,12 +34,14 @@ def simple(candidates: pd.DataFrame, seed: int) -> np.ndarray:
 
 
 DESIGNS: dict[str, Design] = {"shared": shared, "simple": simple}
+INFORMATIVE = "informative"
+"""The design that lists the groups of a relation, not of a cell (`audit.sampling.informative`), for comparisons."""
 
 
 def get_design(name: str) -> Design:
-    """The design of this name. Raises UnknownName, which lists the known ones."""
+    """The design of this name that lists each cell's groups. Raises UnknownName, which lists all designs."""
     if name not in DESIGNS:
-        raise UnknownName("design", name, list(DESIGNS))
+        raise UnknownName("design", name, [*DESIGNS, INFORMATIVE])
     return DESIGNS[name]
 
 

@@ -10,13 +10,19 @@ from sqlalchemy import Connection, Engine, and_, delete, func, select
 from audit.errors import AuditError
 from audit.relations import Outcome
 from audit.sampling.audits import Audits, keep_audits
-from audit.sampling.designs import first, get_design
-from audit.store import insert_new, table_of, tables
+from audit.sampling.designs import INFORMATIVE, first, get_design
+from audit.sampling.informative import informative_lists
+from audit.store import checked, insert_new, table_of, tables
+
+CELL = ["relation_id", "system_id"]
 
 
 @dataclass(frozen=True)
 class Size:
-    """How many groups to draw of each cell: a number, or a share of its satisfied groups (rounded up)."""
+    """How many groups to draw of each list: a number, or a share of its length (rounded up).
+
+    A list has the satisfied groups of a cell; of the design `informative`, the informative groups of a relation.
+    """
 
     per_relation: int | None = None
     share: float | None = None
@@ -29,11 +35,15 @@ class Size:
         if self.share is not None and not 0 < self.share <= 1:
             raise AuditError(f"--share {self.share}: must be above 0 and at most 1")
 
-    def of(self, satisfied: int) -> int:
-        """Groups to draw of a cell with this many satisfied ones."""
+    def of(self, length: int) -> int:
+        """Groups to draw of a list of this length."""
         if self.per_relation is not None:
-            return min(self.per_relation, satisfied)
-        return min(satisfied, math.ceil(round((self.share or 0) * satisfied, 9)))
+            return min(self.per_relation, length)
+        return min(length, math.ceil(round((self.share or 0) * length, 9)))
+
+
+class NothingToCompare(AuditError):
+    """A study under none of whose relations two systems were checked: the design `informative` has nothing to draw."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,8 @@ class Drawn:
     distinct_sources: int
     unfinished: bool
     """Whether the study's run has not reached its end: what it adds later is drawn by the next call."""
+    not_compared: tuple[str, ...] = ()
+    """Relations that the design `informative` draws nothing of, since one system alone was checked under them."""
 
 
 def draw_all(
@@ -81,7 +93,14 @@ def draw_all(
         raise AuditError(
             "no group is satisfied, so there is nothing to draw; run `audit run` or `audit import-run` first"
         )
-    return [draw(engine, one, size, design, seed, annotators, audits) for one in chosen]
+    made: list[Drawn] = []
+    for one in chosen:
+        try:
+            made.append(draw(engine, one, size, design, seed, annotators, audits))
+        except NothingToCompare:
+            if study is not None or (one == chosen[-1] and not made):
+                raise
+    return made
 
 
 def draw(
@@ -96,11 +115,15 @@ def draw(
     """Draw the first groups of each cell of a study; what was drawn before under this design and seed stays.
 
     `seed` defaults to the study's. Where the study has grown since (more relations, or a run that went on), groups
-    that were drawn stay drawn: a cell's sample is then the shortest beginning of its list that holds them all.
-    `audits` says what is asked beyond what settles the groups; what was asked for before stays.
-    Raises UnknownName for a design, AuditError for a study without satisfied groups.
+    that were drawn stay drawn: a cell's sample is then the shortest beginning of its list that holds them all. The
+    design `informative` draws the first informative groups of each relation, for every system that satisfies them; a
+    drawn group that does not apply to a system run since, or on which all agree by now, compares nothing any more and
+    is left out. `audits` says what is asked beyond what settles the groups; what was asked for
+    before stays. Raises UnknownName for a design, AuditError for a study without satisfied groups, and
+    NothingToCompare.
     """
-    order = get_design(design)
+    if design != INFORMATIVE:
+        get_design(design)  # a wrong name is refused before anything is read
     if annotators < 1:
         raise AuditError(f"--annotators {annotators}: must be at least 1")
     with engine.begin() as connection:
@@ -110,14 +133,11 @@ def draw(
             if seed is not None
             else int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
         )
-        candidates = satisfied_groups(connection, study_id)
-        if candidates.empty:
-            raise AuditError(f"study {study_id} has no satisfied groups to draw from; finish its run, or name another")
+        everything, alone = _lists(connection, study_id, design, seed)
         sample_id = _sample(connection, study_id, design, seed, annotators)
         keep_audits(connection, sample_id, audits or Audits())
         before = _drawn_before(connection, sample_id)
-        everything = first(candidates, order(candidates, seed), lambda n: n)
-        chosen = _beginning(everything, before, size)
+        chosen = _beginning(everything, before, size, ["relation_id"] if design == INFORMATIVE else CELL)
         table = table_of(tables.Draw)
         connection.execute(delete(table).where(table.c.sample_id == sample_id))
         columns = ["relation_id", "system_id", "rank", "group_id", "pi"]
@@ -129,13 +149,35 @@ def draw(
         sample_id,
         design,
         seed,
-        cells=int(chosen.groupby(["relation_id", "system_id"]).ngroups),
+        cells=int(chosen.groupby(CELL).ngroups),
         drawn=len(chosen),
-        added=len(chosen) - len(before),
+        added=len(chosen.merge(before, how="left", on=[*CELL, "group_id"], indicator=True).query("_merge != 'both'")),
         distinct_groups=int(chosen["group_id"].nunique()),
         distinct_sources=int(chosen["row"].nunique()),
         unfinished=unfinished,
+        not_compared=alone,
     )
+
+
+def _lists(connection: Connection, study_id: int, design: str, seed: int) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The whole lists of a design (columns relation_id, system_id, rank, group_id, row), and relations that have none
+    because there is nothing to compare."""
+    if design != INFORMATIVE:
+        candidates = satisfied_groups(connection, study_id)
+        if candidates.empty:
+            raise AuditError(f"study {study_id} has no satisfied groups to draw from; finish its run, or name another")
+        return first(candidates, get_design(design)(candidates, seed), lambda n: n), ()
+    checks = checked(connection, [study_id])
+    made, compared = informative_lists(connection, checks, study_id, seed)
+    if not compared:
+        raise NothingToCompare(
+            f"study {study_id} has no relation under which two systems were checked, so there is nothing to compare; "
+            "run another system, or draw with --design shared"
+        )
+    relation = table_of(tables.Relation)
+    alone = sorted(set(checks.relation.tolist()) - compared)
+    names = select(relation.c.name).where(relation.c.id.in_(alone)).order_by(relation.c.id)
+    return made, tuple(str(row[0]) for row in connection.execute(names))
 
 
 def satisfied_groups(connection: Connection, study_id: int) -> pd.DataFrame:
@@ -194,14 +236,16 @@ def _drawn_before(connection: Connection, sample_id: int) -> pd.DataFrame:
     return pd.DataFrame(connection.execute(query).mappings().all(), columns=["relation_id", "system_id", "group_id"])
 
 
-def _beginning(everything: pd.DataFrame, before: pd.DataFrame, size: Size) -> pd.DataFrame:
-    """The beginning of each cell's list: as long as asked, and long enough for what was drawn before."""
-    cell = ["relation_id", "system_id"]
-    kept = everything.merge(before.assign(kept=True), how="left", on=[*cell, "group_id"])
+def _beginning(everything: pd.DataFrame, before: pd.DataFrame, size: Size, of: list[str]) -> pd.DataFrame:
+    """The beginning of each list: as long as asked, and long enough for what was drawn before.
+
+    `of` are the columns that name a list; the ranks in it run from 1 to its length.
+    """
+    kept = everything.merge(before.assign(kept=True), how="left", on=[*CELL, "group_id"])
     kept["last"] = kept["rank"].where(kept["kept"].notna(), 0)
-    by_cell = kept.groupby(cell)
-    satisfied = by_cell["rank"].transform("size")
-    needed = satisfied.map({n: size.of(int(n)) for n in satisfied.unique()})
-    length = np.maximum(needed, by_cell["last"].transform("max"))
-    kept["pi"] = length / satisfied
+    by_list = kept.groupby(of)
+    whole = by_list["rank"].transform("max")
+    needed = whole.map({n: size.of(int(n)) for n in whole.unique()})
+    length = np.maximum(needed, by_list["last"].transform("max"))
+    kept["pi"] = length / whole
     return kept[kept["rank"] <= length].reset_index(drop=True)

@@ -47,9 +47,9 @@ def overall(cells: pd.DataFrame, orders: Sequence[Orders], waiting: int | None =
     plus violated groups. A plain false / judged would weigh cells by how many were judged. There is no interval: cells
     share sources and systems, so their errors do not cancel as those of independent strata would.
 
-    `relations_compared` counts the relations with two systems or more that have both rates: only there an order can
-    change. `waiting` is the number of distinct questions that wait; the same question may wait in many cells, so that
-    the sum over cells, used where it is not given, is only an upper bound (`waiting_distinct` says which one it is).
+    `relations_compared` counts the relations with two systems or more that are in both orders: only there an order
+    can change. `waiting` is the number of distinct questions that wait; the same question may wait in many cells, so
+    that the sum over cells, used where it is not given, is only an upper bound (`waiting_distinct` says which it is).
 
     >>> one = dict(task="sentiment", relation="MR1.1", system="a", satisfied=80, violated=20, judged=10, false=1)
     >>> overall(pd.DataFrame([one | dict(sr_observed=0.8, fs_rate=0.1, sr_genuine=0.72)]), [])["fs_rate"]
@@ -63,11 +63,11 @@ def overall(cells: pd.DataFrame, orders: Sequence[Orders], waiting: int | None =
     # A cell without satisfied groups has no R_FS but also weighs nothing.
     false = np.where(satisfied[known] > 0, satisfied[known] * np.nan_to_num(fs_rate[known]), 0.0).sum()
     rates = fs_rate[np.isfinite(fs_rate)]
-    both = cells[np.isfinite(_column(cells, "sr_genuine")) & np.isfinite(_column(cells, "sr_observed"))]
-    keys = [name for name in ("task", "study", "relation") if name in cells]
     return {
         "relations": len(orders),
-        "relations_compared": int((both.groupby(keys, dropna=False).size() > 1).sum()) if len(both) else 0,
+        "relations_compared": sum(
+            len(set(order["order_observed"]) & set(order["order_genuine"])) > 1 for order in orders
+        ),
         "systems": int(cells["system"].nunique()) if len(cells) else 0,
         "cells": len(cells),
         "cells_estimated": int(np.isfinite(_column(cells, "sr_genuine")).sum()),

@@ -26,8 +26,8 @@ def genuine_draws(
     SR_o is drawn too, from Beta(satisfied + 1/2, violated + 1/2). `correlation` (cells, cells), of a cluster bootstrap
     over sources, joins the cells by a normal copula; without it they are independent, which makes the differences of
     systems on the same inputs look less sure than they are. A cell without satisfied groups has SR_g = 0 for the
-    corpus; one without judged groups, or without counts, has no posterior. Source: Gelman et al., Bayesian Data
-    Analysis (2013), sections 2.4 and 8.3.
+    corpus; one without judged groups, or whose counts are missing, has no posterior. Source: Gelman et al., Bayesian
+    Data Analysis (2013), sections 2.4 and 8.3.
 
     >>> frame = pd.DataFrame({"satisfied": [8, 8], "violated": [2, 2], "judged": [8, 0], "false": [4, 0]})
     >>> genuine_draws(frame, draws=2).tolist()
@@ -45,7 +45,7 @@ def genuine_draws(
     found = np.full((draws, len(cells)), np.nan)
     for at in range(len(cells)):
         s, v, n, k = satisfied[at], violated[at], judged[at], false[at]
-        if np.isnan(s) or np.isnan(v) or s + v == 0:
+        if np.isnan(s) or np.isnan(v) or s + v == 0 or (n > 0 and np.isnan(k)):
             continue
         if s == 0 and target == "corpus":
             found[:, at] = 0.0

@@ -1,7 +1,20 @@
-"""SQLModel tables, opening a database, and bulk writes."""
+"""SQLModel tables, opening a database, bulk writes, and reading every check at once."""
 
 from audit.store.bulk import input_ids, insert_new, pieces, table_of, upsert
 from audit.store.engine import open_store
 from audit.store.ids import group_id
+from audit.store.outcomes import UNCHECKED, Checked, checked, integers
 
-__all__ = ["group_id", "input_ids", "insert_new", "open_store", "pieces", "table_of", "upsert"]
+__all__ = [
+    "UNCHECKED",
+    "Checked",
+    "checked",
+    "group_id",
+    "input_ids",
+    "insert_new",
+    "integers",
+    "open_store",
+    "pieces",
+    "table_of",
+    "upsert",
+]

@@ -34,8 +34,8 @@ def prepared(build, gold=True, per_relation=10, design="shared"):
 
 
 def test_judged_groups_have_their_sources_and_what_is_false(build):
-    engine, counted = prepared(build)
-    found = judged_groups(engine, counted)
+    _, counted = prepared(build)
+    found = judged_groups(counted)
     assert list(found) == ["study", "task", "relation", "system", "source", "false"]
     # a: groups 0 to 3 and 5 are satisfied, 1 and 2 are wrong; b: 0 to 2, of which 1 is wrong.
     assert found.groupby("system")["false"].agg(["size", "sum"]).to_numpy().tolist() == [[5, 2], [3, 1]]
@@ -44,8 +44,8 @@ def test_judged_groups_have_their_sources_and_what_is_false(build):
 
 
 def test_checked_groups_are_those_in_a_rate(build):
-    engine, counted = prepared(build)
-    found = checked_groups(engine, counted)
+    _, counted = prepared(build)
+    found = checked_groups(counted)
     assert found.groupby("system")["satisfied"].agg(["size", "sum"]).to_numpy().tolist() == [[6, 5], [5, 3]]
 
 
@@ -63,7 +63,7 @@ def test_shared_groups_that_decide(build):
 
 def test_groups_that_are_not_settled_end_the_beginning(build):
     engine, counted = prepared(build, gold=False)
-    assert judged_groups(engine, counted).empty
+    assert judged_groups(counted).empty
     (found,) = shared_groups(engine, counted)
     assert np.isnan(found.genuine[found.decides]).any(axis=1).all()
     assert paired_differences(found.genuine, found.decides)[0].difference is None
@@ -86,6 +86,6 @@ def test_simple_samples_have_no_shared_groups(build):
 def test_before_anything_is_drawn_there_are_no_groups(build):
     engine = build([row("text", "text!", ["positive", "positive"])])
     counted = count(engine)
-    assert judged_groups(engine, counted).empty
-    assert len(checked_groups(engine, counted)) == 1
+    assert judged_groups(counted).empty
+    assert len(checked_groups(counted)) == 1
     assert shared_groups(engine, counted) == []

@@ -1,5 +1,7 @@
 """The rule that settles a group, case by case."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,7 +103,9 @@ def test_more_answers_never_unsettle_and_states_mean_what_they_say(labels, answe
 
 def made(*states):
     return [
-        Settled(drawn("MR1.1", "positive", "positive"), state, (at,) if state is State.WAITING else ())
+        Settled(
+            replace(drawn("MR1.1", "positive", "positive"), rank=at + 1), state, (at,) if state is State.WAITING else ()
+        )
         for at, state in enumerate(states)
     ]
 

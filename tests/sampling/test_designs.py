@@ -132,7 +132,7 @@ def test_simple_is_independent_between_cells():
 
 
 def test_an_unknown_design_is_refused():
-    with pytest.raises(UnknownName, match="unknown design 'clever'; known are: shared, simple"):
+    with pytest.raises(UnknownName, match="unknown design 'clever'; known are: informative, shared, simple"):
         get_design("clever")
 
 
