@@ -40,13 +40,14 @@ def certainty(
     """The posterior of the cells of a report, one row each, with the columns of `KEY` and the counts.
 
     `judged` has a row per judged group (columns of `KEY`, source, false), `checked` one per group that is in a rate
-    (columns of `KEY`, source, satisfied): needed for the target `population`, where SR_o varies too.
+    (columns of `KEY`, source, satisfied): needed for the target `population`, where SR_o varies too. A column `value`
+    of `judged` takes the place of `false`: what proxies leave unexplained varies together in another way.
     """
     if judged is None or judged.empty:
         return Certainty(genuine_draws(cells, None, target, seed=seed), None, None)
     number = len(cells)
     places = pd.Series(np.arange(number), index=pd.MultiIndex.from_frame(cells[KEY].astype(object)))
-    source, cell, value = _coded(judged, "false", places)
+    source, cell, value = _coded(judged, "value" if "value" in judged else "false", places)
     if target == "population" and checked is not None:
         # In one resample, so that R_FS and SR_o of all cells are drawn again together.
         more = _coded(checked, "satisfied", places)
