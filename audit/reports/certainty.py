@@ -10,6 +10,7 @@ import pandas as pd
 from audit.errors import UnknownName
 from audit.relations import get_relation
 from audit.statistics.bootstrap import correlations, replicates
+from audit.statistics.confidence_sequences import PRIOR_POSTERIOR
 from audit.statistics.intervals import Target
 from audit.statistics.paired import PairedDifference
 from audit.statistics.posterior import genuine_draws
@@ -19,6 +20,7 @@ from audit.statistics.rollups import combine
 KEY = ["study", "task", "relation", "system"]
 STRATIFIED = "stratified over cells, cells independent"
 CLUSTERED = "stratified over cells, dependence by a cluster bootstrap over sources"
+SEQUENCES = "of the cells' confidence sequences"
 LEVELS = ("relation", "system", "family", "overall")
 
 
@@ -123,7 +125,8 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
             "sr_genuine_low": genuine.low,
             "sr_genuine_high": genuine.high,
         }
-    return answer | {"method": STRATIFIED if of_false is None else CLUSTERED}
+    how = STRATIFIED if of_false is None else CLUSTERED
+    return answer | {"method": f"{how}, {SEQUENCES}" if (some["method"] == PRIOR_POSTERIOR).any() else how}
 
 
 def ranked(

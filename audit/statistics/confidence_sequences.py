@@ -24,6 +24,8 @@ CORPUS_ONLY = (
     "the interval 'sequence' is about this corpus, whose satisfied groups are judged one after the other; for the "
     "target population choose auto or another fixed-n interval, or take the target corpus"
 )
+PRIOR_POSTERIOR = "prior-posterior sequence"
+"""The method of a cell's interval by `prior_posterior`."""
 HOLDS = "sequence: holds whenever judging stops"
 """What signatures and reports say of intervals that are confidence sequences."""
 
@@ -144,11 +146,10 @@ def prior_posterior(k: int, n: int, population: int | None, *, confidence: float
     if population is None:
         raise AuditError(CORPUS_ONLY)
     check_counts(k, n, population, confidence)
-    method = "prior-posterior sequence"
     if n == 0:
-        return Interval(0.0, 1.0, method)
+        return Interval(0.0, 1.0, PRIOR_POSTERIOR)
     fewest, most = _kept(k, n, population, 1 - confidence)
-    return Interval(min(fewest / population, k / n), max(most / population, k / n), method)
+    return Interval(min(fewest / population, k / n), max(most / population, k / n), PRIOR_POSTERIOR)
 
 
 def sizes_for_prior_posterior(
