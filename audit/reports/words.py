@@ -300,8 +300,8 @@ def estimator_text(report: Report) -> str:
     """How R_FS and its interval were made where that is not the sample's own rate at a number fixed before; else empty.
 
     >>> cell = {"gain": 1.25, "method": "PPI++ (10-fold, finite population)"}
-    >>> print(estimator_text({"signature": {"proxy": {"names": ["length"]}}, "cells": [cell]}))
-    R_FS by PPI++ (10-fold, finite population) with length in 1 of 1 cell; median gain 1.25: as if 1.25 times as many had been judged.
+    >>> estimator_text({"signature": {"proxy": {"names": ["length"]}}, "cells": [cell]})[:69]
+    'R_FS by PPI++ (10-fold, finite population) with length in 1 of 1 cell'
     >>> estimator_text({"signature": {}, "cells": [cell]})
     ''
     """
@@ -314,10 +314,11 @@ def estimator_text(report: Report) -> str:
     if not used:
         return f"Of the proxies {names} none helps in any cell: every R_FS is that of the judged groups alone."
     gain = f"{median(cell['gain'] for cell in used):.2f}"
+    where = of(len(used), len(report["cells"]), "cell")
     rest = "" if len(used) == len(report["cells"]) else " In the others R_FS is that of the judged groups alone."
     return (
-        f"R_FS by {used[0]['method']} with {names} in {of(len(used), len(report['cells']), 'cell')}; median gain {gain}: "
-        f"as if {gain} times as many had been judged.{rest}"
+        f"R_FS by {used[0]['method']} with {names} in {where}; median gain {gain}: as if {gain} times as many had been "
+        f"judged.{rest}"
     )
 
 

@@ -4,9 +4,10 @@
      "outputs": [{"label": "negative", "score": 0.9}, "negative"], "verdict": "satisfied"}
 
 `outputs` holds the source's, then each follow-up's. Optional: `id` (of the source), `gold`, `document`, `language`,
-`task`, `version` (of the system), `attributes` (an object of what else is known of the source, by name). A relation that is registered under the name carries answers as usual; any other
-carries none. Where a source has several groups of one relation and system, each is a source of its own, clustered with
-the others, so that a cell's sample has one group per source.
+`task`, `version` (of the system), `attributes` (an object of what else is known of the source, by name). A relation
+that is registered under the name carries answers as usual; any other carries none. Where a source has several groups of
+one relation and system, each is a source of its own, clustered with the others, so that a cell's sample has one group
+per source.
 """
 
 import json

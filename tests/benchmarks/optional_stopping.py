@@ -125,7 +125,9 @@ def main():
     names = ("auto", "hypergeometric", "sequence")
     print(table("R_FS of a cell", {f"`{name}`": cells(name, repeats) for name in names}), flush=True)
     named = {"Tango's score interval": False, "asymptotic sequence": True}
-    print("\n" + table("difference of two systems", {name: pairs(on, repeats) for name, on in named.items()}), flush=True)
+    print(
+        "\n" + table("difference of two systems", {name: pairs(on, repeats) for name, on in named.items()}), flush=True
+    )
     both = ("auto", "sequence")
     print("\n" + table("roll-up of four cells", {f"`{name}`": roll_ups(name, repeats) for name in both}))
 
