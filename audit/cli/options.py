@@ -29,7 +29,7 @@ def add_how(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--interval",
         metavar="NAME",
-        help="auto (default), wilson, midp, hypergeometric, clopper-pearson or jeffreys; for counts",
+        help="auto (default), wilson, midp, hypergeometric, clopper-pearson, jeffreys or sequence; for counts",
     )
     parser.add_argument(
         "--target", metavar="NAME", default="corpus", help="rates of this corpus (default), or of its population"

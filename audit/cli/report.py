@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import add_database, add_how, add_json, add_study, answer, say
+from audit.cli.options import add_database, add_how, add_json, add_study, answer, names, say
 
 
 def add(commands: Any) -> None:
@@ -15,6 +15,13 @@ def add(commands: Any) -> None:
     parser.add_argument("--answers", choices=("gold", "people", "both"), default="both", help="whose answers count")
     parser.add_argument("--design", help="the sample of this design (default: the one drawn last)")
     add_how(parser)
+    parser.add_argument(
+        "--proxy",
+        type=names,
+        default=[],
+        metavar="NAME,...",
+        help="estimate with cheap signals: disagreement, low_confidence, or a numeric column of the corpus",
+    )
     parser.add_argument("--html", metavar="FILE", help="write one self-contained HTML file")
     add_json(parser)
     parser.set_defaults(run=run)
@@ -38,6 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
         target=target,
         delta=arguments.delta,
         weights=weights,
+        proxies=arguments.proxy,
     )
     if arguments.html:
         write_html(report, Path(arguments.html))

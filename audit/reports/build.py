@@ -11,6 +11,7 @@ from audit.errors import AuditError
 from audit.relations.registry import name_order
 from audit.reports.certainty import (
     COMPARES,
+    KEY,
     Comparisons,
     certainty,
     compared,
@@ -23,7 +24,7 @@ from audit.reports.preference import Weights, preference
 from audit.statistics.intervals import Estimator, Target, choose
 from audit.statistics.orders import Orders, compare_orders
 from audit.statistics.overall import overall
-from audit.statistics.rates import RATES, with_rates
+from audit.statistics.rates import RATES, with_estimates, with_rates
 
 Report = dict[str, Any]
 """{"signature": {...}, "cells": [...], "relations": [...], "overall": {...}, "rollups": [...]}, ready for `json.dumps`;
@@ -50,13 +51,16 @@ class Groups:
     `judged` has a row per judged group with the columns study, task, relation, system, source, false; `checked` one per
     group that is satisfied or violated, with satisfied in place of false (only needed for the target `population`).
     `pairs` are entries of paired differences by (task, study, relation), `comparisons` what is known of relations that
-    were drawn for comparisons only.
+    were drawn for comparisons only. `estimates` has a row for each cell, with the columns study, task, relation, system
+    and those of `audit.statistics.rates.ESTIMATES`, where R_FS is estimated with proxies; `judged` has what they leave
+    unexplained in a column `value` then.
     """
 
     judged: pd.DataFrame
     checked: pd.DataFrame | None = None
     pairs: Mapping[tuple[str, object, str], Sequence[Mapping[str, Any]]] | None = None
     comparisons: Comparisons | None = None
+    estimates: pd.DataFrame | None = None
 
 
 def build_report(
@@ -105,6 +109,8 @@ def build_report(
         raise AuditError(f"the cell of relation {first.relation} and system {first.system} is there twice")
 
     judged, checked, pairs = (groups.judged, groups.checked, groups.pairs) if groups else (None, None, None)
+    if groups is not None and groups.estimates is not None:
+        frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
     sure = certainty(frame, judged, checked, target)
     # Orders and rankings need only differences, which comparisons have; rates, totals and roll-ups need the rest.
     standing, draws = compared(frame, sure.draws, (groups.comparisons if groups else None) or {}, target)
@@ -153,7 +159,8 @@ def _cell(row: Mapping[str, Any], only_compared: bool) -> dict[str, Any]:
     cell: dict[str, Any] = {name: _plain(row[name]) for name in NAMES}
     cell |= {name: None if _unknown(row[name]) else int(row[name]) for name in COUNTS}
     cell |= {name: None if _unknown(row[name]) else float(row[name]) for name in RATES}
-    return cell | {"reason": _reason(cell, only_compared)}
+    cell |= {"reason": _reason(cell, only_compared)}
+    return cell | {name: _plain(row.get(name)) for name in ("method", "gain", "method_reason")}
 
 
 def _reason(cell: Mapping[str, Any], only_compared: bool) -> str | None:

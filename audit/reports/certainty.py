@@ -11,6 +11,7 @@ from audit.errors import UnknownName
 from audit.relations import get_relation
 from audit.statistics.bootstrap import correlations, replicates
 from audit.statistics.comparison import comparison_draws, relative_rates
+from audit.statistics.confidence_sequences import PRIOR_POSTERIOR
 from audit.statistics.intervals import Target
 from audit.statistics.paired import PairedDifference
 from audit.statistics.posterior import genuine_draws
@@ -20,6 +21,7 @@ from audit.statistics.rollups import combine
 KEY = ["study", "task", "relation", "system"]
 STRATIFIED = "stratified over cells, cells independent"
 CLUSTERED = "stratified over cells, dependence by a cluster bootstrap over sources"
+SEQUENCES = "of the cells' confidence sequences"
 LEVELS = ("relation", "system", "family", "overall")
 COMPARES = "drawn to compare systems only: its judged groups are no random sample of the satisfied ones"
 """Why a cell has no rate although groups of it are judged."""
@@ -84,13 +86,14 @@ def certainty(
     """The posterior of the cells of a report, one row each, with the columns of `KEY` and the counts.
 
     `judged` has a row per judged group (columns of `KEY`, source, false), `checked` one per group that is in a rate
-    (columns of `KEY`, source, satisfied): needed for the target `population`, where SR_o varies too.
+    (columns of `KEY`, source, satisfied): needed for the target `population`, where SR_o varies too. A column `value`
+    of `judged` takes the place of `false`: what proxies leave unexplained varies together in another way.
     """
     if judged is None or judged.empty:
         return Certainty(genuine_draws(cells, None, target, seed=seed), None, None)
     number = len(cells)
     places = pd.Series(np.arange(number), index=pd.MultiIndex.from_frame(cells[KEY].astype(object)))
-    source, cell, value = _coded(judged, "false", places)
+    source, cell, value = _coded(judged, "value" if "value" in judged else "false", places)
     if target == "population" and checked is not None:
         # In one resample, so that R_FS and SR_o of all cells are drawn again together.
         more = _coded(checked, "satisfied", places)
@@ -168,7 +171,8 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
             "sr_genuine_low": genuine.low,
             "sr_genuine_high": genuine.high,
         }
-    return answer | {"method": STRATIFIED if of_false is None else CLUSTERED}
+    how = STRATIFIED if of_false is None else CLUSTERED
+    return answer | {"method": f"{how}, {SEQUENCES}" if (some["method"] == PRIOR_POSTERIOR).any() else how}
 
 
 def ranked(

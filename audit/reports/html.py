@@ -43,6 +43,8 @@ def to_html(report: Report) -> str:
         counts=[name for name in COUNTS if any(cell[name] is not None for cell in report["cells"])],
         population=report["signature"].get("target") == "population",
         sections=_sections(report),
+        estimator=words.estimator_text(report),
+        proxies="proxy" in report["signature"],
         rollups=words.rollup_rows(report),
         preference=words.preference_lines(report),
         line=words.signature_line(report["signature"]),

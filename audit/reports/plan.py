@@ -41,8 +41,10 @@ REPORTED = {
     "simple": "the report's interval at a number fixed before",
     "shared": "the report's interval at a number fixed before",
     "two-phase": "the report's interval; that it holds although its number hangs on the first answers is simulated",
-    "stopping": "the asymptotic confidence sequence of each difference, which holds whenever one stops",
-    "always-valid": "the confidence sequence by which it stops, which holds whenever one stops",
+    "stopping": "the asymptotic confidence sequence of each difference, which holds whenever one stops: "
+    "audit report --interval sequence",
+    "always-valid": "the confidence sequence by which it stops, which holds whenever one stops: "
+    "audit report --interval sequence",
 }
 
 

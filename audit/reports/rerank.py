@@ -40,11 +40,14 @@ def rerank(
     ignored. `interval` names a method of `audit.statistics.intervals.METHODS`, `auto` by default; `target`, `delta` and
     `weights` as in `build_report`.
 
+    The `sequence` is as valid as in a report where the judged groups are the beginning of a random order; it is for the
+    target `corpus` (else AuditError).
+
     Raises BadFile when the file is missing, empty, not UTF-8 or lacks columns, BadRow for one bad row (file, line,
     column, value, what is allowed), and BadFile that lists the first ten where there are several.
     """
     path = Path(path)
-    method = get_method(interval or "auto")
+    method = get_method(interval or "auto", target)
     text = read_text(path)
     header, lines = read_table(path, text, _wanted())
     by_counts = _form(path, header)

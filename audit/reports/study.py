@@ -1,6 +1,7 @@
 """`audit report`: the report of what a database holds, with the signature that reproduces it."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,14 @@ from audit.false_satisfaction.groups import checked_groups, judged_groups, share
 from audit.false_satisfaction.settling import ALLOWED, Whose
 from audit.reports.build import Groups, Report, build_report
 from audit.reports.certainty import Comparison, pair_entries
+from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
 from audit.sampling.designs import INFORMATIVE
 from audit.statistics import bootstrap, posterior
-from audit.statistics.intervals import Target, get_method
+from audit.statistics.confidence_sequences import HOLDS
+from audit.statistics.intervals import SEQUENCE, Target, get_method
 from audit.statistics.paired import paired_differences
+from audit.statistics.prediction_powered import FOLDS
 from audit.store import table_of, tables
 from audit.tasks import get_task
 
@@ -42,37 +46,65 @@ def study_report(
     target: Target = "corpus",
     delta: float = 0.0,
     weights: Weights | None = None,
+    proxies: Sequence[str] = (),
 ) -> Report:
     """The report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
 
     Per study the sample drawn last counts, or the last one of `design`. `interval` names a method of
-    `audit.statistics.intervals.METHODS`; `target`, `delta` and `weights` as in `build_report`. Raises AuditError where
-    nothing was run yet, and UnknownName for a method or a relation of `weights`.
+    `audit.statistics.intervals.METHODS`; `target`, `delta` and `weights` as in `build_report`. With `proxies` (names
+    of `audit.false_satisfaction.proxies`, or numeric columns of the corpus) R_FS is estimated by PPI++, and by
+    `interval` where that falls back. Raises AuditError where nothing was run yet, where a sequence or proxies cannot be
+    had (for the population, or both together), and UnknownName for a method, a proxy or a relation of `weights`.
     """
-    method = get_method(interval)
+    method = get_method(interval, target)
+    names = tuple(dict.fromkeys(proxies))
+    check_proxies(names, interval, target)
     counted = count(engine, whose, study, design)
     pairs: dict[tuple[str, object, str], list[dict[str, Any]]] = {}
     comparisons: dict[tuple[str, object, str], Comparison] = {}
     for one in shared_groups(engine, counted):
         key = (one.task, one.study, one.relation)
-        pairs[key] = pair_entries(one.systems, paired_differences(one.genuine, one.decides, target))
+        pairs[key] = pair_entries(
+            one.systems, paired_differences(one.genuine, one.decides, target, sequence=interval == SEQUENCE)
+        )
         if one.alone:
             settled = one.genuine[one.decides & ~np.isnan(one.genuine).any(axis=1)]
             comparisons[key] = Comparison(one.systems, settled, int(one.decides.sum()), len(one.decides))
     checked = checked_groups(counted) if target == "population" else None
+    judged, estimates = judged_groups(counted), None
+    if names:
+        estimates, judged = powered(engine, counted, judged, names, method)
+    described = signature(engine, counted, whose) | how(interval, target, delta, weights, names)
+    if interval != SEQUENCE:
+        described["notes"] = [*described["notes"], *_partly_judged(counted)]
     return build_report(
         counted.cells,
-        signature(engine, counted, whose) | how(interval, target, delta, weights),
+        described,
         waiting=counted.waiting,
         interval=method,
         target=target,
         delta=delta,
-        groups=Groups(judged_groups(counted), checked, pairs, comparisons),
+        groups=Groups(judged, checked, pairs, comparisons, estimates),
         weights=weights,
     )
 
 
-def how(interval: str | None, target: Target, delta: float, weights: Weights | None) -> dict[str, Any]:
+def _partly_judged(counted: Counted) -> list[str]:
+    """A note where somebody may have stopped because of what the results said."""
+    judged, drawn = counted.cells["judged"], counted.cells["drawn"]
+    part = int(((judged > 0) & (judged < drawn)).sum())
+    if not part:
+        return []
+    are = "cell is" if part == 1 else "cells are"
+    return [
+        f"{part} {are} judged in part: there fixed-n intervals hold if where to stop was not chosen by looking at the "
+        "results; `--interval sequence` holds anyway."
+    ]
+
+
+def how(
+    interval: str | None, target: Target, delta: float, weights: Weights | None, proxies: Sequence[str] = ()
+) -> dict[str, Any]:
     """The part of a signature that says how a report was computed; the notes come after it."""
     found: dict[str, Any] = {
         "interval": interval,
@@ -81,6 +113,10 @@ def how(interval: str | None, target: Target, delta: float, weights: Weights | N
         "delta": delta,
         "draws": {"posterior": posterior.DRAWS, "bootstrap": bootstrap.DRAWS, "seed": 0},
     }
+    if interval == SEQUENCE:
+        found["stopping"] = HOLDS
+    if proxies:
+        found["proxy"] = {"names": list(proxies), "folds": FOLDS, "pairs": "without proxies"}
     return found | ({} if weights is None else {"weights": weights.source})
 
 

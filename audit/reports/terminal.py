@@ -11,6 +11,7 @@ from audit.reports.words import (
     best_text,
     change_text,
     count,
+    estimator_text,
     flip_text,
     headlines,
     notes_of,
@@ -164,6 +165,7 @@ def _key(report: Report) -> str:
         population = report["signature"].get("target") == "population"
         about = "the population of this corpus" if population else "these satisfied groups"
         text += f" In brackets: {percent(confidence, 0)} % intervals for {about}."
+        text += f" {estimator_text(report)}".rstrip()
     if any(one["p_best"] is not None for relation in report["relations"] for one in relation["ranking"]):
         text += " sure: rank interval, letters (systems that share one are not told apart) and P(best)."
     return text

@@ -1,6 +1,7 @@
 """The words that every form of a report shares: percentages, orders, headlines, notes and the signature line."""
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from audit.keys import canonical, fingerprint
@@ -312,6 +313,32 @@ def notes_of(report: Report) -> list[str]:
     if totals["errors"]:
         found.append(f"{count(totals['errors'])} groups were not checked because a system failed; they are in no rate.")
     return found
+
+
+def estimator_text(report: Report) -> str:
+    """How R_FS and its interval were made where that is not the sample's own rate at a number fixed before; else empty.
+
+    >>> cell = {"gain": 1.25, "method": "PPI++ (10-fold, finite population)"}
+    >>> estimator_text({"signature": {"proxy": {"names": ["length"]}}, "cells": [cell]})[:69]
+    'R_FS by PPI++ (10-fold, finite population) with length in 1 of 1 cell'
+    >>> estimator_text({"signature": {}, "cells": [cell]})
+    ''
+    """
+    if "stopping" in report["signature"]:
+        return "Intervals are confidence sequences, which hold whenever judging stops."
+    if "proxy" not in report["signature"]:
+        return ""
+    names = ", ".join(report["signature"]["proxy"]["names"])
+    used = [cell for cell in report["cells"] if (cell["gain"] or 0) > 1]
+    if not used:
+        return f"Of the proxies {names} none helps in any cell: every R_FS is that of the judged groups alone."
+    gain = f"{median(cell['gain'] for cell in used):.2f}"
+    where = of(len(used), len(report["cells"]), "cell")
+    rest = "" if len(used) == len(report["cells"]) else " In the others R_FS is that of the judged groups alone."
+    return (
+        f"R_FS by {used[0]['method']} with {names} in {where}; median gain {gain}: as if {gain} times as many had been "
+        f"judged.{rest}"
+    )
 
 
 def _overlap(report: Report, relation: Mapping[str, Any]) -> bool:

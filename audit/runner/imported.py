@@ -4,9 +4,10 @@
      "outputs": [{"label": "negative", "score": 0.9}, "negative"], "verdict": "satisfied"}
 
 `outputs` holds the source's, then each follow-up's. Optional: `id` (of the source), `gold`, `document`, `language`,
-`task`, `version` (of the system). A relation that is registered under the name carries answers as usual; any other
-carries none. Where a source has several groups of one relation and system, each is a source of its own, clustered with
-the others, so that a cell's sample has one group per source.
+`task`, `version` (of the system), `attributes` (an object of what else is known of the source, by name). A relation
+that is registered under the name carries answers as usual; any other carries none. Where a source has several groups of
+one relation and system, each is a source of its own, clustered with the others, so that a cell's sample has one group
+per source.
 """
 
 import json
@@ -21,7 +22,7 @@ from sqlalchemy import Connection, Engine, select
 from audit.corpora.base import Row
 from audit.errors import AuditError
 from audit.files import read_text, refuse_bad_rows
-from audit.keys import digest, fingerprint, uniform
+from audit.keys import canonical, digest, fingerprint, uniform
 from audit.relations import Outcome
 from audit.runner.studies import add_sources, named_id
 from audit.store import group_id, input_ids, insert_new, table_of, tables
@@ -46,6 +47,7 @@ class Record:
     members: tuple[Input, ...]
     outputs: tuple[Output, ...]
     outcome: Outcome
+    attributes: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,8 @@ def _numbered(records: list[Record]) -> list[tuple[str, Record]]:
 
 def _store(connection: Connection, study_id: int, seed: int, numbered: list[tuple[str, Record]]) -> tuple[int, int]:
     rows = {
-        row: Row(row, record.members[0], record.gold, record.cluster or record.source_key) for row, record in numbered
+        row: Row(row, record.members[0], record.gold, record.cluster or record.source_key, record.attributes)
+        for row, record in numbered
     }
     drawn = sorted(((uniform(seed, row.key), row) for row in rows.values()), key=lambda one: (one[0], one[1].key))
     add_sources(connection, study_id, drawn)
@@ -260,6 +263,7 @@ def _record(line: int, value: object, content: str) -> Record:
         members,
         tuple(task.checked(_output(one)) for one in given),
         _VERDICTS[verdict],
+        _attributes(value.get("attributes", {})),
     )
 
 
@@ -286,6 +290,11 @@ def _agree(
     if first.cluster != record.cluster:
         raise AuditError(
             f"the document of this source is {record.cluster!r} here and {first.cluster!r} in line {first.line}"
+        )
+    if first.attributes != record.attributes:
+        raise AuditError(
+            f"the attributes of this source are {_short(dict(record.attributes))} here and "
+            f"{_short(dict(first.attributes))} in line {first.line}"
         )
     for one, output in zip(record.members, record.outputs, strict=True):
         before, line = outputs.setdefault((*system, one.key), (output, record.line))
@@ -316,6 +325,16 @@ def _input(value: object, name: str, language: str) -> Input:
     if not texts:
         raise AuditError(f"{name} holds []; it must be a text that is not empty")
     return Input.of(*texts, language=language)
+
+
+def _attributes(value: object) -> dict[str, str]:
+    """As texts, like the columns of a corpus file."""
+    if not isinstance(value, dict):
+        raise AuditError(f'attributes are {_short(value)}; they must be an object such as {{"length": 12}}')
+    found = {name: one if isinstance(one, str) else canonical(one) for name, one in value.items() if one is not None}
+    for name, one in found.items():
+        _refuse_letters(name + one, "attributes")
+    return found
 
 
 def _output(value: object) -> Output:

@@ -13,14 +13,25 @@ from scipy.special import betaln, gammaln, lambertw
 
 from audit.errors import AuditError
 from audit.statistics.allocation import effective_size, judged_size
-from audit.statistics.intervals import Interval
+from audit.statistics.bounded import Interval, check_counts
 
 ASYMPTOTIC_FROM = 30
 """Fewer observations than this get the whole range: the asymptotic sequence promises nothing at small n."""
+TIGHTEST_AT = 400.0
+"""Effective size at which the asymptotic sequence is tightest: the number of informative groups that differences of a
+few points need."""
+CORPUS_ONLY = (
+    "the interval 'sequence' is about this corpus, whose satisfied groups are judged one after the other; for the "
+    "target population choose auto or another fixed-n interval, or take the target corpus"
+)
+PRIOR_POSTERIOR = "prior-posterior sequence"
+"""The method of a cell's interval by `prior_posterior`."""
+HOLDS = "sequence: holds whenever judging stops"
+"""What signatures and reports say of intervals that are confidence sequences."""
 
 
 def asymptotic_half_width(
-    effective: ArrayLike, deviation: ArrayLike, confidence: float = 0.95, tightest_at: float = 400.0
+    effective: ArrayLike, deviation: ArrayLike, confidence: float = 0.95, tightest_at: float = TIGHTEST_AT
 ) -> np.ndarray:
     """Half-width of the asymptotic confidence sequence of a mean: arrays broadcast, in the unit of `deviation`.
 
@@ -41,7 +52,7 @@ def asymptotic_half_width(
 
 
 def asymptotic(
-    values: ArrayLike, population: int, confidence: float = 0.95, tightest_at: float = 400.0
+    values: ArrayLike, population: int, confidence: float = 0.95, tightest_at: float = TIGHTEST_AT
 ) -> tuple[float, float]:
     """Lower and upper end for the mean of `population` values, of which `values` (one dimension) were drawn at random.
 
@@ -61,9 +72,40 @@ def asymptotic(
         return float(seen.mean()), float(seen.mean())
     if n < ASYMPTOTIC_FROM:
         return -math.inf, math.inf
-    deviation = math.sqrt((np.square(seen - seen.mean()).sum() + 1) / (n + 1))
-    half = float(asymptotic_half_width(effective_size(n, population), deviation, confidence, tightest_at))
+    half = float(asymptotic_half_width(effective_size(n, population), _deviation(seen), confidence, tightest_at))
     return float(seen.mean()) - half, float(seen.mean()) + half
+
+
+def asymptotic_p(
+    values: ArrayLike, population: int, confidence: float = 0.95, tightest_at: float = TIGHTEST_AT
+) -> float:
+    """Always-valid p value for a mean of 0 of `population` values, of which `values` were drawn at random.
+
+    The dual of `asymptotic`: the least alpha at which that sequence, its r kept as `confidence` chose it, leaves out 0;
+    so it is at most 1 - confidence exactly where that sequence does. In the limit P(p <= alpha at any number of values)
+    <= alpha: one may look as often as one likes. 1 below `ASYMPTOTIC_FROM` values; where all are drawn the mean is
+    known and p is 1 or 0. Source: Johari, Koomen, Pekelis, Walsh, "Always valid inference" (Operations Research 70,
+    2022), section 3, with the mixture of `asymptotic_half_width`. Raises AuditError as `asymptotic` does.
+
+    >>> asymptotic_p(np.tile([-1.0, 1.0], 200), 100_000), round(asymptotic_p(np.tile([0, 0, 0, 1], 20), 1000), 4)
+    (1.0, 0.0003)
+    """
+    seen = np.asarray(values, float)
+    n = len(seen)
+    if n > population:
+        raise AuditError(f"{n} values of a population of {population} are impossible; allowed are 0 to {population}")
+    if n and n == population:
+        return float(seen.mean() == 0)
+    if n < ASYMPTOTIC_FROM:
+        return 1.0
+    v = float(effective_size(n, population))
+    x = v * _mixing(1 - _confidence(confidence)) / tightest_at
+    distance = float(np.square(seen.mean())) / _deviation(seen) ** 2
+    return min(1.0, math.exp(0.5 * math.log(x + 1) - distance * v * x / (2 * (x + 1))))
+
+
+def _deviation(seen: np.ndarray) -> float:
+    return math.sqrt((np.square(seen - seen.mean()).sum() + 1) / (len(seen) + 1))
 
 
 def sizes_for_sequence(
@@ -71,7 +113,7 @@ def sizes_for_sequence(
     population: ArrayLike,
     half_width: ArrayLike,
     confidence: float = 0.95,
-    tightest_at: float = 400.0,
+    tightest_at: float = TIGHTEST_AT,
 ) -> np.ndarray:
     """Values to draw until the asymptotic sequence has `half_width`: arrays broadcast -> whole numbers.
 
@@ -87,27 +129,27 @@ def sizes_for_sequence(
     return np.minimum(np.maximum(judged_size(high, total), np.minimum(ASYMPTOTIC_FROM, total)), total).astype(int)
 
 
-def prior_posterior(k: int, n: int, population: int, *, confidence: float = 0.95) -> Interval:
+def prior_posterior(k: int, n: int, population: int | None, *, confidence: float = 0.95) -> Interval:
     """Exact confidence sequence for the share of false groups: k false of n judged out of `population`.
 
     All K are kept whose posterior is more than alpha times their prior, which is uniform on 0..population. By Ville's
     inequality the true K is kept at every n at once with probability `confidence` at least; no approximation. Use it
-    for a cell's rate when its judging may stop at any time. Source: Waudby-Smith, Ramdas, "Confidence sequences for
-    sampling without replacement" (NeurIPS 2020), theorem 2.1. Raises AuditError on impossible counts.
+    for a cell's rate when its judging may stop at any time. It needs a finite population: this corpus. Source:
+    Waudby-Smith, Ramdas, "Confidence sequences for sampling without replacement" (NeurIPS 2020), theorem 2.1. Raises
+    AuditError on impossible counts, and where `population` is None.
 
     >>> prior_posterior(100, 400, 20_000).rounded(3)
     (0.182, 0.328)
     >>> prior_posterior(3, 10, 10).rounded(3)
     (0.3, 0.3)
     """
-    if not 0 <= k <= n <= population:
-        raise AuditError(f"{k} false of {n} judged of {population} satisfied groups is impossible")
-    _confidence(confidence)
-    method = "prior-posterior sequence"
+    if population is None:
+        raise AuditError(CORPUS_ONLY)
+    check_counts(k, n, population, confidence)
     if n == 0:
-        return Interval(0.0, 1.0, method)
+        return Interval(0.0, 1.0, PRIOR_POSTERIOR)
     fewest, most = _kept(k, n, population, 1 - confidence)
-    return Interval(min(fewest / population, k / n), max(most / population, k / n), method)
+    return Interval(min(fewest / population, k / n), max(most / population, k / n), PRIOR_POSTERIOR)
 
 
 def sizes_for_prior_posterior(

@@ -17,9 +17,10 @@ from typing import Literal
 
 import numpy as np
 
-from audit.errors import UnknownName
+from audit.errors import AuditError, UnknownName
 from audit.statistics.binomial import binomial_mid_p, clopper_pearson, jeffreys
 from audit.statistics.bounded import Estimator, Interval
+from audit.statistics.confidence_sequences import CORPUS_ONLY, prior_posterior
 from audit.statistics.hypergeometric import hypergeometric
 from audit.statistics.wilson import wilson
 
@@ -51,14 +52,21 @@ METHODS: dict[str, Estimator] = {
     "hypergeometric": partial(hypergeometric, mid=False),
     "clopper-pearson": clopper_pearson,
     "jeffreys": jeffreys,
+    "sequence": prior_posterior,
 }
 """Methods by the name that commands and signatures use."""
+SEQUENCE = "sequence"
+"""The one that holds at every number of judgements at once, so that one may look and stop at will; the others, fixed-n
+intervals, hold where the number was not chosen by looking at the results."""
 
 
-def get_method(name: str) -> Estimator:
-    """The method of this name. Raises UnknownName, which lists the known ones."""
+def get_method(name: str, target: Target = "corpus") -> Estimator:
+    """The method of this name. Raises UnknownName, which lists the known ones, and AuditError where it cannot be about
+    the target."""
     if name not in METHODS:
         raise UnknownName("interval method", name, list(METHODS))
+    if name == SEQUENCE and target == "population":
+        raise AuditError(CORPUS_ONLY)
     return METHODS[name]
 
 
@@ -74,20 +82,19 @@ def get_target(name: str) -> Target:
     raise UnknownName("target", name, list(TARGETS))
 
 
-def bounds(
+def intervals(
     k: Iterable[int],
     n: Iterable[int],
     population: Iterable[int | None],
     method: Estimator = choose,
     confidence: float = 0.95,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper rates of many cells: three sequences of one length -> two float arrays of that length.
+) -> list[Interval]:
+    """The intervals of many cells: three sequences of one length -> a list of that length.
 
     Equal cells are computed once, so a benchmark over thousands of redraws is cheap.
 
-    >>> low, high = bounds([0, 12], [20, 60], [400, 500])
-    >>> low.shape == high.shape == (2,)
-    True
+    >>> [one.method for one in intervals([0, 12], [20, 60], [400, 500])]
+    ['mid-p hypergeometric', 'wilson']
     """
     known: dict[tuple[int, int, int | None], Interval] = {}
     found = []
@@ -95,11 +102,29 @@ def bounds(
         if cell not in known:
             known[cell] = method(*cell, confidence=confidence)
         found.append(known[cell])
+    return found
+
+
+def bounds(
+    k: Iterable[int],
+    n: Iterable[int],
+    population: Iterable[int | None],
+    method: Estimator = choose,
+    confidence: float = 0.95,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper rates of many cells: as `intervals`, but two float arrays.
+
+    >>> low, high = bounds([0, 12], [20, 60], [400, 500])
+    >>> low.shape == high.shape == (2,)
+    True
+    """
+    found = intervals(k, n, population, method, confidence)
     return np.array([each.low for each in found], float), np.array([each.high for each in found], float)
 
 
 __all__ = [
     "METHODS",
+    "SEQUENCE",
     "TARGETS",
     "Estimator",
     "Interval",
@@ -111,6 +136,7 @@ __all__ = [
     "get_method",
     "get_target",
     "hypergeometric",
+    "intervals",
     "jeffreys",
     "wilson",
 ]

@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import bdtr, ndtr, ndtri
 
 from audit.errors import AuditError
+from audit.statistics.confidence_sequences import CORPUS_ONLY, asymptotic, asymptotic_p
 from audit.statistics.intervals import Target
 
 
@@ -22,8 +23,9 @@ class PairedDifference:
     """SR_g of system `one` minus that of `other` (columns), over the groups that apply to both.
 
     `low` and `high` are its interval, `p` tests that there is no difference, `p_holm` is adjusted for all pairs;
-    `mcnemar_p` is the exact McNemar test on the judged groups alone. `only_one` and `only_other` count the judged
-    groups that are genuine for just one of them. None where nothing was judged: `reason` says so.
+    `mcnemar_p` is the exact McNemar test on the judged groups alone, None where one may stop at will: it needs a number
+    that was fixed before. `only_one` and `only_other` count the judged groups that are genuine for just one of them.
+    None where nothing was judged: `reason` says so.
     """
 
     one: int
@@ -63,7 +65,11 @@ def informative(satisfied: np.ndarray, outputs: np.ndarray) -> np.ndarray:
 
 
 def paired_differences(
-    genuine: np.ndarray, decides: np.ndarray, target: Target = "corpus", confidence: float = 0.95
+    genuine: np.ndarray,
+    decides: np.ndarray,
+    target: Target = "corpus",
+    confidence: float = 0.95,
+    sequence: bool = False,
 ) -> list[PairedDifference]:
     """The difference of SR_g for every pair of systems, Holm-adjusted.
 
@@ -74,8 +80,13 @@ def paired_differences(
     judged; its interval inverts Tango's score test, which at 0 is McNemar's, with the effective sample size
     n (N - 1) / (N - n) for the corpus; for the population the share of informative groups adds its own variance.
     When all informative groups are judged the corpus' difference is known: the interval is a point and p 0 or 1.
-    Raises AuditError on different shapes or other values. Source: Tango, Statistics in Medicine 17 (1998); Holm,
-    Scandinavian Journal of Statistics 6 (1979); McNemar, Psychometrika 12 (1947).
+
+    With `sequence` the interval holds whenever judging stops: the asymptotic confidence sequence of the mean over the
+    informative groups (`confidence_sequences.asymptotic`), scaled likewise, and p is the always-valid one that goes
+    with it. Both are cut to what the groups that are not judged leave possible, which is all there is below 30 judged
+    ones. For the corpus only. Raises AuditError on different shapes, other values, and a sequence for the population.
+    Source: Tango, Statistics in Medicine 17 (1998); Holm, Scandinavian Journal of Statistics 6 (1979); McNemar,
+    Psychometrika 12 (1947); for sequences see `confidence_sequences`.
 
     >>> genuine = np.array([[1, 0], [1, 0], [0, 0], [1, 1]], float)
     >>> found = paired_differences(genuine, np.array([True, True, True, False]))[0]
@@ -88,12 +99,14 @@ def paired_differences(
             f"settled groups of shape {genuine.shape} and a mask of shape {decides.shape}; "
             "needed are (groups, systems) and (groups,)"
         )
+    if sequence and target == "population":
+        raise AuditError(CORPUS_ONLY)
     if not np.isin(genuine[~np.isnan(genuine)], (0.0, 1.0)).all():
         raise AuditError("a settled group is 1 (genuine) or 0 (false or violated), or NaN where it is not settled")
     groups, systems = genuine.shape
     judged = genuine[decides & ~np.isnan(genuine).any(axis=1)]
     found = [
-        _difference(judged, pair, int(decides.sum()), groups, target, confidence)
+        _difference(judged, pair, int(decides.sum()), groups, target, confidence, sequence)
         for pair in combinations(range(systems), 2)
     ]
     known = [at for at, one in enumerate(found) if one.p is not None]
@@ -128,7 +141,13 @@ def mcnemar(only_one: int, only_other: int) -> float:
 
 
 def _difference(
-    judged: np.ndarray, pair: tuple[int, int], population: int, groups: int, target: Target, confidence: float
+    judged: np.ndarray,
+    pair: tuple[int, int],
+    population: int,
+    groups: int,
+    target: Target,
+    confidence: float,
+    sequence: bool,
 ) -> PairedDifference:
     one, other = pair
     n = len(judged)
@@ -144,7 +163,16 @@ def _difference(
     mean = (b - c) / n
     if target == "corpus" and n == population:
         known = share * mean
-        return PairedDifference(one, other, known, known, known, float(b == c), None, mcnemar(b, c), *counts)
+        test = None if sequence else mcnemar(b, c)
+        return PairedDifference(one, other, known, known, known, float(b == c), None, test, *counts)
+    if sequence:
+        values = judged[:, one] - judged[:, other]
+        low, high = asymptotic(values, population, confidence)
+        # Those that are not judged add at most 1 each to either side, whatever they are.
+        least, most = ((b - c + side * (population - n)) / population for side in (-1, 1))
+        p = asymptotic_p(values, population, confidence) if least <= 0 <= most else 0.0
+        ends = (share * max(low, least), share * min(high, most))
+        return PairedDifference(one, other, share * mean, *ends, p, None, None, *counts)
     weight = (population - 1) / (population - n) if target == "corpus" else 1.0
     z = float(ndtri((1 + confidence) / 2))
     low, high = _tango(b * weight, c * weight, n * weight, z)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv, ndtr
 
+from audit.statistics.allocation import effective_size
 from audit.statistics.intervals import Target
 
 DRAWS = 10_000
@@ -26,8 +27,13 @@ def genuine_draws(
     SR_o is drawn too, from Beta(satisfied + 1/2, violated + 1/2). `correlation` (cells, cells), of a cluster bootstrap
     over sources, joins the cells by a normal copula; without it they are independent, which makes the differences of
     systems on the same inputs look less sure than they are. A cell without satisfied groups has SR_g = 0 for the
-    corpus; one without judged groups, or whose counts are missing, has no posterior. Source: Gelman et al., Bayesian
-    Data Analysis (2013), sections 2.4 and 8.3.
+    corpus; one without judged groups, or whose counts are missing, has no posterior.
+
+    A cell with a `gain` above 1 (columns `gain` and `fs_rate`, optional; for the corpus) was estimated with proxies:
+    its judged groups are worth `gain` times as many. The share of all its satisfied groups that are false is then drawn
+    from Beta(m R_FS + 1/2, m (1 - R_FS) + 1/2), m = gain n (N - 1) / (N - n), within what the judged groups leave
+    possible: the spread of that estimate, by the effective size of drawing without replacement. Source: Gelman et al.,
+    Bayesian Data Analysis (2013), sections 2.4 and 8.3.
 
     >>> frame = pd.DataFrame({"satisfied": [8, 8], "violated": [2, 2], "judged": [8, 0], "false": [4, 0]})
     >>> genuine_draws(frame, draws=2).tolist()
@@ -42,6 +48,7 @@ def genuine_draws(
         scores = scores @ (vectors * np.sqrt(np.clip(values, 0.0, None))).T
     observed = rng.random((draws, len(cells))) if target == "population" else None
     shares = ndtr(GRID)
+    gains = cells["gain"].to_numpy(float, na_value=np.nan) if "gain" in cells else np.full(len(cells), np.nan)
     found = np.full((draws, len(cells)), np.nan)
     for at in range(len(cells)):
         s, v, n, k = satisfied[at], violated[at], judged[at], false[at]
@@ -49,6 +56,11 @@ def genuine_draws(
             continue
         if s == 0 and target == "corpus":
             found[:, at] = 0.0
+        elif n > 0 and gains[at] > 1 and target == "corpus":
+            size, mean = gains[at] * float(effective_size(n, s)), float(cells["fs_rate"].iloc[at])
+            curve = betaincinv(size * mean + 0.5, size * (1 - mean) + 0.5, shares)
+            share = np.clip(np.interp(scores[:, at], GRID, curve), k / s, 1 - (n - k) / s)
+            found[:, at] = s * (1 - share) / (s + v)
         elif n > 0:
             rate = np.interp(scores[:, at], GRID, betaincinv(k + 0.5, n - k + 0.5, shares))
             if observed is None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
@@ -126,7 +127,8 @@ def adjusted(values: ArrayLike, proxy_of_sample: ArrayLike, proxy_mean: ArrayLik
 def disagreement(labels: Mapping[str, ArrayLike], system: str) -> np.ndarray:
     """The share of the other systems whose label differs from this one's: a proxy in [0, 1], one value a group.
 
-    `labels` has for each system its labels of the same groups (None: the system has none there, and does not vote).
+    `labels` has for each system its labels of the same groups, or numbers that stand for them (None or NaN: the system
+    has none there, and does not vote).
     Where no other system has a label the proxy is 0.5. Raises AuditError for an unknown system or unequal lengths.
 
     >>> disagreement({"a": ["+", "-"], "b": ["+", "+"], "c": ["-", None]}, "a").tolist()
@@ -134,14 +136,14 @@ def disagreement(labels: Mapping[str, ArrayLike], system: str) -> np.ndarray:
     """
     if system not in labels:
         raise AuditError(f"no labels of system {system!r}; there are those of {', '.join(labels)}")
-    own = np.asarray(labels[system], object)
-    others = [np.asarray(values, object) for name, values in labels.items() if name != system]
+    own = np.asarray(labels[system])
+    others = [np.asarray(values) for name, values in labels.items() if name != system]
     if any(len(one) != len(own) for one in others):
         raise AuditError("the systems' labels have different lengths; each needs one label or None a group")
     votes = np.zeros(len(own))
     against = np.zeros(len(own))
     for one in others:
-        known = np.array([label is not None for label in one], bool)
+        known = pd.notna(one)
         votes += known
         against += known & (one != own)
     return np.divide(against, votes, out=np.full(len(own), 0.5), where=votes > 0)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError
-from audit.statistics.intervals import Estimator, Target, bounds, choose
+from audit.statistics.intervals import Estimator, Target, choose, intervals
 
 COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false")
 """Columns of counts that `with_rates` expects."""
@@ -23,13 +23,15 @@ RATES = (
     "sr_genuine_high",
     "vr_genuine",
 )
-"""Columns that `with_rates` adds, fractions or NaN."""
+"""Columns that `with_rates` adds, fractions or NaN; beside them `method`, the name of each R_FS interval, or None."""
+ESTIMATES = ("estimate", "low", "high", "method", "gain", "method_reason")
+"""Columns that `with_estimates` expects."""
 
 
 def with_rates(
     cells: pd.DataFrame, interval: Estimator = choose, confidence: float = 0.95, target: Target = "corpus"
 ) -> pd.DataFrame:
-    """The cells with the columns `RATES` added; other columns, the index and the order of rows are kept.
+    """The cells with the columns `RATES` and `method` added; other columns, the index and the order of rows are kept.
 
     `judged` is a simple random sample of the cell's satisfied groups, `false` of them are false satisfactions. With the
     target `corpus` its satisfied groups are the population (finite population correction), and SR_o is known exactly,
@@ -65,16 +67,13 @@ def with_rates(
     checked = satisfied + violated
     sr_observed = _ratio(satisfied, checked, _numbers(cells, "sr_observed"))
     fs_rate = _ratio(false, judged, _numbers(cells, "fs_rate"))
-    fs_low, fs_high = _intervals(false, judged, satisfied if target == "corpus" else None, interval, confidence)
-    # Where nothing is satisfied SR_g is 0 whatever R_FS would be: the product must not inherit the unknown.
+    fs_low, fs_high, methods = _intervals(
+        false, judged, satisfied if target == "corpus" else None, interval, confidence
+    )
     nothing = sr_observed == 0
-    correct = {
-        "sr_genuine": np.where(nothing, 0.0, sr_observed * (1 - fs_rate)),
-        "sr_genuine_low": np.where(nothing, 0.0, sr_observed * (1 - fs_high)),
-        "sr_genuine_high": np.where(nothing, 0.0, sr_observed * (1 - fs_low)),
-    }
+    correct = _genuine(sr_observed, fs_rate, fs_low, fs_high)
     if target == "population":
-        sr_low, sr_high = _intervals(satisfied, checked, None, interval, confidence)
+        sr_low, sr_high, _ = _intervals(satisfied, checked, None, interval, confidence)
         down = np.hypot((1 - fs_rate) * (sr_observed - sr_low), sr_observed * (fs_high - fs_rate))
         up = np.hypot((1 - fs_rate) * (sr_high - sr_observed), sr_observed * (fs_rate - fs_low))
         correct["sr_genuine_low"] = np.where(nothing, 0.0, np.maximum(correct["sr_genuine"] - down, 0.0))
@@ -84,7 +83,51 @@ def with_rates(
     vr_genuine = np.where(nothing, vr_observed, vr_observed + sr_observed * fs_rate)
     added = {"sr_observed": sr_observed, "vr_observed": vr_observed, "fs_rate": fs_rate}
     added |= {"fs_low": fs_low, "fs_high": fs_high, **correct, "vr_genuine": vr_genuine}
-    return cells.assign(**{name: added[name] for name in RATES})
+    return cells.assign(**{name: added[name] for name in RATES}, method=methods)
+
+
+def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
+    """The cells of `with_rates` for the target `corpus`, with R_FS estimated otherwise, such as by proxies.
+
+    `estimates` has a row for each cell, in the same order, and the columns `ESTIMATES`: R_FS, the ends of its interval
+    (NaN: not known), the method's name, the variance without proxies over that with them, and why a proxy was not
+    used (None: all were). SR_g and VR_g follow from it; `method`, `gain` and `method_reason` become columns. Raises
+    AuditError where rows or columns are missing.
+
+    >>> cell = dict(satisfied=80, violated=20, judged=40, false=20)
+    >>> row = dict(estimate=0.25, low=0.2, high=0.5, method="PPI++", gain=2.0, method_reason=None)
+    >>> found = with_estimates(with_rates(pd.DataFrame([cell])), pd.DataFrame([row])).iloc[0]
+    >>> round(float(found["sr_genuine"]), 6), float(found["sr_genuine_low"]), found["method"]
+    (0.6, 0.4, 'PPI++')
+    """
+    missing = [name for name in ESTIMATES if name not in estimates]
+    if missing or len(estimates) != len(cells):
+        raise AuditError(
+            f"{len(estimates)} estimates for {len(cells)} cells; each cell needs one, with {', '.join(ESTIMATES)}"
+        )
+    fs_rate, fs_low, fs_high = (_numbers(estimates, name) for name in ("estimate", "low", "high"))
+    sr_observed, vr_observed = (_numbers(cells, name) for name in ("sr_observed", "vr_observed"))
+    return cells.assign(
+        fs_rate=fs_rate,
+        fs_low=fs_low,
+        fs_high=fs_high,
+        **_genuine(sr_observed, fs_rate, fs_low, fs_high),
+        vr_genuine=np.where(sr_observed == 0, vr_observed, vr_observed + sr_observed * fs_rate),
+        **{name: estimates[name].to_numpy() for name in ("method", "gain", "method_reason")},
+    )
+
+
+def _genuine(
+    sr_observed: np.ndarray, fs_rate: np.ndarray, fs_low: np.ndarray, fs_high: np.ndarray
+) -> dict[str, np.ndarray]:
+    """SR_g and its ends where SR_o is known exactly."""
+    # Where nothing is satisfied SR_g is 0 whatever R_FS would be: the product must not inherit the unknown.
+    nothing = sr_observed == 0
+    return {
+        "sr_genuine": np.where(nothing, 0.0, sr_observed * (1 - fs_rate)),
+        "sr_genuine_low": np.where(nothing, 0.0, sr_observed * (1 - fs_high)),
+        "sr_genuine_high": np.where(nothing, 0.0, sr_observed * (1 - fs_low)),
+    }
 
 
 def _numbers(cells: pd.DataFrame, name: str) -> np.ndarray:
@@ -103,11 +146,13 @@ def _ratio(part: np.ndarray, whole: np.ndarray, given: np.ndarray) -> np.ndarray
 
 def _intervals(
     hits: np.ndarray, drawn: np.ndarray, size: np.ndarray | None, interval: Estimator, confidence: float
-) -> tuple[np.ndarray, np.ndarray]:
-    low, high = np.full(len(drawn), np.nan), np.full(len(drawn), np.nan)
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Both ends, NaN where there is no interval, and the methods' names, None there."""
+    low, high, methods = np.full(len(drawn), np.nan), np.full(len(drawn), np.nan), np.full(len(drawn), None, object)
     usable = ~np.isnan(hits) & ~np.isnan(drawn) & (drawn != 0)
     known = np.flatnonzero(usable if size is None else usable & ~np.isnan(size))
     k, n = (values[known].astype(int).tolist() for values in (hits, drawn))
     population = [None] * len(known) if size is None else size[known].astype(int).tolist()
-    low[known], high[known] = bounds(k, n, population, interval, confidence)
-    return low, high
+    for at, one in zip(known, intervals(k, n, population, interval, confidence), strict=True):
+        low[at], high[at], methods[at] = one.low, one.high, one.method
+    return low, high, methods

@@ -15,6 +15,8 @@ import pandas as pd
 from redraws import CELL, SOURCES, SYSTEMS, population
 from sqlalchemy import select
 
+from audit.reports.study import study_report
+from audit.sampling.draw import Size, draw
 from audit.statistics.allocation import width_targeted
 from audit.statistics.confidence_sequences import asymptotic, prior_posterior
 from audit.statistics.intervals import METHODS
@@ -139,6 +141,46 @@ def contests(truth, labels, redraws=REDRAWS, goal="order"):
     return frame.groupby("relation", sort=False).mean()
 
 
+REPORTS = {
+    "auto": {},
+    "--proxy disagreement": {"proxies": ["disagreement"]},
+    "--proxy low_confidence": {"proxies": ["low_confidence"]},
+    "--proxy disagreement,low_confidence": {"proxies": ["disagreement", "low_confidence"]},
+    "--interval sequence": {"interval": "sequence"},
+}
+
+
+def reported(path, truth, redraws=REDRAWS, per_cell=JUDGED, options=REPORTS):
+    """What `audit report` says of the database of `truth`, redrawn: a frame by options.
+
+    Columns: error (mean over cells of the absolute mean error), held (coverage), worst (of a cell), width, gain (median
+    over cells and redraws where proxies were used), used (share of those).
+    """
+    engine = open_store(str(path))
+    true = truth.groupby(["relation", "system"])["false"].agg(["mean", "size"])
+    true = true[true["size"] > per_cell]["mean"]
+    rows = []
+    for redraw in range(redraws):
+        draw(engine, 1, Size(per_relation=per_cell), seed=5_000 + redraw)
+        for name, chosen in options.items():
+            for cell in study_report(engine, "gold", **chosen)["cells"]:
+                key = (cell["relation"], cell["system"])
+                if key in true.index:
+                    held = cell["fs_low"] - 1e-12 <= true[key] <= cell["fs_high"] + 1e-12
+                    width = cell["fs_high"] - cell["fs_low"]
+                    rows.append((name, *key, cell["fs_rate"] - true[key], held, width, cell["gain"]))
+    frame = pd.DataFrame(rows, columns=["options", "relation", "system", "error", "held", "width", "gain"])
+    frame["gain"] = pd.to_numeric(frame["gain"])
+    by_cell = frame.groupby(["options", "relation", "system"], sort=False)[["error", "held", "width"]].mean()
+    summary = by_cell.assign(error=by_cell["error"].abs()).groupby("options", sort=False).mean()
+    powered = frame[frame["gain"] > 1].groupby("options", sort=False)["gain"]
+    return summary.assign(
+        worst=by_cell.groupby("options", sort=False)["held"].min(),
+        gain=powered.median(),
+        used=powered.size() / frame.groupby("options", sort=False).size(),
+    )
+
+
 def measure(path, redraws=REDRAWS, systems=SYSTEMS, sources=SOURCES):
     """Both tables, and the areas under the ROC curves of the proxies."""
     truth = population(path, systems, sources)
@@ -160,7 +202,9 @@ def main():
     parser.add_argument("--redraws", type=int, default=REDRAWS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        summary, decided, areas, number = measure(Path(folder) / "real.db", arguments.redraws)
+        path = Path(folder) / "real.db"
+        summary, decided, areas, number = measure(path, arguments.redraws)
+        reports = reported(path, population(path), arguments.redraws)
     print(f"{number} cells with more than {JUDGED} groups; AUC of the proxies: {areas}\n")
     print("| estimator | mean absolute bias | root mean squared error | coverage | worst cell | mean width |")
     print("|---|---|---|---|---|---|")
@@ -169,6 +213,12 @@ def main():
     print("\n| relation | groups | judged until decided | right | intervals that hold |\n|---|---|---|---|---|")
     for name, one in decided.iterrows():
         print(f"| {name} | {one.groups:.0f} | {one.judged:.0f} | {one.right:.3f} | {one.held:.3f} |")
+    print("\n| `audit report` | mean absolute bias | coverage | worst cell | mean width | proxies used | median gain |")
+    print("|---|---|---|---|---|---|---|")
+    for name, one in reports.iterrows():
+        gain = "–" if pd.isna(one.gain) else f"{one.gain:.2f}"
+        used = "–" if pd.isna(one.used) else f"{one.used:.3f}"
+        print(f"| {name} | {one.error:.4f} | {one.held:.3f} | {one.worst:.3f} | {one.width:.3f} | {used} | {gain} |")
 
 
 if __name__ == "__main__":

@@ -292,3 +292,27 @@ def test_an_import_that_fails_half_way_leaves_nothing(file, engine, content, mon
     with pytest.raises(AuditError, match="at most 1023 relations and systems"):
         take(engine, file(*[row | {"follow_ups": [f"Follow-up {n}."]} for n, row in enumerate(many)]))
     assert content(engine) == before
+
+
+def test_attributes_are_kept_with_the_source(engine, file):
+    take(engine, file(GROUP | {"attributes": {"length": 12, "by": "ann", "none": None}}))
+    source = table_of(tables.Source)
+    with engine.connect() as connection:
+        assert connection.execute(select(source.c.attributes)).scalar_one() == {"length": "12", "by": "ann"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([GROUP | {"attributes": [1]}], 'attributes are [1]; they must be an object such as {"length": 12}'),
+        ([GROUP | {"attributes": {"a": "\0"}}], "attributes holds a NUL byte"),
+        (
+            [GROUP | {"attributes": {"a": 1}}, GROUP | {"system": "b", "attributes": {"a": 2}}],
+            "the attributes of this source are {'a': '2'} here and {'a': '1'} in line 1",
+        ),
+    ],
+)
+def test_bad_attributes_are_refused(file, rows, says):
+    with pytest.raises(BadRow) as caught:
+        read_run(file(*rows))
+    assert says in str(caught.value)

@@ -12,6 +12,7 @@ from audit.errors import AuditError
 from audit.statistics.confidence_sequences import (
     asymptotic,
     asymptotic_half_width,
+    asymptotic_p,
     prior_posterior,
     sizes_for_prior_posterior,
     sizes_for_sequence,
@@ -82,6 +83,32 @@ def test_a_fixed_interval_does_not_hold_at_all_looks_and_the_asymptotic_sequence
     assert sequence / 300 <= 0.05
 
 
+def test_always_valid_p_worked_by_hand():
+    # 100 of 10,000 values, 30 of them 1, the others 0: v = 100 x 9999 / 9900 = 101; variance (100 x .3 x .7 + 1) / 101.
+    # x = v r^2 with 400 r^2 = 8.2136... (see above); p = sqrt(x + 1) exp(-.3^2 / variance x v x / (2 (x + 1))).
+    mixing = 8.0
+    for _ in range(100):
+        mixing = math.log(mixing + 1) - 2 * math.log(0.05)
+    v, variance = 101.0, 22 / 101
+    x = v * mixing / 400
+    expected = math.sqrt(x + 1) * math.exp(-0.09 / variance * v * x / (2 * (x + 1)))
+    assert asymptotic_p([1.0] * 30 + [0.0] * 70, 10_000) == pytest.approx(expected, rel=1e-9)
+    assert asymptotic_p([1.0] * 29, 10_000) == 1.0
+    assert (asymptotic_p([1.0, -1.0], 2), asymptotic_p([1.0, 1.0], 2)) == (1.0, 0.0)
+
+
+@given(st.integers(0, 150), st.integers(0, 150), st.integers(0, 150), st.integers(1, 2000), st.floats(0.5, 0.99))
+def test_p_is_below_alpha_exactly_where_the_sequence_leaves_out_0(plus, minus, nothing, more, confidence):
+    values = np.repeat([1.0, -1.0, 0.0], [plus, minus, nothing])
+    if len(values) < 30:
+        return
+    low, high = asymptotic(values, len(values) + more, confidence)
+    p = asymptotic_p(values, len(values) + more, confidence)
+    assert 0 <= p <= 1
+    if abs(low) > 1e-9 and abs(high) > 1e-9:
+        assert (p < 1 - confidence) == (low > 0 or high < 0)
+
+
 def test_sizes_reach_their_half_width():
     n = int(sizes_for_sequence(0.5, 1000, 0.05))
     ends = [asymptotic_half_width(size * 999 / (1000 - size), 0.5) for size in (n - 1, n)]
@@ -98,6 +125,8 @@ def test_sizes_reach_their_half_width():
         (lambda: prior_posterior(3, 2, 10), "3 false of 2 judged"),
         (lambda: prior_posterior(1, 2, 10, confidence=0), "confidence 0"),
         (lambda: asymptotic([1.0, 0.0], 1), "2 values of a population of 1"),
+        (lambda: asymptotic_p([1.0, 0.0], 1), "2 values of a population of 1"),
+        (lambda: asymptotic_p([1.0] * 40, 100, confidence=1), "confidence 1"),
     ],
 )
 def test_impossible_numbers_are_named(call, says):

@@ -154,5 +154,5 @@ def test_bounds_are_those_of_each_cell():
 
 def test_methods_by_name():
     assert get_method("hypergeometric")(2, 10, 50) == Interval(2 / 50, 26 / 50, "exact hypergeometric")
-    with pytest.raises(UnknownName, match="auto, clopper-pearson, hypergeometric, jeffreys, midp, wilson"):
+    with pytest.raises(UnknownName, match="auto, clopper-pearson, hypergeometric, jeffreys, midp, sequence, wilson"):
         get_method("wald")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from audit.errors import AuditError
+from audit.statistics.confidence_sequences import asymptotic, asymptotic_p
 from audit.statistics.paired import holm, informative, mcnemar, paired_differences
 
 
@@ -118,3 +119,48 @@ def test_wrong_arrays_are_refused():
         paired_differences(np.ones((2, 2)), np.ones(3, bool))
     with pytest.raises(AuditError, match="1 \\(genuine\\) or 0"):
         paired_differences(np.full((2, 2), 0.5), np.ones(2, bool))
+
+
+def judged(b, c, n, groups=400, deciding=200):
+    """`genuine` and `decides` where b of n judged groups are genuine for the first system only, c for the other."""
+    genuine = np.full((groups, 2), np.nan)
+    genuine[:n] = 0
+    genuine[:b, 0] = 1
+    genuine[b : b + c, 1] = 1
+    return genuine, np.arange(groups) < deciding
+
+
+def test_a_sequence_is_the_asymptotic_one_scaled():
+    found = paired_differences(*judged(40, 10, 100), sequence=True)[0]
+    values = np.repeat([1.0, -1.0, 0.0], [40, 10, 50])
+    low, high = asymptotic(values, 200)
+    # Half of the groups decide: everything is halved.
+    assert (found.difference, found.low, found.high) == pytest.approx((0.15, low / 2, high / 2))
+    assert found.p == pytest.approx(asymptotic_p(values, 200))
+    assert found.p_holm == found.p
+    assert found.mcnemar_p is None
+    fixed = paired_differences(*judged(40, 10, 100))[0]
+    assert found.low < fixed.low < fixed.high < found.high
+    assert fixed.p < found.p
+
+
+@given(st.integers(0, 200), st.integers(0, 200), st.integers(0, 200))
+def test_a_sequence_never_says_what_cannot_be_and_holds_its_estimate(b, c, n):
+    n = min(n, 200)
+    b = min(b, n)
+    c = min(c, n - b)
+    found = paired_differences(*judged(b, c, n), sequence=True)[0]
+    if not n:
+        assert found.difference is found.low is found.p is None
+        return
+    # The 200 - n others add 1 each to one side or the other at most; 400 groups in all.
+    assert (b - c - (200 - n)) / 400 - 1e-12 <= found.low <= found.difference <= found.high + 1e-12
+    assert found.high <= (b - c + 200 - n) / 400 + 1e-12
+    assert (found.p < 0.05) == (found.low > 1e-12 or found.high < -1e-12) or n == 200
+    if n == 200:
+        assert found.low == found.high == found.difference == pytest.approx((b - c) / 400)
+
+
+def test_a_sequence_is_for_the_corpus():
+    with pytest.raises(AuditError, match="'sequence' is about this corpus"):
+        paired_differences(*judged(1, 1, 30), "population", sequence=True)

@@ -69,7 +69,7 @@ def test_columns_index_and_order_are_kept():
     found = with_rates(frame.assign(note=["x", "y"]))
     assert found.index.tolist() == ["b", "a"]
     assert found["note"].tolist() == ["x", "y"]
-    assert found.columns.tolist() == [*frame.columns, "note", *RATES]
+    assert found.columns.tolist() == [*frame.columns, "note", *RATES, "method"]
     assert "sr_observed" not in frame
 
 

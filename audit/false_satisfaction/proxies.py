@@ -1,0 +1,245 @@
+"""Proxies of every satisfied group of a cell: numbers that go with being false and that nobody had to judge.
+
+`disagreement` and `low_confidence` come from the outputs of a run; any other proxy is a numeric column of the user's,
+kept with the sources (`source.attributes`). What `audit.statistics.prediction_powered` takes.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Connection, Engine, Select, and_, func, select
+
+from audit.errors import AuditError, UnknownName
+from audit.false_satisfaction.cells import Counted
+from audit.false_satisfaction.settling import COUNTED, State
+from audit.relations import Outcome
+from audit.statistics.prediction_powered import disagreement, low_confidence
+from audit.store import table_of, tables
+
+BUILT_IN = ("disagreement", "low_confidence")
+"""Proxies that need no column. A column of the same name is not used."""
+_ROWS = 50_000
+"""Rows that are held as Python objects at once; all else is arrays."""
+
+
+@dataclass(frozen=True)
+class CellProxies:
+    """The proxies of one cell of which something is judged.
+
+    `names` are those that the cell has, p of them; `left_out` says why it lacks the others. `truth` (n,) is 1 for a
+    false satisfaction, 0 for a true one, over the settled beginning of the draw in its order; `of_sample` (n, p) are
+    the proxies of these groups, `of_population` (N, p) those of all satisfied groups of the cell.
+    """
+
+    study: int
+    relation: int
+    system: int
+    names: tuple[str, ...]
+    left_out: Mapping[str, str]
+    truth: np.ndarray
+    of_sample: np.ndarray
+    of_population: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """What the systems of a study said: rows are inputs, columns systems, and a last row of inputs without outputs."""
+
+    inputs: np.ndarray
+    systems: np.ndarray
+    against: np.ndarray
+    """The share of the other systems whose output differs."""
+    scores: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The ids of a study's sources, ascending, and by name the user's columns in that order."""
+
+    sources: np.ndarray
+    values: Mapping[str, np.ndarray]
+
+
+def cell_proxies(engine: Engine, counted: Counted, names: Sequence[str]) -> Iterator[CellProxies]:
+    """The proxies `names` of every cell of which a group is judged, relation by relation; memory is linear in groups.
+
+    `disagreement` of a group is the share of the study's other systems whose label (or text) differs from this one's,
+    mean over the group's counted members; systems without an output do not vote. `low_confidence` is 1 - the least
+    score over them; a system without scores, or with one score for everything, has none. Raises UnknownName, which
+    lists the columns there are, and AuditError where a value of a column is not a number, which names its row.
+    """
+    asked = [name for name in names if name not in BUILT_IN]
+    with engine.connect() as connection:
+        studies = [int(str(one["id"])) for one in counted.studies]
+        columns = _user_columns(connection, counted, asked) if asked else {}
+        judged = counted.drawn[counted.drawn["judged"]]
+        for study in studies:
+            some = judged[judged["study_id"] == study]
+            if some.empty:
+                continue
+            systems = counted.keys.loc[counted.keys["study_id"] == study, "system_id"].unique()
+            said = _outputs(connection, study, np.sort(systems)) if set(names) & set(BUILT_IN) else None
+            for relation in some["relation_id"].unique():
+                beginning = some[some["relation_id"] == relation]
+                yield from _of_relation(connection, study, int(relation), beginning, names, said, columns.get(study))
+
+
+def _of_relation(
+    connection: Connection,
+    study: int,
+    relation: int,
+    judged: pd.DataFrame,
+    names: Sequence[str],
+    said: _Outputs | None,
+    columns: _Columns | None,
+) -> Iterator[CellProxies]:
+    group, verdict, member = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Member)
+    here = and_(group.c.study_id == study, group.c.relation_id == relation)
+    satisfied = select(group.c.id, verdict.c.system_id, group.c.source_id).join(
+        verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED))
+    )
+    groups, of_system, sources = _read(connection, satisfied.where(here).order_by(group.c.id), "qqq")
+    ids, against, least = np.empty(0, int), np.empty((0, 0)), np.empty((0, 0))
+    if said is not None:
+        members = select(member.c.group_id, member.c.input_id).join(group, group.c.id == member.c.group_id)
+        in_rate = member.c.role.in_(COUNTED)
+        of_group, inputs = _read(connection, members.where(here, in_rate).order_by(member.c.group_id), "qq")
+        ids, start, size = np.unique(of_group, return_index=True, return_counts=True)
+        at = _places(said.inputs, inputs)
+        against = np.add.reduceat(said.against[at], start, axis=0) / size[:, None]
+        least = np.minimum.reduceat(said.scores[at], start, axis=0)
+    for system, beginning in judged.groupby("system_id", sort=False):
+        mine = of_system == system
+        values: dict[str, np.ndarray] = {}
+        left_out: dict[str, str] = {}
+        for name in names:
+            if name in BUILT_IN and said is not None:
+                column = int(np.searchsorted(said.systems, system))
+                rows = np.searchsorted(ids, groups[mine])
+                if name == "disagreement":
+                    values[name] = against[rows, column]
+                elif reason := _no_confidence(said.scores[:-1, column], least[rows, column]):
+                    left_out[name] = reason
+                else:
+                    values[name] = low_confidence(least[rows, column])
+            elif columns is not None and name in columns.values:
+                values[name] = columns.values[name][np.searchsorted(columns.sources, sources[mine])]
+            else:
+                left_out[name] = "the corpus has no such column"
+        population = np.column_stack(list(values.values())) if values else np.empty((int(mine.sum()), 0))
+        places = np.searchsorted(groups[mine], beginning["group_id"].to_numpy())
+        truth = (beginning["state"] == State.FALSE).to_numpy(float)
+        yield CellProxies(
+            study, relation, int(str(system)), tuple(values), left_out, truth, population[places], population
+        )
+
+
+def _no_confidence(scores: np.ndarray, of_groups: np.ndarray) -> str:
+    """Why a system's scores are no proxy; empty where they are."""
+    if np.isnan(of_groups).any():
+        return "the system has outputs without a score"
+    given = scores[~np.isnan(scores)]
+    return "the system gives every output the same score" if given.min() == given.max() else ""
+
+
+def _outputs(connection: Connection, study: int, systems: np.ndarray) -> _Outputs:
+    output, member, group = table_of(tables.Output), table_of(tables.Member), table_of(tables.Group)
+    inside = (
+        select(member.c.input_id)
+        .join(group, group.c.id == member.c.group_id)
+        .where(group.c.study_id == study, member.c.role.in_(COUNTED))
+    )
+    query = select(
+        output.c.input_id,
+        output.c.system_id,
+        output.c.attempt,
+        output.c.score,
+        func.coalesce(output.c.label, output.c.text),
+    ).where(output.c.system_id.in_(systems.tolist()), output.c.input_id.in_(inside))
+    given, of_system, attempt, score, label = _read(connection, query, "qqqds")
+    inputs = np.unique(given)
+    last = np.argsort(attempt, kind="stable")  # the last attempt is written last, so it stays
+    place = np.searchsorted(inputs, given[last]), np.searchsorted(systems, of_system[last])
+    labels, scores = (np.full((len(inputs) + 1, len(systems)), np.nan) for _ in range(2))
+    labels[place], scores[place] = label[last], score[last]
+    said = {str(system): labels[:, column] for column, system in enumerate(systems)}
+    return _Outputs(inputs, systems, np.column_stack([disagreement(said, name) for name in said]), scores)
+
+
+def _places(known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Where the wanted are among the known, which ascend; one behind the last where they are not."""
+    at = np.searchsorted(known, wanted)
+    found = at < len(known)
+    found[found] = known[at[found]] == wanted[found]
+    return np.where(found, at, len(known))
+
+
+def _user_columns(connection: Connection, counted: Counted, names: Sequence[str]) -> dict[int, _Columns]:
+    """The columns by study; a study whose sources have no column of a name is without it."""
+    source = table_of(tables.Source)
+    found: dict[int, _Columns] = {}
+    known: set[str] = set()
+    for one in counted.studies:
+        study = int(str(one["id"]))
+        query = select(source.c.id, source.c.row, source.c.attributes).where(source.c.study_id == study)
+        ids: list[int] = []
+        rows: list[str] = []
+        raw: dict[str, list[Any]] = {name: [] for name in names}
+        for part in _parts(connection, query.order_by(source.c.id)):
+            for id, row, attributes in part:
+                ids.append(id)
+                rows.append(row)
+                known.update(attributes)
+                for name in names:
+                    raw[name].append(attributes.get(name))
+        there = {name: given for name, given in raw.items() if any(value is not None for value in given)}
+        values = {name: _numbers(name, given, rows, one) for name, given in there.items()}
+        found[study] = _Columns(np.array(ids, np.int64), values)
+    for name in names:
+        if not any(name in one.values for one in found.values()):
+            raise UnknownName("proxy", name, [*BUILT_IN, *known - set(BUILT_IN)])
+    return found
+
+
+def _numbers(name: str, given: Sequence[Any], rows: Sequence[str], study: Mapping[str, object]) -> np.ndarray:
+    """Raises AuditError for the first value that is not a finite number."""
+    numbers = np.empty(len(given))
+    for at, value in enumerate(given):
+        try:
+            numbers[at] = math.nan if isinstance(value, bool) or "_" in str(value) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            numbers[at] = math.nan
+        if not math.isfinite(numbers[at]):
+            shown = "missing" if value is None else repr(value)[:60]
+            raise AuditError(
+                f"the proxy {name!r} is {shown} in row {rows[at]!r} of {study['corpus']} (study {study['id']}); "
+                "a proxy needs a finite number, such as 0.25, in every row"
+            )
+    return numbers
+
+
+def _read(connection: Connection, query: Select[Any], types: str) -> list[np.ndarray]:
+    """The columns of a query as arrays, by NumPy's letters for types; `s`: texts, as numbers that stand for them."""
+    codes: dict[str, int] = {}
+    parts: list[list[np.ndarray]] = [[] for _ in types]
+    for rows in _parts(connection, query):
+        for kind, column, values in zip(types, parts, zip(*rows, strict=True), strict=True):
+            column.append(_coded(values, codes) if kind == "s" else np.array(values, kind))
+    return [
+        np.concatenate(column) if column else np.empty(0, "d" if kind == "s" else kind)
+        for kind, column in zip(types, parts, strict=True)
+    ]
+
+
+def _coded(texts: Sequence[str | None], codes: dict[str, int]) -> np.ndarray:
+    at, distinct = pd.factorize(np.array(texts, object))
+    numbers = np.array([codes.setdefault(text, len(codes)) for text in distinct] + [math.nan])
+    return numbers[at]  # None is -1: the last
+
+
+def _parts(connection: Connection, query: Select[Any]) -> Iterator[Sequence[Any]]:
+    return connection.execute(query, execution_options={"yield_per": _ROWS}).partitions()

@@ -1,0 +1,207 @@
+"""`audit report --proxy`: on a small real run whose groups gold answers."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sqlalchemy import select
+
+from audit.annotation.gold import answer_with_gold
+from audit.cli import main
+from audit.corpora import get_corpus
+from audit.errors import AuditError, UnknownName
+from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.questions import refresh
+from audit.false_satisfaction.settling import State
+from audit.relations import Outcome, get_relation
+from audit.reports.html import to_html
+from audit.reports.study import study_report
+from audit.reports.terminal import to_terminal
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.draw import Size, draw_all
+from audit.statistics.intervals import choose
+from audit.statistics.posterior import genuine_draws
+from audit.statistics.prediction_powered import prediction_powered
+from audit.store import open_store, table_of, tables
+
+NEW = ("method", "gain", "method_reason")
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    """(path, engine): three systems on 120 sentences whose columns say how long they are, 60 of each cell judged."""
+    folder = tmp_path_factory.mktemp("real")
+    rows = list(get_corpus("rotten-tomatoes").rows())[::70][:120]
+    frame = pd.DataFrame({"text": [row.input.text for row in rows], "gold": [row.gold for row in rows]})
+    frame.assign(length=frame["text"].str.len(), by="ann").to_csv(folder / "films.csv", index=False)
+    engine = open_store(str(folder / "real.db"), create=True)
+    corpus = get_corpus(str(folder / "films.csv"))
+    with InProcess() as executor:
+        relations = [get_relation("sentiment", name) for name in ("MR3.1", "MR1.1")]
+        run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor)
+    draw_all(engine, Size(per_relation=60))
+    refresh(engine)
+    answer_with_gold(engine)
+    return str(folder / "real.db"), engine
+
+
+def by_hand(engine, counted, relation, system):
+    """(truth, proxies of the sample, proxies of all) of one cell, group by group."""
+    group, verdict, member, output = (
+        table_of(one) for one in (tables.Group, tables.Verdict, tables.Member, tables.Output)
+    )
+    ids = counted.keys.set_index(["relation", "system"]).loc[(relation, system)]
+    with engine.connect() as connection:
+        said = {
+            (one.system_id, one.input_id): (one.label, one.score)
+            for one in connection.execute(select(output).order_by(output.c.attempt))
+        }
+        satisfied = connection.execute(
+            select(group.c.id)
+            .join(verdict, verdict.c.group_id == group.c.id)
+            .where(
+                group.c.relation_id == int(ids["relation_id"]),
+                verdict.c.system_id == int(ids["system_id"]),
+                verdict.c.outcome == int(Outcome.SATISFIED),
+            )
+        ).scalars()
+        members = {}
+        for one in connection.execute(select(member)):
+            members.setdefault(one.group_id, []).append(one.input_id)
+        source = table_of(tables.Source)
+        lengths = connection.execute(
+            select(group.c.id, source.c.attributes).join(source, source.c.id == group.c.source_id)
+        )
+        length = {id: float(attributes["length"]) for id, attributes in lengths}
+    mine, systems = int(ids["system_id"]), set(counted.keys["system_id"])
+    proxies = {}
+    for id in satisfied:
+        shares = [
+            np.mean([said[other, one][0] != said[mine, one][0] for other in systems - {mine}]) for one in members[id]
+        ]
+        unsure = 1 - min(said[mine, one][1] for one in members[id])
+        proxies[id] = (np.mean(shares), unsure, length[id])
+    drawn = counted.drawn[
+        (counted.drawn["relation_id"] == ids["relation_id"]) & (counted.drawn["system_id"] == mine)
+    ].sort_values("rank")
+    judged = drawn[drawn["judged"]]
+    sample = np.array([proxies[id] for id in judged["group_id"]])
+    return (judged["state"] == State.FALSE).to_numpy(int), sample, np.array(list(proxies.values()))
+
+
+@pytest.mark.parametrize("names", [("disagreement",), ("low_confidence", "length"), ("length", "disagreement")])
+def test_every_cell_is_what_prediction_powered_says(real, names):
+    _, engine = real
+    report = study_report(engine, "gold", proxies=names)
+    counted = count(engine, "gold")
+    columns = [("disagreement", "low_confidence", "length").index(name) for name in names]
+    powered = 0
+    for cell in report["cells"]:
+        truth, sample, population = by_hand(engine, counted, cell["relation"], cell["system"])
+        assert (len(truth), truth.sum(), len(population)) == (cell["judged"], cell["false"], cell["satisfied"])
+        # A system without scores: that proxy is left out.
+        used = [column for column in columns if column != 1 or population[:, 1].std() > 0]
+        expected = prediction_powered(truth, sample[:, used], population[:, used], fallback=choose)
+        assert cell["fs_rate"] == pytest.approx(expected.estimate)
+        assert (cell["fs_low"], cell["fs_high"]) == pytest.approx((expected.low, expected.high))
+        assert (cell["method"], cell["gain"]) == (expected.method, pytest.approx(expected.gain))
+        assert (cell["method_reason"] or "").endswith(expected.reason)
+        assert ("low_confidence is left out" in (cell["method_reason"] or "")) == (used != columns)
+        assert cell["sr_genuine"] == pytest.approx(cell["sr_observed"] * (1 - cell["fs_rate"]))
+        assert cell["sr_genuine_low"] == pytest.approx(cell["sr_observed"] * (1 - cell["fs_high"]))
+        assert cell["sr_genuine"] + cell["vr_genuine"] == pytest.approx(1)
+        powered += cell["gain"] > 1
+    assert powered >= 1
+    assert report["signature"]["proxy"] == {"names": list(names), "folds": 10, "pairs": "without proxies"}
+    json.dumps(report, allow_nan=False)
+
+
+def test_without_proxies_nothing_but_the_new_names_is_new(real):
+    _, engine = real
+    report = study_report(engine, "gold")
+    assert "proxy" not in report["signature"]
+    assert "stopping" not in report["signature"]
+    for cell in report["cells"]:
+        usual = choose(cell["false"], cell["judged"], cell["satisfied"])
+        assert [cell[name] for name in ("fs_rate", "fs_low", "fs_high", *NEW)] == [
+            cell["false"] / cell["judged"], usual.low, usual.high, usual.method, None, None,
+        ]  # fmt: skip
+    assert list(report["cells"][0])[-3:] == list(NEW)
+    # A proxy that is known to be of no use changes nothing: every cell falls back to the report's own interval.
+    again = study_report(engine, "gold", proxies=["disagreement"], study=None)
+    fallen = [one for one in again["cells"] if one["gain"] == 1]
+    usual = {(one["relation"], one["system"]): one for one in report["cells"]}
+    for cell in fallen:
+        assert {name: cell[name] for name in cell if name not in NEW} == pytest.approx(
+            {name: one for name, one in usual[cell["relation"], cell["system"]].items() if name not in NEW}
+        )
+
+
+def test_the_ranking_and_roll_ups_follow_the_estimates(real):
+    _, engine = real
+    report = study_report(engine, "gold", proxies=["disagreement"])
+    cells = {(one["relation"], one["system"]): one for one in report["cells"]}
+    for relation in report["relations"]:
+        rates = {system: cells[relation["relation"], system]["sr_genuine"] for system in relation["order_genuine"]}
+        assert list(rates.values()) == sorted(rates.values(), reverse=True)
+        assert sum(one["p_best"] for one in relation["ranking"]) == pytest.approx(1, abs=0.05)
+        usual = next(
+            one["pairs"] for one in study_report(engine, "gold")["relations"] if one["relation"] == relation["relation"]
+        )
+        assert relation["pairs"] == usual
+    satisfied = np.array([one["satisfied"] for one in report["cells"]])
+    rates = np.array([one["fs_rate"] for one in report["cells"]])
+    everything = next(one for one in report["rollups"] if one["by"] == "overall")
+    assert everything["fs_rate"] == pytest.approx((satisfied * rates).sum() / satisfied.sum())
+    assert everything["fs_low"] < everything["fs_rate"] < everything["fs_high"]
+
+
+def test_draws_of_a_powered_cell_have_its_estimate_and_its_effective_size():
+    cells = pd.DataFrame({"satisfied": [1000], "violated": [0], "judged": [100], "false": [40]})
+    drawn = genuine_draws(cells.assign(fs_rate=0.3, gain=2.0))[:, 0]
+    # m = 2 x 100 x 999 / 900 = 222: mean 1 - (66.6 + .5) / 223, variance .3 x .7 / 223 all but exactly.
+    assert drawn.mean() == pytest.approx(1 - 67.1 / 223, abs=0.002)
+    assert drawn.std() == pytest.approx((0.3 * 0.7 / 224) ** 0.5, rel=0.03)
+    certain = genuine_draws(cells.assign(judged=900, false=270, fs_rate=0.3, gain=50.0))[:, 0]
+    assert 1 - 370 / 1000 <= certain.min() <= certain.max() <= 1 - 270 / 1000  # of 100 more, 0 to all are false
+    without = genuine_draws(cells.assign(fs_rate=0.3, gain=1.0))[:, 0]
+    assert (without == genuine_draws(cells)[:, 0]).all()
+
+
+def test_all_forms_say_the_estimator_once(real):
+    _, engine = real
+    report = study_report(engine, "gold", proxies=["disagreement", "length"])
+    used = [one["gain"] for one in report["cells"] if one["gain"] > 1]
+    said = f"with disagreement, length in {len(used)} of 6 cells; median gain {np.median(used):.2f}: as if"
+    assert " ".join(to_terminal(report).split()).count(said) == 1
+    assert " ".join(to_html(report).split()).count(said) == 1
+    assert "proxy:names=disagreement,length,folds=10,pairs=without proxies" in to_terminal(report)
+    useless = report | {"cells": [one | {"gain": 1.0} for one in report["cells"]]}
+    assert "none helps in any cell" in " ".join(to_terminal(useless).split())
+
+
+def test_before_judging_there_is_no_estimate_and_the_reason_says_so(real):
+    _, engine = real
+    report = study_report(engine, "people", proxies=["disagreement"])
+    for cell in report["cells"]:
+        assert [cell[name] for name in ("fs_rate", "fs_low", *NEW)] == [None, None, None, None, "nothing was judged"]
+    assert "R_FS by" not in to_terminal(report)
+
+
+def test_what_cannot_be_is_refused_in_a_sentence(real, capsys):
+    path, engine = real
+    with pytest.raises(AuditError, match="take the target corpus"):
+        study_report(engine, proxies=["disagreement"], target="population")
+    with pytest.raises(AuditError, match="either --proxy or --interval sequence"):
+        study_report(engine, proxies=["disagreement"], interval="sequence")
+    with pytest.raises(UnknownName, match="unknown proxy 'size'; known are: by, disagreement, length, low_confidence"):
+        study_report(engine, proxies=["size"])
+    assert main(["report", "--db", path, "--proxy", "disagreement,by"]) == 2
+    said = r"audit: the proxy 'by' is 'ann' in row '\d+' of films\.csv \(study 1\); a proxy needs a finite number"
+    assert re.match(said, capsys.readouterr().err)
+    assert main(["report", "--db", path, "--answers", "gold", "--proxy", "length,length", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["signature"]["proxy"]["names"] == ["length"]
