@@ -121,9 +121,10 @@ def tables(found, redraws):
     for design, some in found.groupby("design"):
         share = {kind: part["held"].mean() for kind, part in some.groupby("kind")}
         winners = int((some["kind"] == "winner").sum())
+        right = f"{share['winner']:.4f}" if winners else "none"
         lines.append(
             f"\n`{design}`: differences {share['difference']:.4f}, rank intervals {share['rank']:.4f}, "
-            f"{winners:,} sure winners of which {share['winner']:.4f} are right."
+            f"{winners:,} sure winners of which {right} are right."
         )
     lines += ["\n| roll-up by | rate | entries | coverage | least | mean width | root mean squared error |",
               "|---|---|---|---|---|---|---|"]  # fmt: skip
