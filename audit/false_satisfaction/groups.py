@@ -52,7 +52,8 @@ def checked_groups(counted: Counted) -> pd.DataFrame:
     checks, keys = counted.checks, counted.keys.reset_index(drop=True)
     cell = pd.Series(keys.index, index=pd.MultiIndex.from_frame(keys[CELL]))
     place = checks.study * LIMIT + checks.relation
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    nothing = np.empty(0, int)
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(nothing, nothing, nothing)]
     for at, system in enumerate(checks.systems):
         outcome = checks.outcome[:, at]
         rows = np.flatnonzero((outcome == Outcome.SATISFIED) | (outcome == Outcome.VIOLATED))

@@ -28,7 +28,7 @@ def url(tmp_path_factory):
 
 
 def everything(engine):
-    """Run, sample, let gold and two people answer; returns the report."""
+    """Run, sample, let gold and two people answer; returns the reports of two designs."""
     corpus = get_corpus("rotten-tomatoes")
     relations = fitting(corpus, ["MR1.4", "MR2.2", "MR3.1"])
     for _ in range(2):  # the second run finds all done
@@ -52,11 +52,14 @@ def everything(engine):
     case = disputed(engine, ada)[0]
     adjudicate(engine, ada, case.shown.id, ["negative"], "it is")
     refresh_around(engine, case.shown.id)
-    return study_report(engine)
+    draw_all(engine, Size(per_relation=10), "informative")
+    answer_with_gold(engine)
+    refresh(engine)
+    return [study_report(engine, design=design) for design in ("shared", "informative")]
 
 
 def test_the_same_report_on_postgresql_and_sqlite(url, tmp_path):
     on_sqlite = everything(open_store(str(tmp_path / "audit.db"), create=True))
     on_postgresql = everything(open_store(url, create=True))
     assert on_postgresql == on_sqlite
-    assert any(cell["judged"] for cell in on_sqlite["cells"])
+    assert all(any(cell["judged"] for cell in report["cells"]) for report in on_sqlite)

@@ -1,0 +1,138 @@
+"""Samples of the design `informative`, on a run that can be worked out by hand, and on a real one by plain loops."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest_rows import row
+from sqlalchemy import select
+
+from audit.annotation.gold import answer_with_gold
+from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.groups import judged_groups, shared_groups
+from audit.false_satisfaction.questions import refresh
+from audit.keys import uniform
+from audit.relations import COUNTED, Outcome
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.draw import Size, draw, draw_all
+from audit.statistics.paired import paired_differences
+from audit.store import open_store, table_of, tables
+
+GROUPS = [  # gold, a's outputs, b's outputs, a's verdict, b's verdict
+    ("positive", ("positive", "positive"), ("positive", "positive"), "satisfied", "satisfied"),
+    ("negative", ("positive", "positive"), ("positive", "positive"), "satisfied", "satisfied"),
+    ("negative", ("positive", "positive"), ("negative", "negative"), "satisfied", "satisfied"),
+    ("negative", ("negative", "negative"), ("negative", "positive"), "satisfied", "violated"),
+    ("negative", ("negative", "positive"), ("negative", "positive"), "violated", "violated"),
+    ("negative", ("negative", "negative"), ("neutral", "neutral"), "satisfied", "inapplicable"),
+    (None, ("negative", "negative"), ("neutral", "neutral"), "satisfied", "satisfied"),
+]
+
+
+def prepared(build, per_relation=10):
+    rows = []
+    for number, (truth, *outputs, a, b) in enumerate(GROUPS):
+        for system, some, verdict in zip("ab", outputs, (a, b), strict=True):
+            gold = {} if truth is None else {"gold": truth}
+            rows.append(row(f"text {number}", f"text {number}!", list(some), verdict, system=system, **gold))
+    engine = build(rows)
+    made = draw_all(engine, Size(per_relation=per_relation), "informative")
+    refresh(engine)
+    answer_with_gold(engine)
+    return engine, made[0], count(engine)
+
+
+def test_only_what_tells_the_systems_apart_is_drawn(build):
+    _, made, counted = prepared(build)
+    # Groups 2, 3 and 6: 0 and 1 are satisfied with identical outputs, 4 by nobody, 5 does not apply to b. Group 3 is
+    # violated by b, so that a has three rows and b two.
+    assert (made.drawn, made.cells, made.distinct_groups) == (5, 2, 3)
+    assert counted.cells.set_index("system")["drawn"].to_dict() == {"a": 3, "b": 2}
+    assert counted.waiting == 1
+
+
+def test_a_cell_has_judged_groups_but_no_false_ones(build):
+    _, _, counted = prepared(build)
+    assert counted.cells["false"].isna().all()
+    assert judged_groups(counted).empty
+
+
+def test_the_beginning_ends_for_all_systems_where_one_waits(build):
+    engine, _, counted = prepared(build)
+    source, given = table_of(tables.Source), table_of(tables.Input)
+    with engine.connect() as connection:  # the study's seed is the sample's: sources in the order of u
+        query = select(given.c.texts).join(source, source.c.input_id == given.c.id).order_by(source.c.u)
+        order = [int(row[0][0].split()[-1]) for row in connection.execute(query)]
+    order = [number for number in order if number in (2, 3, 6)]
+    before = order[: order.index(6)]  # nobody has answered 6
+    judged = counted.cells.set_index("system")["judged"].to_dict()
+    assert judged == {"a": len(before), "b": sum(n == 2 for n in before)}
+    (found,) = shared_groups(engine, counted)
+    assert found.alone
+    settled = found.genuine[found.decides & ~np.isnan(found.genuine).any(axis=1)]
+    # Group 2: a is wrong, b right. Group 3: a is right, b violates it.
+    assert settled.tolist() == [[0.0, 1.0] if n == 2 else [1.0, 0.0] for n in before]
+    (difference,) = paired_differences(found.genuine, found.decides)
+    assert (difference.groups, difference.informative, difference.judged) == (6, 3, len(before))
+
+
+def by_loops(engine, sample, study, seed):
+    """`shared_groups` by plain loops over rows: {relation: (systems, genuine, decides)}."""
+    with engine.connect() as connection:
+        groups = {one["id"]: dict(one) for one in connection.execute(select(table_of(tables.Group))).mappings()}
+        verdicts = list(connection.execute(select(table_of(tables.Verdict))).mappings())
+        rows = {one["id"]: one["row"] for one in connection.execute(select(table_of(tables.Source))).mappings()}
+        members = list(connection.execute(select(table_of(tables.Member))).mappings())
+        outputs = {
+            (one["system_id"], one["input_id"]): one["label"]
+            for one in connection.execute(select(table_of(tables.Output))).mappings()
+        }
+    states = count(engine, design=sample).drawn.set_index(["group_id", "system_id"])["state"].to_dict()
+    found = {}
+    for relation in sorted({one["relation_id"] for one in groups.values()}):
+        applies = {}
+        for one in verdicts:
+            group = groups[one["group_id"]]
+            if group["relation_id"] == relation and one["outcome"] in (Outcome.SATISFIED, Outcome.VIOLATED):
+                applies.setdefault(group["source_id"], {})[one["system_id"]] = (group["id"], one["outcome"] == 0)
+        systems = sorted({system for some in applies.values() for system in some})
+        order = sorted(
+            (source for source, some in applies.items() if set(some) == set(systems)),
+            key=lambda source: uniform(seed, rows[source]),
+        )
+        genuine, decides, open_ = [], [], True
+        for source in order:
+            some = applies[source]
+            ids = {group for group, _ in some.values()}
+            counted = [one["input_id"] for one in members if one["group_id"] in ids and one["role"] in COUNTED]
+            alike = len(ids) == 1 and all(len({outputs[s, given] for s in systems}) == 1 for given in counted)
+            held = [some[s][1] for s in systems]
+            tells = any(held) and not (all(held) and alike)
+            truth = [
+                0.0 if not held[at] else {0: 1.0, 1: 0.0}.get(states.get((some[s][0], s)), np.nan)
+                for at, s in enumerate(systems)
+            ]
+            open_ = open_ and not (tells and np.isnan(truth).any())
+            genuine.append(truth if open_ else [np.nan] * len(systems))
+            decides.append(tells)
+        if len(systems) > 1:
+            found[relation] = (np.array(genuine), np.array(decides))
+    return found
+
+
+@pytest.mark.parametrize("share", [0.4, 1.0])
+def test_the_arrays_say_what_plain_loops_say(own, toy_corpus, toy_relations, share):
+    engine = open_store("sqlite://", create=True)
+    study = run(engine, toy_corpus(), own.specs("calm", "nervous", "failing"), toy_relations, InProcess()).study.id
+    draw(engine, study, Size(share=share), "informative")
+    refresh(engine)
+    answer_with_gold(engine)
+    counted = count(engine)
+    found = shared_groups(engine, counted)
+    expected = by_loops(engine, "informative", study, 0)
+    assert [one.relation for one in found] == ["T1", "T2", "T3"]
+    assert any(one.decides.sum() for one in found)
+    for one, (genuine, decides) in zip(found, expected.values(), strict=True):
+        assert one.decides.tolist() == decides.tolist()
+        # Rows that tell nothing apart may be known or not; what they say is never used.
+        pd.testing.assert_frame_equal(pd.DataFrame(one.genuine[decides]), pd.DataFrame(genuine[decides]))

@@ -1,0 +1,137 @@
+"""Reports on samples of the design `informative`: comparisons without rates."""
+
+import json
+
+import pytest
+
+from audit.annotation.gold import answer_with_gold
+from audit.cli import main
+from audit.false_satisfaction.questions import refresh
+from audit.reports.certainty import COMPARES
+from audit.reports.html import to_html
+from audit.reports.plan import lines, plan
+from audit.reports.preference import Weights
+from audit.reports.study import study_report
+from audit.reports.terminal import to_terminal
+from audit.reports.words import notes_of, order_text, preference_lines
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.draw import Size, draw, draw_all
+from audit.store import open_store
+from audit.ui.language import sentence_in
+
+SYSTEMS = ("calm", "nervous", "failing")
+RATES = ("fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high", "vr_genuine")
+
+
+@pytest.fixture
+def engine(own, toy_corpus, toy_relations, tmp_path):
+    """Three systems on the toy corpus, every group drawn by both designs and, as far as gold can, settled."""
+    made = open_store(str(tmp_path / "audit.db"), create=True)
+    # T1 carries what gold says about the source; the other two would leave follow-ups open.
+    run(made, toy_corpus(), own.specs(*SYSTEMS), toy_relations[:1], InProcess())
+    for design in ("shared", "informative"):
+        draw_all(made, Size(share=1.0), design)
+    refresh(made)
+    answer_with_gold(made)
+    return made
+
+
+def test_cells_have_no_rate_and_say_why(engine):
+    report = study_report(engine)
+    assert report["signature"]["samples"][0]["design"] == "informative"
+    for cell in report["cells"]:
+        assert [cell[name] for name in (*RATES, "false")] == [None] * (len(RATES) + 1)
+        assert cell["reason"] == COMPARES
+        assert cell["sr_observed"] is not None
+    assert sum(cell["judged"] for cell in report["cells"]) == report["overall"]["judged"] > 0
+    assert (report["overall"]["false"], report["overall"]["fs_rate"]) == (None, None)
+    assert {one["reason"] for one in report["rollups"] if one["by"] != "system"} == {
+        "3 cells were drawn to compare systems only"
+    }
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+
+
+def test_comparisons_are_those_of_judging_everything(engine):
+    found, whole = (study_report(engine, design=design)["relations"][0] for design in ("informative", "shared"))
+    assert len(found["pairs"]) == 3
+    for one, other in zip(found["pairs"], whole["pairs"], strict=True):
+        assert one == other
+        assert one["low"] == one["difference"] == one["high"]  # all informative groups are judged
+    level = {one["system"]: one for one in found["ranking"]}
+    assert sum(one["p_best"] for one in level.values()) >= 1
+    assert {one["p_best"] for one in level.values()} <= {0.0, 1.0}
+    for one in found["pairs"]:
+        if one["difference"] > 0:
+            assert level[one["system"]]["rank_high"] < level[one["other"]]["rank_low"]
+    assert set(found["order_genuine"]) == set(found["order_observed"])
+    assert found["tau"] is not None
+
+
+def test_a_part_of_the_groups_leaves_doubt_and_more_judging_takes_it(engine):
+    draw(engine, 1, Size(per_relation=3), "informative", seed=5)
+    part = study_report(engine)["relations"][0]
+    assert any(0 < one["p_best"] < 1 for one in part["ranking"])
+    assert all(one["judged"] == 3 < one["informative"] for one in part["pairs"])
+    assert study_report(engine)["relations"][0] == part
+    over = study_report(engine, target="population")["relations"][0]
+    assert any(0 < one["p_best"] < 1 for one in over["ranking"])
+
+
+def test_every_form_says_that_it_only_compares(engine):
+    report = study_report(engine)
+    (note,) = [one for one in notes_of(report) if "comparisons" in one]
+    assert "have no genuine rate of their own" in note
+    assert not any("no genuine rate yet" in one for one in notes_of(report))
+    assert note != sentence_in("zh", note)
+    text, page = to_terminal(report), to_html(report)
+    assert "comparisons of systems only" in " ".join(text.split())
+    assert "comparisons of systems only" in page
+    assert "comparisons only" in text.splitlines()[-1]  # the signature's estimator
+    relation = report["relations"][0]
+    assert all(system.split(":")[-1] in order_text(report, relation, "genuine") for system in relation["order_genuine"])
+
+
+def test_ties_in_the_order_come_from_the_differences(engine):
+    report = study_report(engine)
+    relation = report["relations"][0]
+    first, second, _ = relation["order_genuine"]
+    tied = relation | {"pairs": [{"system": second, "other": first, "difference": 0.0}]}
+    assert order_text(report, tied, "genuine").startswith(f"{first} = {second} ")
+
+
+def test_weights_rank_without_scores(engine):
+    report = study_report(engine, weights=Weights("mine", {"T1": 1}))
+    found = report["preference"]
+    assert [one["score"] for one in found["ranking"]] == [None] * 3
+    assert {one["reason"] for one in found["ranking"]} == {"cells with a weight were drawn to compare systems only"}
+    assert found["winner"] == report["relations"][0]["best_genuine"]
+    assert any("has no score: cells with a weight" in line for line in preference_lines(report))
+
+
+def test_plans_go_on_from_what_was_compared_and_name_the_design(engine):
+    decided = plan(engine, decide="order")
+    assert decided["relations"][0]["judged"] == decided["relations"][0]["informative"] > 0
+    by_design = {one["design"]: one["draw"] for one in decided["designs"]}
+    assert by_design["stopping"] == by_design["always-valid"] == "audit sample --design informative"
+    assert by_design["simple"] == "audit sample --design simple"
+    assert any("draw with `audit sample --design informative`" in line for line in lines(decided))
+    width = plan(engine, half_width=0.1)
+    assert {(cell["judged"], cell["false"]) for cell in width["cells"]} == {(0, 0)}
+    assert {one["draw"] for one in width["designs"]} == {
+        f"audit sample --design {name}" for name in ("shared", "simple")
+    }
+
+
+def test_one_system_alone_is_said(own, toy_corpus, toy_relations, tmp_path, capsys):
+    path = str(tmp_path / "audit.db")
+    engine = open_store(path, create=True)
+    run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess())
+    command = ["sample", "--db", path, "--per-relation", "5", "--design", "informative"]
+    assert main(command) == 2
+    assert "no relation under which two systems were checked, so there is nothing to compare" in capsys.readouterr().err
+    run(engine, toy_corpus(), own.specs("calm", "nervous"), toy_relations[1:2], InProcess())
+    assert main(command) == 0
+    assert "Nothing to compare in study 1 under T1: one system alone was checked." in capsys.readouterr().out
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["studies"][0]["not_compared"] == ["T1"]
