@@ -131,6 +131,9 @@ def test_other_estimates_take_the_place_of_the_samples_own():
     assert other.loc[1, ["sr_genuine", "vr_genuine"]].tolist() == [0, 1]  # nothing to correct
     assert np.isnan(other.loc[1, "fs_rate"])
     assert other.loc[0, ["sr_observed", "judged", "method"]].tolist() == [0.8, 40, "PPI++"]
+    assert (
+        with_estimates(found, pd.DataFrame([row, row])).loc[1, ["fs_rate", "method"]].isna().all()
+    )  # no rate, no other
     for bad in (pd.DataFrame([row]), pd.DataFrame([row, row]).drop(columns="low")):
         with pytest.raises(AuditError, match="estimates for 2 cells; each cell needs one, with estimate, low, high"):
             with_estimates(found, bad)
