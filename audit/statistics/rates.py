@@ -91,8 +91,9 @@ def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame
 
     `estimates` has a row for each cell, in the same order, and the columns `ESTIMATES`: R_FS, the ends of its interval
     (NaN: not known), the method's name, the variance without proxies over that with them, and why a proxy was not
-    used (None: all were). SR_g and VR_g follow from it; `method`, `gain` and `method_reason` become columns. Raises
-    AuditError where rows or columns are missing.
+    used (None: all were). SR_g and VR_g follow from it; `method`, `gain` and `method_reason` become columns. A cell
+    that has no R_FS of its own gets none: its judged groups, if there are any, are no random sample. Raises AuditError
+    where rows or columns are missing.
 
     >>> cell = dict(satisfied=80, violated=20, judged=40, false=20)
     >>> row = dict(estimate=0.25, low=0.2, high=0.5, method="PPI++", gain=2.0, method_reason=None)
@@ -105,7 +106,9 @@ def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame
         raise AuditError(
             f"{len(estimates)} estimates for {len(cells)} cells; each cell needs one, with {', '.join(ESTIMATES)}"
         )
-    fs_rate, fs_low, fs_high = (_numbers(estimates, name) for name in ("estimate", "low", "high"))
+    known = cells["fs_rate"].notna().to_numpy()
+    numbers = (np.where(known, _numbers(estimates, name), np.nan) for name in ("estimate", "low", "high", "gain"))
+    fs_rate, fs_low, fs_high, gain = numbers
     sr_observed, vr_observed = (_numbers(cells, name) for name in ("sr_observed", "vr_observed"))
     return cells.assign(
         fs_rate=fs_rate,
@@ -113,7 +116,9 @@ def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame
         fs_high=fs_high,
         **_genuine(sr_observed, fs_rate, fs_low, fs_high),
         vr_genuine=np.where(sr_observed == 0, vr_observed, vr_observed + sr_observed * fs_rate),
-        **{name: estimates[name].to_numpy() for name in ("method", "gain", "method_reason")},
+        method=np.where(known, estimates["method"].to_numpy(object), None),
+        gain=gain,
+        method_reason=estimates["method_reason"].to_numpy(object),
     )
 
 

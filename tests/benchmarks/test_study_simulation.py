@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from real_estimators import measure
+from real_estimators import REPORTS, measure, reported
+from redraws import population
 from study_simulation import BASE, Drawing, decided, enough, equal_allocation, simulate, widths
 from study_world import available, world
 
@@ -75,6 +76,11 @@ def test_every_estimator_holds_on_real_systems(tmp_path):
     assert (summary["error"] < 0.01).all()
     assert contests["right"].mean() >= 0.95
     assert contests["held"].mean() >= 0.95
+    reports = reported(tmp_path / "real.db", population(tmp_path / "real.db"), redraws=40)
+    assert (reports["held"] >= 0.93).all()
+    assert reports.loc["--interval sequence", "held"] >= 0.98
+    assert reports.loc["--proxy disagreement", "gain"] > 1.1
+    assert reports.loc["--proxy disagreement", "width"] < reports.loc["auto", "width"]
 
 
 def test_every_estimator_holds_on_a_few_sentences(tmp_path):
@@ -82,3 +88,8 @@ def test_every_estimator_holds_on_a_few_sentences(tmp_path):
     assert (summary["held"] >= 0.9).all()
     assert (summary["error"] < 0.03).all()
     assert contests["right"].mean() >= 0.9
+    truth = population(tmp_path / "real.db", ("vader", "textblob"), 300)
+    some = {name: REPORTS[name] for name in ("--proxy disagreement", "--interval sequence")}
+    reports = reported(tmp_path / "real.db", truth, 4, 40, some)
+    assert (reports["held"] >= 0.85).all()
+    assert 0.3 < reports.loc["--proxy disagreement", "used"] <= 1

@@ -13,10 +13,12 @@ from audit.cli import main
 from audit.corpora import get_corpus
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.groups import judged_groups
 from audit.false_satisfaction.questions import refresh
 from audit.false_satisfaction.settling import State
 from audit.relations import Outcome, get_relation
 from audit.reports.html import to_html
+from audit.reports.powered import powered
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
@@ -157,6 +159,21 @@ def test_the_ranking_and_roll_ups_follow_the_estimates(real):
     everything = next(one for one in report["rollups"] if one["by"] == "overall")
     assert everything["fs_rate"] == pytest.approx((satisfied * rates).sum() / satisfied.sum())
     assert everything["fs_low"] < everything["fs_rate"] < everything["fs_high"]
+
+
+def test_what_varies_together_is_what_proxies_leave(real):
+    _, engine = real
+    counted = count(engine, "gold")
+    judged = judged_groups(engine, counted)
+    estimates, left = powered(engine, counted, judged, ("disagreement",), choose)
+    assert estimates["gain"].max() > 1
+    for cell in estimates.itertuples():
+        mine = (judged["relation"] == cell.relation) & (judged["system"] == cell.system)
+        truth, sample, population = by_hand(engine, counted, cell.relation, cell.system)
+        used = prediction_powered(truth, sample[:, 0], population[:, 0], fallback=choose)
+        slope = used.weights[0] if used.weights else 0.0
+        assert left.loc[mine, "value"].to_numpy() == pytest.approx(truth - slope * sample[:, 0])
+        assert (left.loc[mine, "false"] == truth).all()
 
 
 def test_draws_of_a_powered_cell_have_its_estimate_and_its_effective_size():
