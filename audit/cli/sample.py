@@ -48,6 +48,11 @@ def run(arguments: argparse.Namespace) -> None:
         f"{one.added:,} new), {one.distinct_groups:,} different groups of {one.distinct_sources:,} sources."
         for one in drawn
     ]
+    lines += [
+        f"Study {one.study}: people are asked of {one.audited_groups:,} different groups whether the relation holds."
+        for one in drawn
+        if one.audited_groups
+    ]
     unfinished = [one.study for one in drawn if one.unfinished]
     if unfinished:
         lines.append(

@@ -11,6 +11,7 @@ from audit.errors import AuditError
 from audit.relations import Outcome
 from audit.sampling.audits import Audits, keep_audits
 from audit.sampling.designs import first, get_design
+from audit.sampling.group_audits import draw_group_audits
 from audit.store import insert_new, table_of, tables
 
 
@@ -51,6 +52,8 @@ class Drawn:
     """Groups that this call added."""
     distinct_groups: int
     distinct_sources: int
+    audited_groups: int
+    """Different groups that people are asked about themselves: does the relation hold here?"""
     unfinished: bool
     """Whether the study's run has not reached its end: what it adds later is drawn by the next call."""
 
@@ -114,7 +117,7 @@ def draw(
         if candidates.empty:
             raise AuditError(f"study {study_id} has no satisfied groups to draw from; finish its run, or name another")
         sample_id = _sample(connection, study_id, design, seed, annotators)
-        keep_audits(connection, sample_id, audits or Audits())
+        wanted = keep_audits(connection, sample_id, audits or Audits())
         before = _drawn_before(connection, sample_id)
         everything = first(candidates, order(candidates, seed), lambda n: n)
         chosen = _beginning(everything, before, size)
@@ -123,6 +126,12 @@ def draw(
         columns = ["relation_id", "system_id", "rank", "group_id", "pi"]
         rows = chosen[columns].assign(sample_id=sample_id).to_dict("records")
         insert_new(connection, tables.Draw, [{str(name): value for name, value in row.items()} for row in rows])
+        audited = 0
+        if wanted.groups:
+            violated = groups_with(connection, study_id, Outcome.VIOLATED)
+            ranked = first(violated, order(violated, seed), lambda n: n)
+            lists = {Outcome.SATISFIED: chosen, Outcome.VIOLATED: ranked}
+            audited = draw_group_audits(connection, sample_id, wanted.groups, lists)
         unfinished = _unfinished(connection, study_id)
     return Drawn(
         study_id,
@@ -134,12 +143,18 @@ def draw(
         added=len(chosen) - len(before),
         distinct_groups=int(chosen["group_id"].nunique()),
         distinct_sources=int(chosen["row"].nunique()),
+        audited_groups=audited,
         unfinished=unfinished,
     )
 
 
 def satisfied_groups(connection: Connection, study_id: int) -> pd.DataFrame:
     """Columns group_id, relation_id, system_id, relation, system, row: one line per satisfied (group, system)."""
+    return groups_with(connection, study_id, Outcome.SATISFIED)
+
+
+def groups_with(connection: Connection, study_id: int, outcome: Outcome) -> pd.DataFrame:
+    """As `satisfied_groups`, of any outcome."""
     group, verdict, source = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Source)
     relation, system = table_of(tables.Relation), table_of(tables.System)
     query = (
@@ -151,7 +166,7 @@ def satisfied_groups(connection: Connection, study_id: int) -> pd.DataFrame:
             system.c.name.label("system"),
             source.c.row,
         )
-        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED)))
+        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(outcome)))
         .join(source, source.c.id == group.c.source_id)
         .join(relation, relation.c.id == group.c.relation_id)
         .join(system, system.c.id == verdict.c.system_id)
