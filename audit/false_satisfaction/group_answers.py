@@ -34,7 +34,7 @@ class AskedGroup:
 
 
 def asked_groups(connection: Connection, samples: Iterable[int], relation_id: int | None = None) -> list[AskedGroup]:
-    """The groups of these samples that are asked about (of one relation, or of all), cell by cell, by outcome and rank."""
+    """The groups of these samples that are asked about (of one relation, or of all), by cell, outcome and rank."""
     table = table_of(tables.AuditDraw)
     order = (table.c.sample_id, table.c.relation_id, table.c.system_id, table.c.outcome, table.c.rank)
     query = select(*order, table.c.group_id).where(table.c.sample_id.in_(list(samples))).order_by(*order)
@@ -63,14 +63,18 @@ def contents(connection: Connection, group_ids: Collection[int]) -> dict[int, Co
     return found
 
 
-def known_holds(connection: Connection, whose: Whose = "both") -> dict[Content, Known]:
-    """The answer that counts about each group that was judged, of the origins that were asked for."""
+def known_holds(
+    connection: Connection, whose: Whose = "both", questions: Collection[int] | None = None
+) -> dict[Content, Known]:
+    """The answer that counts about each group that was judged, of the origins asked for; of all, or of `questions`."""
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     query = (
         select(question.c.group_id, answer.c.origin, answer.c.allowed)
         .join(answer, answer.c.question_id == question.c.id)
         .where(question.c.kind == "group", answer.c.origin.in_(ALLOWED[whose]))
     )
+    if questions is not None:
+        query = query.where(question.c.id.in_(list(questions)))
     rows = connection.execute(query).all()
     made_of = contents(connection, {int(row[0]) for row in rows})
     found: dict[Content, Known] = {}

@@ -22,7 +22,7 @@ def holds_entries(
     rate of groups in which the relation does not hold with its interval, the same for the groups that some system
     satisfies (`satisfied`) and that some system violates (`violated`), and `waiting`. What is not known is None.
     """
-    of_relation = {key: some for key, some in units.groupby(["task", "study", "relation"])}
+    of_relation = dict(iter(units.groupby(["task", "study", "relation"])))
     empty = units.iloc[:0]
     found = {}
     for key, open_ones in waiting.items():

@@ -82,7 +82,7 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
         "was": words.order_text(report, relation, "observed"),
         "now": words.order_text(report, relation, "genuine"),
         "corrected": words.order_text(report, relation, "corrected") if relation["order_corrected"] else words.UNKNOWN,
-        "holds": words.holds_text(relation),
+        "holds": words.holds_text(relation).capitalize(),
         "best": words.best_text(relation),
         "sure": words.ranking_text(relation["ranking"]),
         "flip": words.flip_text(relation),

@@ -123,7 +123,7 @@ def _fitting(report: Report, width: int) -> tuple[list[Column], list[int], int]:
         # Counts go first, from the left; then rates, from the right.
         spare = [column for column in columns if column.optional and column.counts]
         spare += [column for column in reversed(columns) if column.optional and not column.counts]
-        if room >= min(widest, 16) or not spare:
+        if room >= min(max(widest, len("system")), 16) or not spare:
             break
         columns.remove(spare[0])
     return columns, widths, max(min(widest, room), 6)

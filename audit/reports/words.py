@@ -122,13 +122,16 @@ def holds_text(relation: Mapping[str, Any]) -> str:
     'does not hold in 5.0 [0.1–24.9]\xa0% of the groups (1 of 20 judged): 5.0 of the satisfied, – of the violated'
     """
     entry = relation["holds"]
-    if entry is None or entry["rate"] is None:
+    if entry is None:
         return ""
+    waiting = f"{count(entry['waiting'])} question{'' if entry['waiting'] == 1 else 's'} about groups without an answer"
+    if entry["rate"] is None:
+        return waiting if entry["waiting"] else ""
     by_outcome = ", ".join(f"{percent(entry[name]['rate'])} of the {name}" for name in ("satisfied", "violated"))
     return (
         f"does not hold in {with_interval(entry, 'rate', 'low', 'high')}{PERCENT} of the groups "
         f"({count(entry['broken'])} of {count(entry['judged'])} judged): {by_outcome}"
-    )
+    ) + (f"; {waiting}" if entry["waiting"] else "")
 
 
 def _chance(probability: float) -> str:

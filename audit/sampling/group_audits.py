@@ -34,7 +34,7 @@ def draw_group_audits(
     asked = []
     for outcome, groups in lists.items():
         kept = before.loc[before["outcome"] == int(outcome), [*_CELL, "group_id"]].assign(kept=True)
-        every = groups.merge(kept, how="left", on=[*_CELL, "group_id"])
+        every = groups[[*_CELL, "rank", "group_id"]].merge(kept, how="left", on=[*_CELL, "group_id"])
         every["last"] = every["rank"].where(every["kept"].notna(), 0)
         length = np.maximum(number, every.groupby(_CELL)["last"].transform("max"))
         asked.append(every[every["rank"] <= length].assign(outcome=int(outcome), sample_id=sample_id))
