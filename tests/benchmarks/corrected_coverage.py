@@ -88,7 +88,7 @@ def table(target, repeats):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--repeats", type=int, default=1000)
+    parser.add_argument("--repeats", type=int, default=2000)
     repeats = parser.parse_args().repeats
     for target in ("corpus", "population"):
         print("\n".join(["", f"### Target `{target}`", "", *(part + "\n" for part in table(target, repeats))]))

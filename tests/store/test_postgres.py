@@ -38,7 +38,7 @@ def everything(engine):
         ran = run(engine, corpus, ["vader", "textblob"], relations, InProcess(), limit=60)
     assert ran.counts.executed == 0
     draw_all(engine, Size(per_relation=5))
-    draw_all(engine, Size(per_relation=10), audits=Audits(groups=3))
+    draw_all(engine, Size(per_relation=10))
     refresh(engine)
     answer_with_gold(engine)
     assert refresh(engine) > 0
@@ -55,6 +55,8 @@ def everything(engine):
     case = disputed(engine, ada)[0]
     adjudicate(engine, ada, case.shown.id, ["negative"], "it is")
     refresh_around(engine, case.shown.id)
+    draw_all(engine, Size(per_relation=10), audits=Audits(groups=3))
+    refresh(engine)
     judge_groups(engine, ann, bob)
     assert attributed_groups(engine, "system")["value"].nunique() == 2
     return study_report(engine)
