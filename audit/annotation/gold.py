@@ -14,7 +14,7 @@ class Gilded:
     """What gold answered."""
 
     questions: int
-    """Questions there are."""
+    """Questions there are that gold can answer: those about groups are for people alone."""
     answered: int
     """Questions that gold answers now."""
     added: int
@@ -48,7 +48,8 @@ def answer_with_gold(engine: Engine) -> Gilded:
         ]
         insert_new(connection, tables.Judgement, new)
         settle(connection, [row["question_id"] for row in new])  # type: ignore[misc]
-        total = len(connection.execute(select(table_of(tables.Question).c.id)).all())
+        question = table_of(tables.Question)
+        total = len(connection.execute(select(question.c.id).where(question.c.kind != "group")).all())
     contradictory = sum(len(labels[key]) > 1 for key in asked.values())
     return Gilded(total, len(before | set(clear)), len(new), contradictory)
 

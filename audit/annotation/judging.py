@@ -8,10 +8,10 @@ from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, select
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, settle, standing
+from audit.annotation.questions import BROKEN, HOLDS, labels_of
 from audit.annotation.queue import LEASE, Shown, show
 from audit.errors import Refused
 from audit.store import table_of, tables
-from audit.tasks import get_task
 
 GUIDELINE = 1
 """Version of the guideline in data/guidelines."""
@@ -136,6 +136,8 @@ def adjudicate(engine: Engine, account_id: int, question_id: int, allowed: Seque
             if label == UNSURE:
                 raise Refused("an adjudicator's answer must be a label; leave the question open instead")
             _check(connection, question_id, label, reason)
+        if set(allowed) == {HOLDS, BROKEN}:
+            raise Refused("choose one: a relation holds in a group, or it does not")
         row = {
             "question_id": question_id,
             "annotator_id": account_id,
@@ -149,10 +151,10 @@ def adjudicate(engine: Engine, account_id: int, question_id: int, allowed: Seque
 
 def _check(connection: Connection, question_id: int, answer: str, comment: str | None) -> None:
     question = table_of(tables.Question)
-    row = connection.execute(select(question.c.task).where(question.c.id == question_id)).first()
+    row = connection.execute(select(question.c.task, question.c.kind).where(question.c.id == question_id)).first()
     if row is None:
         raise Refused(f"there is no question {question_id}")
-    labels = get_task(row[0]).labels
+    labels = labels_of(*row)
     if answer not in (*labels, UNSURE):
         raise Refused(f"answer {answer!r} is not one of {', '.join(labels)}, {UNSURE}")
     if comment is not None and len(comment) > _COMMENT:

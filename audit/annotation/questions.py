@@ -1,4 +1,4 @@
-"""Questions, keyed by content: the same text is asked once, whatever study, relation or system needs it."""
+"""Questions, keyed by content: the same thing is asked once, whatever study, relation or system needs it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,6 +7,10 @@ from sqlalchemy import Connection, bindparam, select
 
 from audit.keys import digest
 from audit.store import insert_new, pieces, table_of, tables
+from audit.tasks import get_task
+
+HOLDS, BROKEN = "holds", "broken"
+"""What people may answer about a group: the relation holds here, or it does not."""
 
 
 @dataclass(frozen=True)
@@ -18,11 +22,40 @@ class Wanted:
     priority: int
 
 
-def question_key(
-    task: str, kind: str, input_key: bytes, output: str | None = None, group_id: int | None = None
+@dataclass(frozen=True)
+class WantedGroup:
+    """A question about a group: does the relation hold here? `key` names its content, `input_id` is the source's."""
+
+    task: str
+    key: bytes
+    group_id: int
+    input_id: int
+    priority: int
+
+
+def labels_of(task: str, kind: str) -> tuple[str, ...]:
+    """What people may answer to a question of this task and kind, in the order in which the app shows it.
+
+    >>> labels_of("sentiment", "group")
+    ('holds', 'broken')
+    """
+    return (HOLDS, BROKEN) if kind == "group" else get_task(task).labels
+
+
+def question_key(task: str, kind: str, input_key: bytes, output: str | None = None) -> bytes:
+    """16 bytes that name a question about an input, or about an input and an output, by its content."""
+    return digest(task, kind, input_key.hex(), output or "", "")
+
+
+def group_question_key(
+    task: str, relation: str, version: str, params: str, members: Iterable[tuple[str, bytes]]
 ) -> bytes:
-    """16 bytes that name a question by its content."""
-    return digest(task, kind, input_key.hex(), output or "", str(group_id or ""))
+    """16 bytes that name the question about a group: its relation, and role and input key of its members in order.
+
+    Groups of other studies, and of other systems, that have the same members under the same relation share it.
+    """
+    parts = (part for role, key in members for part in (role, key.hex()))
+    return digest(task, "group", relation, version, params, *parts)
 
 
 def open_questions(connection: Connection, task: str, wanted: Iterable[Wanted], annotators: int) -> None:
@@ -47,6 +80,27 @@ def open_questions(connection: Connection, task: str, wanted: Iterable[Wanted], 
     )
     if by_input:
         connection.execute(statement, [{"input": one.input_id, "rank": one.priority} for one in by_input.values()])
+
+
+def open_group_questions(connection: Connection, wanted: Iterable[WantedGroup], annotators: int) -> None:
+    """See to it that these questions about groups exist and stand in the queue with their priority."""
+    by_key = {one.key: one for one in wanted}
+    rows = [
+        {
+            "key": one.key,
+            "task": one.task,
+            "kind": "group",
+            "input_id": one.input_id,
+            "group_id": one.group_id,
+            "annotators": annotators,
+        }
+        for one in by_key.values()
+    ]
+    insert_new(connection, tables.Question, rows)
+    table = table_of(tables.Question)
+    statement = table.update().where(table.c.key == bindparam("named")).values(priority=bindparam("rank"))
+    if by_key:
+        connection.execute(statement, [{"named": one.key, "rank": one.priority} for one in by_key.values()])
 
 
 def close_questions(connection: Connection, question_ids: Iterable[int]) -> None:

@@ -7,15 +7,40 @@ from sqlalchemy import ColumnElement, Connection, Engine, and_, delete, func, se
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN
+from audit.annotation.questions import labels_of
+from audit.errors import UnknownName
+from audit.relations import get_relation
 from audit.store import table_of, tables
-from audit.tasks import get_task
+from audit.tasks import Input, get_task
 
 LEASE = timedelta(minutes=15)
 
 
+GROUP_QUESTION = "Does the relation hold here?"
+"""What is asked about a group, whatever the task."""
+
+
+@dataclass(frozen=True)
+class ShownMember:
+    """One input of a group that is asked about, and the part it plays: source, follow_up or link."""
+
+    role: str
+    input: Input
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    """A group that is asked about: its relation and its counted members, and nothing of any system."""
+
+    relation: str
+    summary: str
+    """What the relation does and expects, in English; empty where it was imported and nobody registered it."""
+    members: tuple[ShownMember, ...]
+
+
 @dataclass(frozen=True)
 class Shown:
-    """A question as its annotator may see it: never an output where the question is about the input."""
+    """A question as its annotator may see it: never an output where the question is about an input or a group."""
 
     id: int
     task: str
@@ -23,6 +48,9 @@ class Shown:
     languages: tuple[str, ...]
     question: str
     labels: tuple[str, ...]
+    kind: str = "input"
+    group: ShownGroup | None = None
+    """The group, where the question is about one; `texts` are its source's then."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +83,8 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
             query = (
                 select(question.c.id)
                 .where(open_for_me, free)
-                .order_by(question.c.priority, question.c.id)
+                # By kind within a rank: fewer switches between questions about texts and about groups.
+                .order_by(question.c.priority, question.c.kind, question.c.id)
                 .limit(1)
                 .with_for_update(skip_locked=True)
             )
@@ -70,17 +99,46 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
 
 
 def show(connection: Connection, question_id: int) -> Shown:
-    """A question with its texts."""
+    """A question with its texts, and with the members of the group that it is about."""
     question, given = table_of(tables.Question), table_of(tables.Input)
     query = (
-        select(question.c.task, given.c.texts, given.c.languages)
+        select(question.c.task, question.c.kind, question.c.group_id, given.c.texts, given.c.languages)
         .join(given, given.c.id == question.c.input_id)
         .where(question.c.id == question_id)
     )
     row = connection.execute(query).mappings().one()
     task = get_task(row["task"])
     languages = tuple(row["languages"].split(","))
-    return Shown(question_id, task.name, tuple(row["texts"]), languages, task.question, task.labels)
+    group = _group(connection, row["group_id"]) if row["kind"] == "group" else None
+    asked = GROUP_QUESTION if group else task.question
+    labels = labels_of(task.name, row["kind"])
+    return Shown(question_id, task.name, tuple(row["texts"]), languages, asked, labels, row["kind"], group)
+
+
+def _group(connection: Connection, group_id: int) -> ShownGroup:
+    group, relation = table_of(tables.Group), table_of(tables.Relation)
+    member, given = table_of(tables.Member), table_of(tables.Input)
+    named = (
+        select(relation.c.task, relation.c.name)
+        .join(group, group.c.relation_id == relation.c.id)
+        .where(group.c.id == group_id)
+    )
+    task, name = connection.execute(named).one()
+    query = (
+        select(member.c.role, given.c.texts, given.c.languages)
+        .join(given, given.c.id == member.c.input_id)
+        .where(member.c.group_id == group_id, member.c.role != "probe")
+        .order_by(member.c.step)
+    )
+    members = tuple(
+        ShownMember(role, Input(tuple(texts), tuple(languages.split(","))))
+        for role, texts, languages in connection.execute(query)
+    )
+    try:
+        summary = get_relation(task, name).summary
+    except UnknownName:
+        summary = ""
+    return ShownGroup(name, summary, members)
 
 
 def queue_of(engine: Engine, account_id: int) -> Queue:

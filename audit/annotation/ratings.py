@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import UNSURE, WITHDRAWN
+from audit.annotation.questions import labels_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
@@ -20,6 +21,7 @@ RATING = ["item", "annotator", "label"]
 Repeats = Literal["first", "last", "majority"]
 REPEATS: tuple[Repeats, ...] = ("first", "last", "majority")
 Attribute = Literal["relation", "system", "language"]
+Kind = Literal["input", "group"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +125,12 @@ def need_numbers(rated: Rated, path: str | Path, level: str) -> None:
     refuse_bad_rows(path, bad, len(rated.frame))
 
 
-def stored_ratings(engine: Engine, task: str | None = None) -> Rated:
+def stored_ratings(engine: Engine, task: str | None = None, kind: Kind = "input") -> Rated:
     """People's judgements that count: first pass, not superseded, not withdrawn; `item` is the question's id.
 
-    "Unsure" is no label: such judgements are left out, and a note says how many. Gold is not a person. Raises
-    AuditError where nobody has judged anything, and where there are several tasks and none was chosen.
+    Questions are of one `kind`, about inputs or about groups: their labels have nothing in common. "Unsure" is no
+    label: such judgements are left out, and a note says how many. Gold is not a person. Raises AuditError where nobody
+    has judged anything, and where there are several tasks and none was chosen.
     """
     from audit.tasks import get_task
 
@@ -141,6 +144,7 @@ def stored_ratings(engine: Engine, task: str | None = None) -> Rated:
         .join(question, question.c.id == judgement.c.question_id)
         .outerjoin(later, later.c.supersedes == judgement.c.id)
         .where(
+            question.c.kind == kind,
             judgement.c.round == 1,
             judgement.c.answer != WITHDRAWN,
             annotator.c.role.in_(ROLES),
@@ -154,7 +158,7 @@ def stored_ratings(engine: Engine, task: str | None = None) -> Rated:
         frame = pd.DataFrame(connection.execute(query).all(), columns=["task", *RATING])
     asked = sorted(frame["task"].unique())
     if not asked:
-        which = f"of the task {task} " if task else ""
+        which = ("about a group " if kind == "group" else "") + (f"of the task {task} " if task else "")
         raise AuditError(
             f"people have judged no question {which}yet; serve the app with `audit app` and let them answer"
         )
@@ -163,11 +167,12 @@ def stored_ratings(engine: Engine, task: str | None = None) -> Rated:
     unsure = frame["label"] == UNSURE
     notes = (f"{int(unsure.sum()):,} of {len(frame):,} judgements were unsure, which is no label; they are left out.",)
     frame = frame.loc[~unsure, RATING].astype({"item": str}).reset_index(drop=True)
-    return Rated(frame, get_task(asked[0]).labels, notes if unsure.any() else (), {"task": asked[0]})
+    origin: dict[str, object] = {"task": asked[0]} | ({"about": "groups"} if kind == "group" else {})
+    return Rated(frame, labels_of(asked[0], kind), notes if unsure.any() else (), origin)
 
 
 def attributed(engine: Engine, by: Attribute) -> pd.DataFrame:
-    """Which relations, systems or languages each question serves: columns item (question id, text) and value.
+    """Which relations, systems or languages each question about an input serves: columns item (its id, text) and value.
 
     A question serves the relations and systems of the drawn groups that have its input as a member; probes, whose
     outputs do not count, left out. One question may serve many.

@@ -15,7 +15,10 @@ def add(commands: Any) -> None:
     add_database(where)
     where.add_argument("--ratings", metavar="FILE", help="a CSV with the columns item,annotator,label")
     parser.add_argument(
-        "--about", choices=("labels", "false"), default="labels", help="labels, or whether drawn groups are false"
+        "--about",
+        choices=("labels", "false", "groups"),
+        default="labels",
+        help="labels, whether drawn groups are false, or whether relations hold in groups",
     )
     parser.add_argument("--by", choices=("relation", "system", "language", "pair"), help="for each of these, too")
     parser.add_argument("--level", choices=LEVELS, help="only this level beside the unweighted coefficients")
@@ -40,7 +43,9 @@ def _from_file(arguments: argparse.Namespace) -> Any:
     from audit.errors import AuditError
 
     if arguments.about != "labels":
-        raise AuditError("--about false needs the drawn groups of a database; name it with --db in place of --ratings")
+        raise AuditError(
+            f"--about {arguments.about} needs the drawn groups of a database; name it with --db in place of --ratings"
+        )
     if arguments.task is not None:
         raise AuditError("--task is for a database; a file of ratings has no task")
     column = arguments.by if arguments.by not in (None, "pair") else None
@@ -55,6 +60,7 @@ def _from_file(arguments: argparse.Namespace) -> Any:
 def _from_store(arguments: argparse.Namespace) -> Any:
     from audit.annotation.ratings import attributed, stored_ratings
     from audit.errors import AuditError
+    from audit.false_satisfaction.group_answers import attributed_groups
     from audit.false_satisfaction.opinions import opinions
     from audit.store import open_store
 
@@ -65,6 +71,10 @@ def _from_store(arguments: argparse.Namespace) -> Any:
     if arguments.about == "false":
         rated = opinions(engine, arguments.task)
         parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None
+    elif arguments.about == "groups":
+        rated = stored_ratings(engine, arguments.task, "group")
+        parts = attributed_groups(engine, column) if column in ("relation", "system") else None
+        parts = attributed(engine, column) if column == "language" else parts
     else:
         rated = stored_ratings(engine, arguments.task)
         parts = attributed(engine, column) if column else None

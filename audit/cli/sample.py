@@ -55,6 +55,11 @@ def run(arguments: argparse.Namespace) -> None:
         for one in drawn
         if one.not_compared
     ]
+    lines += [
+        f"Study {one.study}: people are asked of {one.audited_groups:,} different groups whether the relation holds."
+        for one in drawn
+        if one.audited_groups
+    ]
     unfinished = [one.study for one in drawn if one.unfinished]
     if unfinished:
         lines.append(

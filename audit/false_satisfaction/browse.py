@@ -11,7 +11,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, and_, exists, select, tuple_
 
 from audit.annotation.accounts import require
+from audit.annotation.questions import BROKEN, HOLDS
 from audit.errors import AuditError
+from audit.false_satisfaction.group_answers import contents, known_holds
 from audit.false_satisfaction.settling import (
     Drawn,
     Known,
@@ -111,6 +113,10 @@ class Detail:
     value: float | None
     reason: str | None
     parts: tuple[Part, ...]
+    holds: str | None
+    """Whether the relation holds in this group: holds, broken, waiting, or None where nobody was asked."""
+    holds_origin: str
+    """adjudicated, people, or empty."""
 
 
 def choices(engine: Engine, account_id: int) -> Choices:
@@ -172,8 +178,9 @@ def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> De
             raise AuditError(f"there is no group {group_id} of system {system_id}")
         state = _states(connection, [row])[group_id, system_id]
         parts = _parts(connection, row)
+        holds, origin = _holds(connection, group_id)
     names = {name: row[name] for name in ("corpus", "task", "relation", "system", "version", "row", "value", "reason")}
-    return Detail(**names, state=state, parts=parts)
+    return Detail(**names, state=state, parts=parts, holds=holds, holds_origin=origin)
 
 
 def _query() -> Select[Any]:
@@ -255,6 +262,24 @@ def _states(connection: Connection, rows: Sequence[RowMapping]) -> dict[Cursor, 
 def _line(row: RowMapping, state: str) -> Line:
     names = {name: row[name] for name in ("corpus", "relation", "system", "row")}
     return Line(int(row["group_id"]), int(row["system_id"]), **names, state=state, text=" ".join(row["texts"]))
+
+
+def _holds(connection: Connection, group_id: int) -> tuple[str | None, str]:
+    """What people say of whether the relation holds in a group, and whose answer it is."""
+    question, draw = table_of(tables.Question), table_of(tables.AuditDraw)
+    content = contents(connection, [group_id])[group_id]
+    source = next(given for role, given in content[1] if role == "source")
+    alike = select(question.c.id, question.c.group_id).where(question.c.kind == "group", question.c.input_id == source)
+    found = {int(group): int(id) for id, group in connection.execute(alike)}
+    made_of = contents(connection, found)
+    asked = next((id for group, id in found.items() if made_of[group] == content), None)
+    if asked is None:
+        wanted = exists().where(draw.c.group_id == group_id)
+        return ("waiting" if connection.execute(select(wanted)).scalar() else None), ""
+    known = known_holds(connection, questions=[asked]).get(content)
+    if known is None:
+        return "waiting", ""
+    return (HOLDS if HOLDS in known.allowed else BROKEN), known.origin
 
 
 def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:

@@ -41,10 +41,15 @@ def judged_groups(counted: Counted) -> pd.DataFrame:
     Columns study, task, relation, system, source (its id), false (0 or 1). Samples of the design `informative` are
     none, and are left out.
     """
-    cells = [one["study_id"] for one in counted.samples if one["design"] != INFORMATIVE]
-    judged = counted.drawn[counted.drawn["judged"] & counted.drawn["study_id"].isin(cells)].merge(counted.keys, on=CELL)
+    judged = random_beginnings(counted).merge(counted.keys, on=CELL)
     false = (judged["state"] == State.FALSE).astype(int)
     return judged.assign(source=judged["group_id"] // LIMIT**2, false=false)[[*NAMES, "source", "false"]]
+
+
+def random_beginnings(counted: Counted) -> pd.DataFrame:
+    """The rows of `counted.drawn` in the settled beginnings that are random samples of their cells."""
+    cells = [one["study_id"] for one in counted.samples if one["design"] != INFORMATIVE]
+    return counted.drawn[counted.drawn["judged"] & counted.drawn["study_id"].isin(cells)]
 
 
 def checked_groups(counted: Counted) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, Select, and_, func, select
 
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted
+from audit.false_satisfaction.groups import random_beginnings
 from audit.false_satisfaction.settling import COUNTED, State
 from audit.relations import Outcome
 from audit.statistics.prediction_powered import disagreement, low_confidence
@@ -76,7 +77,7 @@ def cell_proxies(engine: Engine, counted: Counted, names: Sequence[str]) -> Iter
     with engine.connect() as connection:
         studies = [int(str(one["id"])) for one in counted.studies]
         columns = _user_columns(connection, counted, asked) if asked else {}
-        judged = counted.drawn[counted.drawn["judged"]]
+        judged = random_beginnings(counted)
         for study in studies:
             some = judged[judged["study_id"] == study]
             if some.empty:

@@ -1,10 +1,15 @@
-"""Which questions are worth asking: those that a drawn group waits for, the best ranks first."""
+"""Which questions are worth asking: those that a drawn group waits for, the best ranks first.
+
+Questions about inputs settle whether satisfactions are false; questions about groups, whether relations hold in them.
+Both have their group's rank as priority, so that the two kinds of answer reach equally far down each cell's list.
+"""
 
 from collections.abc import Collection, Iterable
 
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.questions import Wanted, close_questions, open_questions, question_ids
+from audit.annotation.questions import Wanted, close_questions, open_group_questions, open_questions, question_ids
+from audit.false_satisfaction.group_answers import rank_of_group_question, wanted_groups
 from audit.false_satisfaction.settling import Drawn, State, drawn_groups, known_answers, settle_group
 from audit.store import pieces, table_of, tables
 
@@ -19,14 +24,15 @@ def refresh(engine: Engine) -> int:
         wanted = _wanted(connection, samples)
         table = table_of(tables.Question)
         waiting = {
-            (row.task, row.input_id) for row in connection.execute(select(table).where(table.c.priority.is_not(None)))
+            (row.task, row.input_id)
+            for row in connection.execute(select(table).where(table.c.priority.is_not(None), table.c.kind == "input"))
         }
         for task in {task for task, _ in wanted} | {task for task, _ in waiting}:
             needed = {given: rank for (of, given), rank in wanted.items() if of == task}
             stale = {given for of, given in waiting if of == task} - set(needed)
             close_questions(connection, question_ids(connection, task, stale).values())
             _open(connection, samples, task, needed)
-        return len(wanted)
+        return len(wanted) + _refresh_groups(connection, samples)
 
 
 def refresh_around(engine: Engine, question_id: int) -> None:
@@ -34,9 +40,14 @@ def refresh_around(engine: Engine, question_id: int) -> None:
     question, member = table_of(tables.Question), table_of(tables.Member)
     with engine.begin() as connection:
         asked = connection.execute(
-            select(question.c.task, question.c.input_id).where(question.c.id == question_id)
+            select(question.c.task, question.c.kind, question.c.input_id).where(question.c.id == question_id)
         ).one()
         samples = _samples(connection)
+        if asked.kind == "group":
+            # Whether a relation holds settles no label, and no label says whether it holds: only this one changes.
+            rank = rank_of_group_question(connection, question_id, samples)
+            connection.execute(question.update().where(question.c.id == question_id).values(priority=rank))
+            return
         touched = _groups_with(connection, {int(asked.input_id)})
         inputs: set[int] = {int(asked.input_id)}
         for piece in pieces(touched):
@@ -46,6 +57,17 @@ def refresh_around(engine: Engine, question_id: int) -> None:
         needed = {given: rank for (task, given), rank in wanted.items() if task == asked.task}
         close_questions(connection, question_ids(connection, asked.task, inputs - set(needed)).values())
         _open(connection, samples, asked.task, {given: needed[given] for given in inputs & set(needed)})
+
+
+def _refresh_groups(connection: Connection, samples: dict[int, int]) -> int:
+    """Open the questions about groups that nobody has settled, and close the others; returns how many are open."""
+    table = table_of(tables.Question)
+    wanted = wanted_groups(connection, samples)
+    keys = {one.key for one in wanted}
+    query = select(table.c.id, table.c.key).where(table.c.kind == "group", table.c.priority.is_not(None))
+    close_questions(connection, [int(row[0]) for row in connection.execute(query).all() if bytes(row[1]) not in keys])
+    open_group_questions(connection, wanted, annotators=max(samples.values(), default=2))
+    return len(wanted)
 
 
 def _samples(connection: Connection) -> dict[int, int]:

@@ -21,8 +21,10 @@ from audit.reports.certainty import (
     roll_ups,
 )
 from audit.reports.preference import Weights, preference
+from audit.statistics import corrected
+from audit.statistics.corrected import with_corrected
 from audit.statistics.intervals import Estimator, Target, choose
-from audit.statistics.orders import Orders, compare_orders
+from audit.statistics.orders import Orders, compare_orders, order_where_known
 from audit.statistics.overall import overall
 from audit.statistics.rates import RATES, with_estimates, with_rates
 
@@ -53,7 +55,8 @@ class Groups:
     `pairs` are entries of paired differences by (task, study, relation), `comparisons` what is known of relations that
     were drawn for comparisons only. `estimates` has a row for each cell, with the columns study, task, relation, system
     and those of `audit.statistics.rates.ESTIMATES`, where R_FS is estimated with proxies; `judged` has what they leave
-    unexplained in a column `value` then.
+    unexplained in a column `value` then. `holds` is what `audit.reports.holds` says of the relations of
+    which groups were asked about, likewise by (task, study, relation).
     """
 
     judged: pd.DataFrame
@@ -61,6 +64,7 @@ class Groups:
     pairs: Mapping[tuple[str, object, str], Sequence[Mapping[str, Any]]] | None = None
     comparisons: Comparisons | None = None
     estimates: pd.DataFrame | None = None
+    holds: Mapping[tuple[str, object, str], Mapping[str, Any]] | None = None
 
 
 def build_report(
@@ -85,7 +89,8 @@ def build_report(
     `waiting` counts the questions of the cell that nobody answered. `signature` is kept as it is; its `notes`, a list
     of strings, are shown wherever the report is. The argument `waiting` is the number of distinct waiting questions.
     `target` says what the rates are about, `delta` is the difference of SR_g below which two systems count as equal,
-    `groups` the groups behind the counts, `weights` a user's preferences. A column `family` names relations' families.
+    `groups` the groups behind the counts, `weights` a user's preferences. A column `family` names relations' families;
+    the counts of `audit.statistics.corrected.COUNTS` give sr_corrected and the rate of false violations.
 
     Counts are ints, rates are fractions, whatever is unknown is None. Cells are ordered by task, study, relation
     (numbers as numbers) and system, so equal data give equal reports; there are no times in it. Raises AuditError when
@@ -102,13 +107,15 @@ def build_report(
     if not 0 <= delta < 1:
         raise AuditError(f"delta {delta} is not a difference of rates; allowed are 0 to less than 1, for example 0.02")
     given = [name for name in ("sr_observed", "fs_rate", "family") if name in cells]
-    frame = with_rates(_ordered(cells.reindex(columns=[*NAMES, *COUNTS, *given])), interval, confidence, target)
+    frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *given, *corrected.COUNTS]))
+    frame = with_corrected(with_rates(frame, interval, confidence, target), interval, confidence, target)
     again = frame.duplicated(["task", "study", "relation", "system"])
     if again.any():
         first = frame[again].iloc[0]
         raise AuditError(f"the cell of relation {first.relation} and system {first.system} is there twice")
 
-    judged, checked, pairs = (groups.judged, groups.checked, groups.pairs) if groups else (None, None, None)
+    judged, checked = (groups.judged, groups.checked) if groups else (None, None)
+    pairs, holds = (groups.pairs or {}, groups.holds or {}) if groups else ({}, {})
     if groups is not None and groups.estimates is not None:
         frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
     sure = certainty(frame, judged, checked, target)
@@ -122,8 +129,10 @@ def build_report(
         relations.append(
             {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
             | dict(orders[-1])
+            | _corrected_order(group)
             | {"ranking": ranking, "tau": tau, "p_flip": flips}
-            | {"pairs": [dict(one) for one in (pairs or {}).get((task, _plain(study), relation), ())]}
+            | {"pairs": [dict(one) for one in pairs.get((task, _plain(study), relation), ())]}
+            | {"holds": holds.get((task, _plain(study), relation))}
         )
     report: Report = {
         "signature": dict(signature),
@@ -155,10 +164,17 @@ def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[sorted(range(len(frame)), key=by_name.__getitem__)].reset_index(drop=True)
 
 
+def _corrected_order(cells: pd.DataFrame) -> dict[str, list[str] | None]:
+    """The order by sr_corrected, where every system of the relation has it."""
+    order, best = order_where_known(cells, "sr_corrected") or (None, None)
+    return {"order_corrected": order, "best_corrected": best}
+
+
 def _cell(row: Mapping[str, Any], only_compared: bool) -> dict[str, Any]:
     cell: dict[str, Any] = {name: _plain(row[name]) for name in NAMES}
     cell |= {name: None if _unknown(row[name]) else int(row[name]) for name in COUNTS}
-    cell |= {name: None if _unknown(row[name]) else float(row[name]) for name in RATES}
+    cell |= {name: None if _unknown(row[name]) else float(row[name]) for name in (*RATES, *corrected.RATES)}
+    cell["holds_judged"] = None if _unknown(row["holds_judged"]) else int(row["holds_judged"])
     cell |= {"reason": _reason(cell, only_compared)}
     return cell | {name: _plain(row.get(name)) for name in ("method", "gain", "method_reason")}
 

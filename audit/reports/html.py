@@ -42,6 +42,8 @@ def to_html(report: Report) -> str:
         intervals=any(cell["fs_low"] is not None for cell in report["cells"]),
         counts=[name for name in COUNTS if any(cell[name] is not None for cell in report["cells"])],
         population=report["signature"].get("target") == "population",
+        corrected=any(cell["sr_corrected"] is not None for cell in report["cells"]),
+        violations=any(cell["false_violation_rate"] is not None for cell in report["cells"]),
         sections=_sections(report),
         estimator=words.estimator_text(report),
         proxies="proxy" in report["signature"],
@@ -81,6 +83,8 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
         "changed": relation["order_changes"],
         "was": words.order_text(report, relation, "observed"),
         "now": words.order_text(report, relation, "genuine"),
+        "corrected": words.order_text(report, relation, "corrected") if relation["order_corrected"] else words.UNKNOWN,
+        "holds": words.holds_text(relation).capitalize(),
         "best": words.best_text(relation),
         "sure": words.ranking_text(relation["ranking"]),
         "flip": words.flip_text(relation),
@@ -90,6 +94,10 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
             | {
                 "fs": words.with_interval(cell, "fs_rate", "fs_low", "fs_high"),
                 "genuine": words.with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
+                "corrected": words.with_interval(cell, "sr_corrected", "sr_corrected_low", "sr_corrected_high"),
+                "violations": words.with_interval(
+                    cell, "false_violation_rate", "false_violation_rate_low", "false_violation_rate_high"
+                ),
             }
             for cell in cells
         ],

@@ -57,7 +57,7 @@ def powered(
             result, reason = found[key]
             rows.append((result.estimate, result.low, result.high, result.method, result.gain, reason or None))
         else:
-            rows.append((None, None, None, None, None, "nothing was judged"))
+            rows.append((None, None, None, None, None, "no random sample of the cell is judged"))
     estimates = pd.concat(
         [counted.keys[NAMES].reset_index(drop=True), pd.DataFrame(rows, columns=list(ESTIMATES))], axis=1
     )

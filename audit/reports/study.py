@@ -9,13 +9,16 @@ from sqlalchemy import Engine, func, select
 
 import audit
 from audit.annotation.answers import ORIGINS
-from audit.false_satisfaction.cells import Counted, count
+from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.groups import checked_groups, judged_groups, shared_groups
+from audit.false_satisfaction.holds import count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
 from audit.reports.build import Groups, Report, build_report
 from audit.reports.certainty import Comparison, pair_entries
+from audit.reports.holds import ASSUMED, holds_entries
 from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
+from audit.sampling.audits import audits_of
 from audit.sampling.designs import INFORMATIVE
 from audit.statistics import bootstrap, posterior
 from audit.statistics.confidence_sequences import HOLDS
@@ -77,14 +80,16 @@ def study_report(
     described = signature(engine, counted, whose) | how(interval, target, delta, weights, names)
     if interval != SEQUENCE:
         described["notes"] = [*described["notes"], *_partly_judged(counted)]
+    holds = count_holds(engine, counted, whose)
+    entries = holds_entries(holds.units, holds.waiting, 0.95, target)
     return build_report(
-        counted.cells,
+        counted.cells.join(counted.keys[CELL]).merge(holds.cells, how="left", on=CELL),
         described,
         waiting=counted.waiting,
         interval=method,
         target=target,
         delta=delta,
-        groups=Groups(judged, checked, pairs, comparisons, estimates),
+        groups=Groups(judged, checked, pairs, comparisons, estimates, entries),
         weights=weights,
     )
 
@@ -134,12 +139,16 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
             select(system).where(system.c.id.in_(counted.checks.systems)).order_by(system.c.name, system.c.id)
         ).mappings()
         by_origin = (
-            select(answer.c.origin, func.count())
+            select(question.c.kind, answer.c.origin, func.count())
             .join(question, question.c.id == answer.c.question_id)
             .where(answer.c.origin.in_(ALLOWED[whose]))
-            .group_by(answer.c.origin)
+            .group_by(question.c.kind, answer.c.origin)
         )
-        answers = {str(row[0]): int(row[1]) for row in connection.execute(by_origin)}
+        found = {(str(row[0]), str(row[1])): int(row[2]) for row in connection.execute(by_origin)}
+        answers, about_groups = (
+            {origin: found[kind, origin] for origin in ORIGINS if (kind, origin) in found}
+            for kind in ("input", "group")
+        )
         used = [
             {"name": row["name"], "version": row["version"], "params": json.loads(row["params"])} for row in relations
         ]
@@ -147,16 +156,25 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
             {"name": row["name"], "version": row["version"], "settings": json.loads(row["settings"])} for row in systems
         ]
         binary = answers.get("gold", 0) > 0 and _gold_lacks_a_label(connection, studies)
+        audited = {one["id"]: audits_of(connection, int(str(one["id"]))).groups for one in counted.samples}
     compares = [one["design"] == INFORMATIVE for one in counted.samples]
     return {
         "audit": audit.__version__,
         "studies": [dict(one) for one in counted.studies],
-        "samples": [{name: value for name, value in one.items() if name != "id"} for one in counted.samples],
+        "samples": [
+            {name: value for name, value in one.items() if name != "id"} | {"audit_groups": audited[one["id"]]}
+            for one in counted.samples
+        ],
         "systems": run,
         "relations": used,
-        "answers": {"whose": whose} | {origin: answers[origin] for origin in ORIGINS if origin in answers},
+        "answers": {"whose": whose} | answers,
+        "holds": about_groups or None,
         "estimator": "; ".join(ESTIMATORS[one] for one in sorted(set(compares or [False]))),
-        "notes": [*([TWO_CLASSES] if binary else []), *([COMPARISONS] if any(compares) else [])],
+        "notes": [
+            *([TWO_CLASSES] if binary else []),
+            *([COMPARISONS] if any(compares) else []),
+            *([] if any(audited.values()) else [ASSUMED]),
+        ],
     }
 
 

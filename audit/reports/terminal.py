@@ -14,6 +14,7 @@ from audit.reports.words import (
     estimator_text,
     flip_text,
     headlines,
+    holds_text,
     notes_of,
     order_text,
     percent,
@@ -32,12 +33,16 @@ NARROWEST = 70
 
 @dataclass(frozen=True)
 class Column:
-    """A column of numbers: its heading, its text for one cell, and whether it may go where there is little room."""
+    """A column of numbers: its heading, its text for one cell, and whether it may go where there is little room.
+
+    One of `counts` or a `rare` one is shown only where some cell has a value.
+    """
 
     heading: str
     text: Callable[[Mapping[str, Any]], str]
     counts: bool = False
     optional: bool = False
+    rare: bool = False
 
 
 def _counted(name: str, heading: str | None = None, optional: bool = False) -> Column:
@@ -53,6 +58,20 @@ COLUMNS = (
     Column("SR_o", lambda cell: percent(cell["sr_observed"])),
     Column("R_FS", lambda cell: with_interval(cell, "fs_rate", "fs_low", "fs_high")),
     Column("SR_g", lambda cell: with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high")),
+    Column(
+        "SR_c",
+        lambda cell: with_interval(cell, "sr_corrected", "sr_corrected_low", "sr_corrected_high"),
+        optional=True,
+        rare=True,
+    ),
+    Column(
+        "FV",
+        lambda cell: with_interval(
+            cell, "false_violation_rate", "false_violation_rate_low", "false_violation_rate_high"
+        ),
+        optional=True,
+        rare=True,
+    ),
 )
 
 
@@ -60,7 +79,8 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     """The report as text: a table per relation, who was and who is best, totals, notes, and the signature last.
 
     `width` is the number of columns to stay within (default 100, at least 70): names that do not fit are cut, counts
-    that do not fit are left out. The signature stays on one line, however long, so that it can be copied.
+    that do not fit are left out, and so are false violations and SR_c. The signature stays on one line, however long,
+    so that it can be copied.
 
     >>> from audit.reports.build import build_report
     >>> import pandas as pd
@@ -80,19 +100,19 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     for note in notes_of(report):
         lines += textwrap.wrap(f"Note: {note}", width, subsequent_indent="  ")
     if report["cells"]:
-        lines += textwrap.wrap(_key(report), width, subsequent_indent="  ")
+        lines += textwrap.wrap(_key(report, width), width, subsequent_indent="  ")
     blocks.append("\n".join(lines))
     blocks.append("signature " + signature_line(report["signature"]))
     return "\n\n".join(blocks)
 
 
-def _tables(report: Report, width: int) -> list[str]:
-    """One block a relation; all have the same columns, so that they can be read down the page."""
+def _fitting(report: Report, width: int) -> tuple[list[Column], list[int], int]:
+    """The columns that there is room for, their widths, and the width of systems' names."""
     # Totals published as rates have no counts at all; a column of dashes would say nothing.
     columns = [
         column
         for column in COLUMNS
-        if not column.counts or any(column.text(cell) != UNKNOWN for cell in report["cells"])
+        if not (column.counts or column.rare) or any(column.text(cell) != UNKNOWN for cell in report["cells"])
     ]
     widest = max((len(cell["system"]) for cell in report["cells"]), default=0)
     while True:
@@ -101,12 +121,18 @@ def _tables(report: Report, width: int) -> list[str]:
             for column in columns
         ]
         room = width - 2 - sum(widths) - 2 * len(columns)
-        spare = [column for column in columns if column.optional]
-        if room >= min(widest, 16) or not spare:
+        # Counts go first, from the left; then rates, from the right.
+        spare = [column for column in columns if column.optional and column.counts]
+        spare += [column for column in reversed(columns) if column.optional and not column.counts]
+        if room >= min(max(widest, len("system")), 16) or not spare:
             break
         columns.remove(spare[0])
-    names = max(min(widest, room), 6)
+    return columns, widths, max(min(widest, room), 6)
 
+
+def _tables(report: Report, width: int) -> list[str]:
+    """One block a relation; all have the same columns, so that they can be read down the page."""
+    columns, widths, names = _fitting(report, width)
     blocks, above = [], None
     for relation in report["relations"]:
         lines = []
@@ -133,7 +159,10 @@ def _orders(report: Report, relation: Mapping[str, Any], width: int) -> list[str
     if relation["order_changes"]:
         observed, genuine = (order_text(report, relation, when) for when in ("observed", "genuine"))
         lines += textwrap.wrap(f"order was {observed}; is {genuine}", width - 2, subsequent_indent="  ")
-    for text in (f"sure: {ranking_text(relation['ranking'])}", flip_text(relation)):
+    if relation["order_corrected"]:
+        order = order_text(report, relation, "corrected")
+        lines += textwrap.wrap(f"order where the relation holds {order}", width - 2, subsequent_indent="  ")
+    for text in (f"sure: {ranking_text(relation['ranking'])}", flip_text(relation), holds_text(relation)):
         if text and text != "sure: ":
             lines += textwrap.wrap(text, width - 2, subsequent_indent="  ")
     return [f"  {line}" for line in lines]
@@ -155,11 +184,16 @@ def _roll_ups(report: Report, width: int) -> list[str]:
     return ["\n".join(lines)]
 
 
-def _key(report: Report) -> str:
+def _key(report: Report, width: int) -> str:
     text = (
         "Rates are in per cent. SR_o: observed satisfaction rate. R_FS: share of the satisfied groups that are false. "
         "SR_g = SR_o (1 - R_FS): genuine satisfaction rate. waits: questions without an answer."
     )
+    shown = {column.heading for column in _fitting(report, width)[0]}
+    if "SR_c" in shown:
+        text += " SR_c: genuine satisfactions among all groups in which the relation holds."
+    if "FV" in shown:
+        text += " FV: false violations, the share of the violated groups in which the relation does not hold."
     if any(cell["fs_low"] is not None for cell in report["cells"]):
         confidence = report["signature"].get("confidence") or 0.95
         population = report["signature"].get("target") == "population"

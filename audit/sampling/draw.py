@@ -11,6 +11,7 @@ from audit.errors import AuditError
 from audit.relations import Outcome
 from audit.sampling.audits import Audits, keep_audits
 from audit.sampling.designs import INFORMATIVE, first, get_design
+from audit.sampling.group_audits import draw_group_audits
 from audit.sampling.informative import informative_lists
 from audit.store import checked, insert_new, table_of, tables
 
@@ -61,6 +62,8 @@ class Drawn:
     """Groups that this call added."""
     distinct_groups: int
     distinct_sources: int
+    audited_groups: int
+    """Different groups that people are asked about themselves: does the relation hold here?"""
     unfinished: bool
     """Whether the study's run has not reached its end: what it adds later is drawn by the next call."""
     not_compared: tuple[str, ...] = ()
@@ -118,14 +121,23 @@ def draw(
     that were drawn stay drawn: a cell's sample is then the shortest beginning of its list that holds them all. The
     design `informative` draws the first informative groups of each relation, for every system that satisfies them; a
     drawn group that does not apply to a system run since, or on which all agree by now, compares nothing any more and
-    is left out. `audits` says what is asked beyond what settles the groups; what was asked for
-    before stays. Raises UnknownName for a design, AuditError for a study without satisfied groups, and
+    is left out.
+    `audits` says what is asked beyond what settles the groups (nothing with the design `informative`); what was asked
+    for before stays. Raises UnknownName for a design, AuditError for a study without satisfied groups, and
     NothingToCompare.
     """
     if design != INFORMATIVE:
         get_design(design)  # a wrong name is refused before anything is read
     if annotators < 1:
         raise AuditError(f"--annotators {annotators}: must be at least 1")
+    audits = audits or Audits()
+    if design == INFORMATIVE:
+        if audits.groups or audits.answers:
+            raise AuditError(
+                "--audit-groups and --audit-answers correct the rates of cells, and --design informative only compares "
+                "systems; draw with --design shared for them"
+            )
+        audits = Audits()
     with engine.begin() as connection:
         study = table_of(tables.Study)
         seed = (
@@ -135,7 +147,7 @@ def draw(
         )
         everything, alone = _lists(connection, study_id, design, seed)
         sample_id = _sample(connection, study_id, design, seed, annotators)
-        keep_audits(connection, sample_id, audits or Audits())
+        wanted = keep_audits(connection, sample_id, audits)
         before = _drawn_before(connection, sample_id)
         chosen = _beginning(everything, before, size, ["relation_id"] if design == INFORMATIVE else CELL)
         table = table_of(tables.Draw)
@@ -143,6 +155,12 @@ def draw(
         columns = ["relation_id", "system_id", "rank", "group_id", "pi"]
         rows = chosen[columns].assign(sample_id=sample_id).to_dict("records")
         insert_new(connection, tables.Draw, [{str(name): value for name, value in row.items()} for row in rows])
+        audited = 0
+        if wanted.groups:
+            violated = groups_with(connection, study_id, Outcome.VIOLATED)
+            ranked = first(violated, get_design(design)(violated, seed), lambda n: n)
+            lists = {Outcome.SATISFIED: chosen, Outcome.VIOLATED: ranked}
+            audited = draw_group_audits(connection, sample_id, wanted.groups, lists)
         unfinished = _unfinished(connection, study_id)
     return Drawn(
         study_id,
@@ -154,6 +172,7 @@ def draw(
         added=len(chosen.merge(before, how="left", on=[*CELL, "group_id"], indicator=True).query("_merge != 'both'")),
         distinct_groups=int(chosen["group_id"].nunique()),
         distinct_sources=int(chosen["row"].nunique()),
+        audited_groups=audited,
         unfinished=unfinished,
         not_compared=alone,
     )
@@ -182,6 +201,11 @@ def _lists(connection: Connection, study_id: int, design: str, seed: int) -> tup
 
 def satisfied_groups(connection: Connection, study_id: int) -> pd.DataFrame:
     """Columns group_id, relation_id, system_id, relation, system, row: one line per satisfied (group, system)."""
+    return groups_with(connection, study_id, Outcome.SATISFIED)
+
+
+def groups_with(connection: Connection, study_id: int, outcome: Outcome) -> pd.DataFrame:
+    """As `satisfied_groups`, of any outcome."""
     group, verdict, source = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Source)
     relation, system = table_of(tables.Relation), table_of(tables.System)
     query = (
@@ -193,7 +217,7 @@ def satisfied_groups(connection: Connection, study_id: int) -> pd.DataFrame:
             system.c.name.label("system"),
             source.c.row,
         )
-        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED)))
+        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(outcome)))
         .join(source, source.c.id == group.c.source_id)
         .join(relation, relation.c.id == group.c.relation_id)
         .join(system, system.c.id == verdict.c.system_id)

@@ -53,6 +53,23 @@ def compare_orders(frame: pd.DataFrame) -> Orders:
     }
 
 
+def order_where_known(frame: pd.DataFrame, rate: str) -> tuple[list[str], list[str]] | None:
+    """(order, best) of the systems by one rate, best first, ties by name; None while a system has none.
+
+    `frame` has the columns system, sr_observed and `rate`, one row a system. Systems without an observed rate, to which
+    the relation applied nowhere, are left out.
+
+    >>> frame = pd.DataFrame({"system": ["a", "b"], "sr_observed": [0.8, 0.9], "sr_corrected": [0.7, 0.6]})
+    >>> order_where_known(frame, "sr_corrected")
+    (['a', 'b'], ['a'])
+    """
+    rates = _known(frame, rate)
+    observed = _known(frame, "sr_observed")
+    if not observed or set(observed) - set(rates):
+        return None
+    return _order(rates), _best(rates)
+
+
 def _known(frame: pd.DataFrame, column: str) -> dict[str, float]:
     rates = zip(frame["system"], frame[column], strict=True)
     return {str(system): float(rate) for system, rate in rates if not pd.isna(rate)}

@@ -4,12 +4,14 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.judging import Disputed, adjudicate, disputed
+from audit.annotation.queue import Shown
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import database, session
-from audit.ui.annotate import COMMENT, guideline
-from audit.ui.language import language, t
-from audit.ui.literal import html, reading
+from audit.ui.annotate import COMMENT
+from audit.ui.asked import guideline, show_question
+from audit.ui.language import t
+from audit.ui.literal import html
 
 ROLES = ("adjudicator", "manager")
 _LATER = "adjudicate-later"
@@ -33,22 +35,15 @@ def page() -> None:
     st.caption(t("adjudicate.count", count=len(waiting)))
     _question(engine, account.id, waiting[0])
     with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
-        st.markdown(guideline(waiting[0].shown.task, language()))
+        st.markdown(guideline(waiting[0].shown))
 
 
 def _question(engine: Engine, account_id: int, one: Disputed) -> None:
     shown = one.shown
-    st.html(f'<h2 class="audit-question">{html(t(f"task.{shown.task}.question"))}</h2>')
-    for text, code in zip(shown.texts, shown.languages, strict=True):
-        st.html(reading(text, code, "audit-large"))
+    show_question(shown)
     st.html(_votes(one))
     with st.form(f"adjudicate-{shown.id}"):
-        st.write(t("adjudicate.allowed"))
-        chosen = [
-            label
-            for place, label in zip(st.columns(len(shown.labels)), shown.labels, strict=True)
-            if place.checkbox(t(f"label.{label}"), key=f"allow-{shown.id}-{label}")
-        ]
+        chosen = _chosen(shown)
         reason = st.text_area(t("adjudicate.reason"), max_chars=COMMENT, height=80, key=f"reason-{shown.id}")
         settle = st.form_submit_button(t("adjudicate.settle"), type="primary", key=f"settle-{shown.id}")
     st.button(t("adjudicate.later"), key=f"later-{shown.id}", type="tertiary", on_click=_put_off, args=(shown.id,))
@@ -61,6 +56,27 @@ def _question(engine: Engine, account_id: int, one: Disputed) -> None:
         refresh_around(engine, shown.id)
         st.session_state[_DONE] = True
         st.rerun()
+
+
+def _chosen(shown: Shown) -> list[str]:
+    """The fields for the right answer: of a group one, of a text several where more than one may stand."""
+    names = {label: t(f"label.{label}") for label in shown.labels}
+    if shown.group:
+        only = st.radio(
+            t("adjudicate.holds"),
+            shown.labels,
+            index=None,
+            format_func=names.__getitem__,
+            horizontal=True,
+            key=f"allow-{shown.id}",
+        )
+        return [only] if only else []
+    st.write(t("adjudicate.allowed"))
+    return [
+        label
+        for place, label in zip(st.columns(len(shown.labels)), shown.labels, strict=True)
+        if place.checkbox(names[label], key=f"allow-{shown.id}-{label}")
+    ]
 
 
 def _votes(one: Disputed) -> str:

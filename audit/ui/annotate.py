@@ -14,11 +14,11 @@ from audit.annotation.judging import judge, undo
 from audit.annotation.queue import Shown, next_question, queue_of, show
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import refresh_around
-from audit.resources import data_file
 from audit.ui import database, session
+from audit.ui.asked import guideline, show_question
 from audit.ui.held_keys import ignore_held_keys
-from audit.ui.language import language, t, translated
-from audit.ui.literal import html, plain, reading, sentence
+from audit.ui.language import t, translated
+from audit.ui.literal import html, plain, sentence
 
 LEAST = timedelta(milliseconds=150)
 """Nobody reads and judges a text in less: an answer so soon was meant for the question before."""
@@ -53,15 +53,10 @@ def _card() -> None:
         st.warning(plain(sentence(note)), icon=":material/info:")
     _progress(engine, account.id)
     with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
-        st.markdown(guideline(shown.task if shown else "sentiment", language()))
+        st.markdown(guideline(shown))
     if shown is not None and st.session_state.get(_SHOWN, (None,))[0] != shown.id:
         moment = datetime.now(UTC)
         st.session_state[_SHOWN] = (shown.id, moment, moment + LEAST)
-
-
-def guideline(task: str, code: str) -> str:
-    """The guideline of a task in a language, as Markdown that we wrote."""
-    return data_file(f"guidelines/{task}.{code}.md").read_text(encoding="utf-8")
 
 
 def _next(engine: Engine, account_id: int) -> Shown | None:
@@ -73,9 +68,7 @@ def _next(engine: Engine, account_id: int) -> Shown | None:
 
 
 def _question(engine: Engine, account_id: int, shown: Shown) -> None:
-    st.html(f'<h2 class="audit-question">{html(t(f"task.{shown.task}.question"))}</h2>')
-    for text, code in zip(shown.texts, shown.languages, strict=True):
-        st.html(reading(text, code, "audit-large"))
+    show_question(shown)
     answers = (*shown.labels, UNSURE)
     with st.container(key="judge"):
         for number, (place, answer) in enumerate(zip(st.columns(len(answers)), answers, strict=True), start=1):

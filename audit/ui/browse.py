@@ -126,7 +126,7 @@ def _heading(found: Detail) -> str:
         facts.append(found.reason)
     return (
         f'<h3 class="audit-question">{html(found.relation)} · {html(t(f"state.{found.state}"))}</h3>'
-        f"<p>{html(_summary(found))}</p><p>{html(_why(found))}</p>"
+        f"<p>{html(_summary(found))}</p><p>{html(_why(found))}{_holds(found)}</p>"
         f'<p class="audit-facts">{html(" · ".join(facts))}</p>'
     )
 
@@ -146,6 +146,15 @@ def _why(found: Detail) -> str:
     if found.state in ("violated", "undrawn") and wrong:
         return t("browse.why_wrong", parts=t("browse.and").join(wrong))
     return t(f"browse.why_{found.state}")
+
+
+def _holds(found: Detail) -> str:
+    """Whether people found that the relation holds in the group; empty where nobody was asked."""
+    if found.holds is None:
+        return ""
+    if found.holds == "waiting":
+        return f"<br>{html(t('browse.holds_waiting'))}"
+    return f"<br>{html(t(f'browse.{found.holds}', origin=t(f'origin.{found.holds_origin}')))}"
 
 
 def _name(parts: tuple[Part, ...], number: int) -> str:

@@ -6,6 +6,8 @@ from html import escape
 
 # Words, spaces, and every other sign by itself; Chinese and Japanese signs one by one, as they have no spaces.
 _TOKENS = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
+_LONG = 250_000
+"""Pairs of tokens above which texts are compared by their rarer ones."""
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&@/])")
 
 
@@ -45,7 +47,9 @@ def compared(before: str, after: str, language: str) -> str:
     """The text `after` as an HTML block in which what differs from `before` is marked and underlined."""
     old, new = _TOKENS.findall(_valid(before)), _TOKENS.findall(_valid(after))
     parts = []
-    for kind, _, _, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    # In a long review spaces and commas would be compared millions of times; there only rarer words begin a match.
+    frequent = len(old) * len(new) > _LONG
+    for kind, _, _, start, end in SequenceMatcher(None, old, new, autojunk=frequent).get_opcodes():
         piece = escape("".join(new[start:end]))
         parts.append(f"<mark>{piece}</mark>" if kind in ("insert", "replace") and piece.strip() else piece)
     return _block("".join(parts), language, "")

@@ -164,7 +164,7 @@ def test_the_ranking_and_roll_ups_follow_the_estimates(real):
 def test_what_varies_together_is_what_proxies_leave(real):
     _, engine = real
     counted = count(engine, "gold")
-    judged = judged_groups(engine, counted)
+    judged = judged_groups(counted)
     estimates, left = powered(engine, counted, judged, ("disagreement",), choose)
     assert estimates["gain"].max() > 1
     for cell in estimates.itertuples():
@@ -204,7 +204,7 @@ def test_before_judging_there_is_no_estimate_and_the_reason_says_so(real):
     _, engine = real
     report = study_report(engine, "people", proxies=["disagreement"])
     for cell in report["cells"]:
-        assert [cell[name] for name in ("fs_rate", "fs_low", *NEW)] == [None, None, None, None, "nothing was judged"]
+        assert [cell[name] for name in ("fs_rate", "fs_low", *NEW)] == [None, None, None, None, "no random sample of the cell is judged"]
     assert "R_FS by" not in to_terminal(report)
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from audit.errors import AuditError
 from audit.sampling.audits import Audits, audits_of, keep_audits
+from audit.sampling.draw import Size, draw
 from audit.store import insert_new, open_store, tables
 
 
@@ -34,3 +35,9 @@ def test_asking_for_less_later_takes_nothing_back():
         assert keep_audits(connection, 1, Audits(groups=5, follow_ups=0.2)) == Audits(5, 0.2, 0.0)
         assert keep_audits(connection, 1, Audits(groups=2, answers=0.5)) == Audits(5, 0.2, 0.5)
         assert audits_of(connection, 1) == Audits(5, 0.2, 0.5)
+
+
+def test_a_sample_that_only_compares_systems_has_no_audits():
+    engine = open_store("sqlite://", create=True)
+    with pytest.raises(AuditError, match="draw with --design shared"):
+        draw(engine, 1, Size(per_relation=5), "informative", audits=Audits(groups=3))

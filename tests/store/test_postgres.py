@@ -1,18 +1,21 @@
 """The whole way, from run to report, on a real PostgreSQL: the same report as on SQLite."""
 
 import pytest
+from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
 from audit.annotation.gold import answer_with_gold
 from audit.annotation.judging import adjudicate, disputed, judge, undo
-from audit.annotation.queue import next_question
+from audit.annotation.queue import LEASE, next_question
 from audit.corpora import get_corpus
+from audit.false_satisfaction.group_answers import attributed_groups
 from audit.false_satisfaction.questions import refresh, refresh_around
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
+from audit.sampling.audits import Audits
 from audit.sampling.draw import Size, draw_all
-from audit.store import open_store
+from audit.store import insert_new, open_store, table_of, tables
 
 pytestmark = pytest.mark.postgres
 
@@ -52,10 +55,35 @@ def everything(engine):
     case = disputed(engine, ada)[0]
     adjudicate(engine, ada, case.shown.id, ["negative"], "it is")
     refresh_around(engine, case.shown.id)
+    draw_all(engine, Size(per_relation=10), audits=Audits(groups=3))
+    refresh(engine)
+    judge_groups(engine, ann, bob)
+    assert attributed_groups(engine, "system")["value"].nunique() == 2
     draw_all(engine, Size(per_relation=10), "informative")
     answer_with_gold(engine)
     refresh(engine)
     return [study_report(engine, design=design) for design in ("shared", "informative")]
+
+
+def judge_groups(engine, *accounts):
+    """Two people agree that relations hold in every second group."""
+    question = table_of(tables.Question)
+    query = select(question.c.id).where(question.c.kind == "group").order_by(question.c.priority, question.c.id)
+    with engine.connect() as connection:
+        asked = list(connection.execute(query).scalars())
+    assert len(asked) > 6
+    lease = table_of(tables.Lease)
+    for place, id in enumerate(asked):
+        for account in accounts:
+            held = {"question_id": id, "annotator_id": account, "expires_at": tables.now() + LEASE}
+            with engine.begin() as connection:
+                insert_new(connection, tables.Lease, [held])
+            judge(engine, account, id, "broken" if place % 2 else "holds")
+            refresh_around(engine, id)
+    with engine.begin() as connection:
+        connection.execute(lease.delete())
+        left = connection.execute(query.where(question.c.priority.is_not(None))).all()
+    assert left == []
 
 
 def test_the_same_report_on_postgresql_and_sqlite(url, tmp_path):
@@ -63,3 +91,4 @@ def test_the_same_report_on_postgresql_and_sqlite(url, tmp_path):
     on_postgresql = everything(open_store(url, create=True))
     assert on_postgresql == on_sqlite
     assert all(any(cell["judged"] for cell in report["cells"]) for report in on_sqlite)
+    assert any(cell["false_violation_rate"] is not None for cell in on_sqlite[0]["cells"])

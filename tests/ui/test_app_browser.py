@@ -8,11 +8,13 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from app_driver import APP, HOSTILE, PASSWORD, TEXTS, Prepared, prepare
+from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
 from audit.store import table_of, tables
@@ -30,7 +32,12 @@ def _found(*names: str) -> str | None:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     """Address of a running app, and its database."""
-    made = prepare(tmp_path_factory.mktemp("browser") / "audit.db")
+    with _serving(prepare(tmp_path_factory.mktemp("browser") / "audit.db")) as served:
+        yield served
+
+
+@contextmanager
+def _serving(made: Prepared) -> Iterator[tuple[str, Prepared]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -187,3 +194,38 @@ def test_chinese_and_a_hostile_text(served: tuple[str, Prepared], window: Window
         window.judge("2")
     assert seen[-1] == HOSTILE
     assert window.script("return document.querySelectorAll('.audit-large b, .audit-large script').length") == 0
+
+
+@pytest.fixture(scope="module")
+def served_groups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
+    """As `served`, with groups asked about."""
+    with _serving(prepare_groups(tmp_path_factory.mktemp("groups") / "audit.db")) as served:
+        yield served
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_group_is_judged_by_key(served_groups: tuple[str, Prepared], tmp_path: Path, language: str) -> None:
+    address, made = served_groups
+    account, name = {"en": (made.ann, "ann"), "zh": (made.ben, "ben")}[language]
+    shown = to_group(made, account.id)
+    window = Window(address, tmp_path / "profile", {"en": "en", "zh": "zh-CN"}[language])
+    try:
+        window.log_in(name)
+        window.see(text_in(language, "group.question"))
+        _until(lambda: window.all(".audit-members"))
+        texts = window.script("return document.querySelector('.audit-members').innerText")
+        assert all(member.input.text in texts for member in shown.group.members)
+        # Neither a system nor a verdict is anywhere in the page that the browser got.
+        page = str(window.script("return document.documentElement.outerHTML")).replace(str(made.path), "")
+        assert not any(word in page for word in (*names(made), "satisfied", "violated"))
+        buttons = window.script("return document.querySelector('.st-key-judge').getBoundingClientRect().bottom")
+        assert buttons <= window.script("return window.innerHeight")
+        if folder := os.environ.get("AUDIT_PICTURES"):
+            window.driver.save_screenshot(str(Path(folder) / f"group-{language}.png"))
+        before = len(_judgements(made, account.id))
+        time.sleep(0.3)
+        window.all("body")[0].send_keys("2")
+        _until(lambda: len(_judgements(made, account.id)) > before)
+        assert _judgements(made, account.id)[-1] == "broken"
+    finally:
+        window.driver.quit()

@@ -128,3 +128,9 @@ def test_compared_marks_words_and_chinese_signs() -> None:
 @given(some.text(alphabet="\\`*_{}[]()#+-.!|~$:<>a \n"))
 def test_plain_escapes_every_mark(text: str) -> None:
     assert re.sub(r"\\(.)", r"\1", plain(text)) == text
+
+
+def test_compared_marks_one_word_of_a_long_review() -> None:
+    long = " ".join(f"The scene {number} is, in a way, the best of the film." for number in range(300))
+    shown = compared(long, long.replace("scene 150", "moment 150"), "en")
+    assert re.findall("<mark>(.*?)</mark>", shown) == ["moment"]

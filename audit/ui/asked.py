@@ -1,0 +1,52 @@
+"""What a question looks like: a text to be judged, or a group with the relation that it should satisfy."""
+
+import streamlit as st
+
+from audit.annotation.queue import Shown, ShownGroup
+from audit.resources import data_file
+from audit.ui.language import language, summary, t
+from audit.ui.literal import compared, html, reading
+
+LONG = 400
+"""Characters of a text from which on members stand side by side, so that they scroll together."""
+
+
+def show_question(shown: Shown) -> None:
+    """The question, and what it is about. Nothing of a system, its outputs or the verdict is in `shown`."""
+    if shown.group is None:
+        st.html(f'<h2 class="audit-question">{html(t(f"task.{shown.task}.question"))}</h2>')
+        for text, code in zip(shown.texts, shown.languages, strict=True):
+            st.html(reading(text, code, "audit-large"))
+        return
+    expected = summary(shown.task, shown.group.relation, shown.group.summary) or shown.group.relation
+    st.html(
+        f'<h2 class="audit-question">{html(t("group.question"))}</h2>'
+        f'<p class="audit-expected">{html(t("group.relation"))} <strong>{html(expected)}</strong></p>'
+    )
+    st.html(_members(shown.group))
+
+
+def guideline(shown: Shown | None) -> str:
+    """The guideline of a question in this session's language, as Markdown that we wrote."""
+    name = "sentiment" if shown is None else "group" if shown.group else shown.task
+    return data_file(f"guidelines/{name}.{language()}.md").read_text(encoding="utf-8")
+
+
+def _members(group: ShownGroup) -> str:
+    """Source and follow-ups as HTML, with the words that differ marked; in the source only where there is one other."""
+    roles = [member.role for member in group.members]
+    first = group.members[0].input
+    parts = []
+    for number, member in enumerate(group.members):
+        other = first if number else group.members[1].input if len(group.members) == 2 else None
+        texts = [
+            compared(other.texts[place], text, code) if other and place < len(other.texts) else reading(text, code)
+            for place, (text, code) in enumerate(zip(member.input.texts, member.input.languages, strict=True))
+        ]
+        name = t(f"role_of.{member.role}")
+        if roles.count(member.role) > 1:
+            name += f" {roles[: number + 1].count(member.role)}"
+        parts.append(f'<section class="audit-part"><h4>{html(name)}</h4>{"".join(texts)}</section>')
+    long = any(len(text) > LONG for member in group.members for text in member.input.texts)
+    kinds = "audit-members audit-beside" if long else "audit-members"
+    return f'<div class="{kinds}" tabindex="0">{"".join(parts)}</div>'

@@ -1,0 +1,218 @@
+"""Questions about groups: one for each content, opened, answered, closed, and apart from those about texts."""
+
+import itertools
+
+import pytest
+from conftest_rows import row
+from sqlalchemy import select
+
+from audit.annotation.gold import answer_with_gold
+from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.queue import next_question, queue_of
+from audit.annotation.ratings import attributed, stored_ratings
+from audit.errors import AuditError, Refused
+from audit.false_satisfaction.browse import detail
+from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.group_answers import attributed_groups
+from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.reports.agreement import agreement_report
+from audit.sampling.audits import Audits
+from audit.sampling.draw import Size, draw_all
+from audit.store import insert_new, table_of, tables
+
+# Systems a and b share the groups of S1 and S2; own is no relation of ours, and has S1's group too.
+RUN = [
+    row("S1", "S1 x", ["positive", "positive"], gold="positive"),
+    row("S2", "S2 x", ["positive", "negative"], "violated", gold="positive"),
+    row("S1", "S1 x", ["negative", "positive"], "violated", system="b", gold="positive"),
+    row("S2", "S2 x", ["negative", "negative"], system="b", gold="positive"),
+    row("S1", "S1 x", ["positive", "positive"], relation="own", gold="positive"),
+    row("S3", ["S3 x", "S3 y"], ["positive"] * 3, "inapplicable", gold="positive"),
+]
+
+
+def asked(engine, kind="group"):
+    """Open questions: id -> (group, priority)."""
+    table = table_of(tables.Question)
+    query = select(table.c.id, table.c.group_id, table.c.priority).where(
+        table.c.kind == kind, table.c.priority.is_not(None)
+    )
+    with engine.connect() as connection:
+        return {row.id: (row.group_id, row.priority) for row in connection.execute(query)}
+
+
+@pytest.fixture
+def judged(build):
+    """The imported run, drawn and asked about, with accounts by name."""
+    engine = build(RUN)
+    draw_all(engine, Size(per_relation=5), audits=Audits(groups=5))
+    roles = {"ann": "annotator", "bob": "annotator", "ada": "adjudicator"}
+    # Without passwords, which take long to hash: nobody logs in here.
+    rows = [{"id": id, "name": name, "role": role, "languages": "", "disabled": False, "created_at": tables.now()}
+            for id, (name, role) in enumerate(roles.items(), start=1)]  # fmt: skip
+    with engine.begin() as connection:
+        insert_new(connection, tables.Annotator, rows)
+    return engine, {str(row["name"]): row["id"] for row in rows}
+
+
+def answer(engine, account, wish):
+    """Judge every question that is next for an account, groups by `wish(texts)`, texts as positive."""
+    given = []
+    while (shown := next_question(engine, account)) is not None:
+        said = wish(shown) if shown.kind == "group" else "positive"
+        judge(engine, account, shown.id, said)
+        refresh_around(engine, shown.id)
+        given.append(shown)
+    return given
+
+
+def test_systems_and_studies_share_a_question_and_relations_do_not(judged, tmp_path, build):
+    engine, _ = judged
+    assert refresh(engine) == len(asked(engine)) + len(asked(engine, "input"))
+    assert len(asked(engine)) == 3  # S1 and S2 of MR1.1, S1 of own; S3 is inapplicable
+    assert refresh(engine) == refresh(engine)
+    # The same contents in another study ask nothing new.
+    again = build([*RUN, row("S4", "S4 x", ["positive", "positive"])], "other.jsonl")
+    assert len(asked(again)) == 3
+    draw_all(again, Size(per_relation=5), audits=Audits(groups=5))
+    refresh(again)
+    assert len(asked(again)) == 4
+
+
+def test_a_group_is_shown_with_its_relation_and_nothing_of_a_system(judged):
+    engine, people = judged
+    refresh(engine)
+    shown = next_question(engine, people["ann"])
+    assert shown.kind == "group"  # of one rank, groups come first
+    assert (shown.labels, shown.question) == (("holds", "broken"), "Does the relation hold here?")
+    assert [(member.role, member.input.text) for member in shown.group.members] == [
+        ("source", shown.texts[0]),
+        ("follow_up", f"{shown.texts[0]} x"),
+    ]
+    assert shown.group.summary.startswith("Contractions")
+    everything = answer(engine, people["ann"], lambda shown: "holds")
+    own = next(one.group for one in everything if one.group and one.group.relation == "own")
+    assert own.summary == ""
+    kinds = [one.kind for one in everything]
+    assert sum(one != other for one, other in itertools.pairwise(kinds)) <= 3  # two ranks
+
+
+def test_answers_close_the_question_and_undoing_opens_it_again(judged):
+    engine, people = judged
+    refresh(engine)
+    before = asked(engine)
+    answer(engine, people["ann"], lambda shown: "broken" if shown.texts == ("S2",) else "holds")
+    assert asked(engine) == before  # one of two people
+    answer(engine, people["bob"], lambda shown: "broken")
+    assert len(asked(engine)) == 2  # agreed of S2 alone
+    undo(engine, people["bob"])
+    assert refresh(engine) >= 2
+    case = next(one for one in disputed(engine, people["ada"]) if one.shown.kind == "group")
+    with pytest.raises(Refused, match="choose one: a relation holds in a group, or it does not"):
+        adjudicate(engine, people["ada"], case.shown.id, ["holds", "broken"], "either")
+    adjudicate(engine, people["ada"], case.shown.id, ["holds"], "the meaning stays")
+    refresh_around(engine, case.shown.id)
+    assert case.shown.id not in asked(engine)
+
+
+def test_around_one_question_is_what_a_whole_refresh_finds(judged):
+    engine, people = judged
+    refresh(engine)
+    first = next_question(engine, people["ann"])
+    for name in ("ann", "bob"):
+        shown = next_question(engine, people[name])
+        assert shown == first
+        judge(engine, people[name], shown.id, "holds")
+        refresh_around(engine, shown.id)
+        around = asked(engine)
+        refresh(engine)
+        assert asked(engine) == around
+    undo(engine, people["bob"])
+    refresh_around(engine, first.id)
+    around = asked(engine)
+    assert first.id in around
+    refresh(engine)
+    assert asked(engine) == around
+
+
+@pytest.mark.parametrize(("kind", "wrong"), [("group", "positive"), ("input", "holds")])
+def test_a_label_of_the_other_kind_is_refused(judged, kind, wrong):
+    engine, people = judged
+    refresh(engine)
+    while (shown := next_question(engine, people["ann"])).kind != kind:
+        judge(engine, people["ann"], shown.id, "unsure")
+    with pytest.raises(Refused, match=f"answer '{wrong}' is not one of"):
+        judge(engine, people["ann"], shown.id, wrong)
+    with pytest.raises(Refused, match=f"answer '{wrong}' is not one of"):
+        adjudicate(engine, people["ada"], shown.id, [wrong], "because")
+    assert queue_of(engine, people["ann"]).mine < 5
+
+
+def test_gold_answers_texts_only(judged):
+    engine, _ = judged
+    refresh(engine)
+    texts = len(asked(engine, "input"))
+    done = answer_with_gold(engine)
+    assert (done.questions, done.answered) == (texts, 2)  # S1 and S2
+    refresh(engine)
+    assert len(asked(engine)) == 3
+    judgement, question = table_of(tables.Judgement), table_of(tables.Question)
+    with engine.connect() as connection:
+        kinds = select(question.c.kind).join(judgement, judgement.c.question_id == question.c.id).distinct()
+        assert set(connection.execute(kinds).scalars()) == {"input"}
+
+
+def test_groups_do_not_count_as_waiting_for_the_report_nor_do_their_answers_settle(judged):
+    engine, people = judged
+    refresh(engine)
+    before = count(engine)
+    assert before.waiting == len(asked(engine, "input"))
+    while (shown := next_question(engine, people["ann"])) is not None and shown.kind == "group":
+        judge(engine, people["ann"], shown.id, "holds")
+        refresh_around(engine, shown.id)
+        break
+    assert count(engine).cells.equals(before.cells)
+
+
+def test_agreement_is_about_one_kind_at_a_time(judged):
+    engine, people = judged
+    refresh(engine)
+    with pytest.raises(AuditError, match="people have judged no question about a group yet"):
+        stored_ratings(engine, kind="group")
+    answer(engine, people["ann"], lambda shown: "holds")
+    answer(engine, people["bob"], lambda shown: "broken" if shown.texts == ("S2",) else "holds")
+    texts, groups = stored_ratings(engine), stored_ratings(engine, kind="group")
+    assert set(texts.frame["label"]) == {"positive"}
+    assert groups.labels == ("holds", "broken")
+    assert len(groups.frame) == 6
+    by_system = attributed_groups(engine, "system")
+    assert sorted(by_system["value"]) == ["a", "a", "a", "b", "b"]
+    assert sorted(attributed_groups(engine, "relation")["value"]) == ["MR1.1", "MR1.1", "own"]
+    report = agreement_report(groups, by="relation", parts=attributed_groups(engine, "relation"))
+    # Two of three groups are agreed on; of MR1.1 one of two.
+    assert report["coefficients"][0]["estimate"] == pytest.approx(2 / 3)
+    assert [part["value"] for part in report["groups"]] == ["MR1.1", "own"]
+    assert set(attributed(engine, "language")["value"]) == {"en"}
+
+
+def test_browsing_says_whether_the_relation_holds(judged):
+    engine, people = judged
+    table = table_of(tables.Verdict)
+    with engine.connect() as connection:
+        places = [(row.group_id, row.system_id) for row in connection.execute(select(table))]
+    see = {place: detail(engine, people["ada"], *place) for place in places}
+    assert {one.holds for one in see.values()} == {"waiting", None}  # asked about, though no question is open yet
+    refresh(engine)
+    assert {detail(engine, people["ada"], *place).holds for place in places} == {"waiting", None}
+    for name in ("ann", "bob"):
+        answer(engine, people[name], lambda shown: "broken" if shown.texts == ("S2",) else "holds")
+    found = {(one.relation, one.system, one.parts[0].input.text): (one.holds, one.holds_origin) for one in (
+        detail(engine, people["ada"], *place) for place in places)}  # fmt: skip
+    assert found == {
+        ("MR1.1", "a", "S1"): ("holds", "people"),
+        ("MR1.1", "b", "S1"): ("holds", "people"),
+        ("MR1.1", "a", "S2"): ("broken", "people"),
+        ("MR1.1", "b", "S2"): ("broken", "people"),
+        ("own", "a", "S1"): ("holds", "people"),
+        ("MR1.1", "a", "S3"): (None, ""),
+    }

@@ -1,0 +1,77 @@
+"""Which groups are asked about themselves: beginnings of the cells' lists, and nothing is taken back."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+from test_draw import add, database, drawn, populations
+
+from audit.relations import Outcome
+from audit.sampling.audits import Audits
+from audit.sampling.draw import Size, draw
+from audit.store import table_of, tables
+
+
+def asked(engine):
+    """(relation, system, outcome) -> groups in the order of their ranks."""
+    table = table_of(tables.AuditDraw)
+    query = select(table).order_by(table.c.relation_id, table.c.system_id, table.c.outcome, table.c.rank)
+    found = {}
+    with engine.connect() as connection:
+        for row in connection.execute(query).mappings():
+            some = found.setdefault((row["relation_id"], row["system_id"], Outcome(row["outcome"])), [])
+            some.append(row["group_id"])
+            assert row["rank"] == len(some)
+    return found
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    populations,
+    st.lists(st.integers(0, 12), min_size=1, max_size=3),
+    st.sampled_from(["shared", "simple"]),
+    populations,
+)
+def test_audits_are_beginnings_and_what_was_asked_stays(before, numbers, design, later):
+    engine = database()
+    before = before | {(1, 1, 1): Outcome.SATISFIED}
+    add(engine, before)
+    known, most = {}, 0
+    for number in numbers:
+        made = draw(engine, 1, Size(per_relation=6), design, audits=Audits(groups=number))
+        now, most = asked(engine), max(most, number)
+        assert made.audited_groups == len({group for some in now.values() for group in some})
+        lists = drawn(engine)
+        for (relation, system, outcome), groups in now.items():
+            there = sum(place[:2] == (relation, system) and found == outcome for place, found in before.items())
+            if outcome is Outcome.SATISFIED:
+                # The same groups, in the same order, as are judged for false satisfactions.
+                assert groups == [group for group, _, _ in lists[relation, system]][: len(groups)]
+                there = min(there, 6)
+            assert len(groups) == min(there, most)
+            assert groups[: len(known.get((relation, system, outcome), []))] == known.get(
+                (relation, system, outcome), []
+            )
+        assert {outcome for _, _, outcome in now} <= {Outcome.SATISFIED, Outcome.VIOLATED}
+        known = now
+    # The run goes on: what was asked about is asked about still.
+    add(engine, {place: outcome for place, outcome in later.items() if place not in before})
+    draw(engine, 1, Size(per_relation=1), design)
+    grown = asked(engine)
+    for cell, groups in known.items():
+        assert set(groups) <= set(grown[cell])
+
+
+def test_systems_share_audited_groups_by_design():
+    engine = database()
+    outcomes = {(1, s, n): Outcome.VIOLATED if n % 3 else Outcome.SATISFIED for s in (1, 2) for n in range(1, 31)}
+    add(engine, outcomes)
+    assert draw(engine, 1, Size(per_relation=10), audits=Audits(groups=5)).audited_groups == 10
+    assert draw(engine, 1, Size(per_relation=10), "simple", audits=Audits(groups=5)).audited_groups > 10
+
+
+def test_nothing_is_asked_without_audits_and_nothing_violated_is_no_mistake():
+    engine = database()
+    add(engine, {(1, 1, n): Outcome.SATISFIED for n in range(1, 6)})
+    assert draw(engine, 1, Size(per_relation=3)).audited_groups == 0
+    assert asked(engine) == {}
+    assert draw(engine, 1, Size(per_relation=3), audits=Audits(groups=4)).audited_groups == 3

@@ -1,0 +1,42 @@
+"""The small database of `app_driver` with groups asked about, and finding a question about one."""
+
+from pathlib import Path
+
+from app_driver import Prepared, prepare
+from sqlalchemy import select
+
+from audit.annotation.judging import judge
+from audit.annotation.queue import Shown, next_question
+from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.sampling.audits import Audits
+from audit.sampling.draw import Size, draw_all
+from audit.store import table_of, tables
+
+
+def prepare_groups(path: Path) -> Prepared:
+    """As `prepare`, with all satisfied and violated groups asked about."""
+    made = prepare(path)
+    draw_all(made.engine, Size(per_relation=20), audits=Audits(groups=20))
+    refresh(made.engine)
+    return made
+
+
+def to_group(made: Prepared, account: int) -> Shown:
+    """Answer questions about texts until one about a group is next for this account; returns it."""
+    while True:
+        shown = next_question(made.engine, account)
+        assert shown is not None
+        if shown.kind == "group":
+            return shown
+        judge(made.engine, account, shown.id, "neutral")
+        refresh_around(made.engine, shown.id)
+
+
+def names(made: Prepared) -> set[str]:
+    """What an annotator must never be sent: names of systems and relations."""
+    with made.engine.connect() as connection:
+        return {
+            str(name)
+            for model in (tables.System, tables.Relation)
+            for name in connection.execute(select(table_of(model).c.name)).scalars()
+        }

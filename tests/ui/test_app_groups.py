@@ -1,0 +1,142 @@
+"""Questions about groups in the app: what is shown, answered and adjudicated, in both languages."""
+
+import re
+import shutil
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from app_driver import HOSTILE, Prepared, blocks, go, open_app, said
+from group_driver import names, prepare_groups, to_group
+from sqlalchemy import select
+
+from audit.annotation.judging import judge
+from audit.annotation.queue import Shown, ShownGroup, ShownMember, next_question
+from audit.resources import data_file
+from audit.store import open_store, table_of, tables
+from audit.tasks import Input
+from audit.ui import annotate
+from audit.ui.asked import _members
+from audit.ui.language import LANGUAGES, text_in, texts
+
+pytestmark = pytest.mark.usefixtures("_no_waiting")
+
+
+@pytest.fixture
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
+
+
+@pytest.fixture(scope="module")
+def original_groups(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    made = prepare_groups(tmp_path_factory.mktemp("groups") / "audit.db")
+    with made.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    made.engine.dispose()
+    return made
+
+
+@pytest.fixture
+def groups(original_groups: Prepared, tmp_path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+    path = tmp_path / "audit.db"
+    shutil.copy(original_groups.path, path)
+    monkeypatch.setenv("AUDIT_DB", str(path))
+    return replace(original_groups, engine=open_store(str(path)), path=path)
+
+
+def stored(made: Prepared, model: type) -> list:
+    with made.engine.connect() as connection:
+        return list(connection.execute(select(table_of(model))).mappings())
+
+
+def body(app) -> str:
+    """The page's HTML without its style sheet."""
+    return re.sub(r"<style>.*?</style>", "", blocks(app), flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_group_is_shown_with_its_relation_and_judged(groups: Prepared, language: str) -> None:
+    shown = to_group(groups, groups.ann.id)
+    app = open_app(groups.ann, language)
+    page = body(app)
+    assert text_in(language, "group.question") in page
+    assert text_in(language, "role_of.source") in page
+    assert text_in(language, "role_of.follow_up") in page
+    expected = texts("zh")[f"relation.sentiment.{shown.group.relation}"] if language == "zh" else shown.group.summary
+    assert expected in page
+    assert "<mark>" in page
+    labels = [one.label for one in app.button if str(one.key).startswith("judge-")]
+    assert labels == [text_in(language, f"label.{label}") for label in ("holds", "broken", "unsure")]
+    assert data_file(f"guidelines/group.{language}.md").read_text(encoding="utf-8").strip() in said(app)
+    app.button(key=f"judge-{shown.id}-broken").click().run()
+    assert not app.exception
+    assert [(one["question_id"], one["answer"]) for one in stored(groups, tables.Judgement)][-1] == (shown.id, "broken")
+
+
+def test_neither_systems_nor_relations_nor_verdicts_reach_the_annotator(groups: Prepared) -> None:
+    to_group(groups, groups.ann.id)
+    app = open_app(groups.ann)
+    sent = body(app) + said(app) + str(app.session_state) + str([one.label for one in app.button])
+    for word in (*names(groups), "satisfied", "violated", "0.", "positive</"):
+        assert word not in sent
+
+
+def test_undo_shows_the_group_again(groups: Prepared) -> None:
+    shown = to_group(groups, groups.ann.id)
+    app = open_app(groups.ann)
+    app.button(key=f"judge-{shown.id}-holds").click().run()
+    next(one for one in app.button if str(one.key).startswith("undo-")).click().run()
+    assert app.button(key=f"judge-{shown.id}-holds")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_disputed_group_is_adjudicated_with_one_answer(groups: Prepared, language: str) -> None:
+    for account, said_of in ((groups.ann.id, "holds"), (groups.ben.id, "broken")):
+        while (shown := next_question(groups.engine, account)).kind != "group":
+            judge(groups.engine, account, shown.id, "neutral")
+        judge(groups.engine, account, shown.id, said_of)
+    app = go(open_app(groups.judge, language), "adjudicate")
+    page = body(app)
+    assert text_in(language, "group.question") in page
+    assert text_in(language, "label.broken") in page
+    assert not app.checkbox
+    app.radio(key=f"allow-{shown.id}").set_value("broken")
+    app.text_area(key=f"reason-{shown.id}").set_value("The word means something else here.")
+    app.button(key=f"settle-{shown.id}").click().run()
+    assert not app.exception
+    answers = [(one["question_id"], one["origin"], one["allowed"]) for one in stored(groups, tables.Answer)]
+    assert (shown.id, "adjudicated", ["broken"]) in answers
+    assert next(one for one in stored(groups, tables.Question) if one["id"] == shown.id)["priority"] is None
+
+
+def test_browse_says_that_people_are_asked(groups: Prepared) -> None:
+    app = go(open_app(groups.judge), "browse")
+    app.selectbox(key="browse-state").set_value("violated").run()
+    assert text_in("en", "browse.holds_waiting") in body(app)
+
+
+def test_members_are_escaped_marked_and_numbered() -> None:
+    source, other = Input.of("It is good."), Input.of(f"It is good. {HOSTILE}")
+    pair = _members(ShownGroup("X", "", (ShownMember("source", source), ShownMember("follow_up", other))))
+    assert "<script" not in pair
+    assert "&lt;script&gt;" in pair.replace("<mark>", "").replace("</mark>", "")
+    assert "audit-beside" not in pair
+    lost = _members(ShownGroup("X", "", (ShownMember("source", other), ShownMember("follow_up", source))))
+    assert "<mark>" in lost.partition("</section>")[0]  # what was left out is marked in the source
+    members = (ShownMember("source", source), ShownMember("follow_up", other), ShownMember("follow_up", other))
+    several = _members(ShownGroup("X", "", members))
+    assert "Follow-up 1" in several
+    assert "Follow-up 2" in several
+    assert "<mark>" not in several.partition("</section>")[0]
+    document = Input.of("A long review. " * 40)
+    assert "audit-beside" in _members(ShownGroup("X", "", (ShownMember("source", document),)))
+
+
+def test_an_unregistered_relation_shows_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    from audit.ui import asked
+
+    sent: list[str] = []
+    monkeypatch.setattr(asked.st, "html", sent.append)
+    group = ShownGroup("own <b>rule</b>", "", (ShownMember("source", Input.of("S.")),))
+    asked.show_question(Shown(1, "sentiment", ("S.",), ("en",), "?", ("holds", "broken"), "group", group))
+    assert "own &lt;b&gt;rule&lt;/b&gt;" in sent[0]
