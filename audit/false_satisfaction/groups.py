@@ -37,14 +37,28 @@ class Shared:
 def judged_groups(engine: Engine, counted: Counted) -> pd.DataFrame:
     """The settled beginnings of all draws: columns study, task, relation, system, source (its id), false (0 or 1)."""
     judged = counted.drawn[counted.drawn["judged"]].merge(counted.keys, on=CELL)
+    source = _sources(engine, judged["group_id"])
+    return judged.assign(source=source, false=(judged["state"] == State.FALSE).astype(int))[[*NAMES, "source", "false"]]
+
+
+def spot_checked_groups(engine: Engine, counted: Counted) -> pd.DataFrame:
+    """The groups whose deciding answers were checked: columns study, task, relation, system, source, protocol, checked.
+
+    The last two are 1 for a false satisfaction, by the protocol's answers and by the checked ones.
+    """
+    checks = counted.audited.checks.merge(counted.keys, on=CELL)
+    return checks.assign(source=_sources(engine, checks["group_id"]))[[*NAMES, "source", "protocol", "checked"]]
+
+
+def _sources(engine: Engine, group_ids: pd.Series) -> pd.Series:
+    """The id of each group's source."""
     group = table_of(tables.Group)
     sources: dict[int, int] = {}
     with engine.connect() as connection:
-        for piece in pieces(sorted(set(judged["group_id"].tolist()))):
+        for piece in pieces(sorted(set(group_ids.tolist()))):
             found = connection.execute(select(group.c.id, group.c.source_id).where(group.c.id.in_(piece)))
             sources.update((int(row[0]), int(row[1])) for row in found)
-    source = judged["group_id"].map(sources)
-    return judged.assign(source=source, false=(judged["state"] == State.FALSE).astype(int))[[*NAMES, "source", "false"]]
+    return group_ids.map(sources)
 
 
 def checked_groups(engine: Engine, counted: Counted) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from audit.errors import AuditError
 from audit.relations.registry import name_order
+from audit.reports.audits import Findings, add_audits
 from audit.reports.certainty import certainty, families_of, ranked, roll_ups
 from audit.reports.preference import Weights, preference
 from audit.statistics.intervals import Estimator, Target, choose
@@ -40,12 +41,13 @@ class Groups:
 
     `judged` has a row per judged group with the columns study, task, relation, system, source, false; `checked` one per
     group that is satisfied or violated, with satisfied in place of false (only needed for the target `population`).
-    `pairs` are entries of paired differences by (task, study, relation).
+    `pairs` are entries of paired differences by (task, study, relation), `audits` what audits found.
     """
 
     judged: pd.DataFrame
     checked: pd.DataFrame | None = None
     pairs: Mapping[tuple[str, object, str], Sequence[Mapping[str, Any]]] | None = None
+    audits: Findings | None = None
 
 
 def build_report(
@@ -112,6 +114,7 @@ def build_report(
         "overall": dict(overall(frame, orders, waiting)),
         "rollups": roll_ups(frame, sure, families_of(frame, "file" not in signature)),
     }
+    add_audits(report, frame, groups.audits if groups else None, sure.of_false, interval, confidence, target)
     if weights is not None:
         report["preference"] = preference(frame, sure.draws, weights, delta, confidence)
     return report

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import audit
-from audit.reports import charts, words
+from audit.reports import audit_words, charts, words
 from audit.reports.build import Report, cells_of
 from audit.resources import data_file
 
@@ -44,6 +44,8 @@ def to_html(report: Report) -> str:
         population=report["signature"].get("target") == "population",
         sections=_sections(report),
         rollups=words.rollup_rows(report),
+        checks=audit_words.check_lines(report),
+        corrected=any(cell["fs_checked"] is not None for cell in report["cells"]),
         preference=words.preference_lines(report),
         line=words.signature_line(report["signature"]),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
@@ -82,11 +84,13 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
         "best": words.best_text(relation),
         "sure": words.ranking_text(relation["ranking"]),
         "flip": words.flip_text(relation),
+        "carry": audit_words.carry_text(relation),
         "chart": _inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),
         "cells": [
             cell
             | {
                 "fs": words.with_interval(cell, "fs_rate", "fs_low", "fs_high"),
+                "fs_checked": words.with_interval(cell, "fs_checked", "fs_checked_low", "fs_checked_high"),
                 "genuine": words.with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
             }
             for cell in cells

@@ -10,6 +10,7 @@ from audit.annotation.answers import ORIGINS
 from audit.false_satisfaction.cells import Counted, count
 from audit.false_satisfaction.groups import checked_groups, judged_groups, shared_groups
 from audit.false_satisfaction.settling import ALLOWED, Whose
+from audit.reports.audits import carry_note, estimators, findings
 from audit.reports.build import Groups, Report, build_report
 from audit.reports.certainty import pair_entries
 from audit.reports.preference import Weights
@@ -55,7 +56,7 @@ def study_report(
         interval=method,
         target=target,
         delta=delta,
-        groups=Groups(judged_groups(engine, counted), checked, pairs),
+        groups=Groups(judged_groups(engine, counted), checked, pairs, findings(engine, counted)),
         weights=weights,
     )
 
@@ -105,6 +106,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
             {"name": row["name"], "version": row["version"], "settings": json.loads(row["settings"])} for row in systems
         ]
         binary = answers.get("gold", 0) > 0 and _gold_lacks_a_label(connection, studies)
+    notes = ["Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."]
     return {
         "audit": audit.__version__,
         "studies": [dict(one) for one in counted.studies],
@@ -113,9 +115,8 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "relations": used,
         "answers": {"whose": whose} | {origin: answers[origin] for origin in ORIGINS if origin in answers},
         "estimator": "longest settled beginning of each cell's draw",
-        "notes": ["Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."]
-        if binary
-        else [],
+        **estimators(counted),
+        "notes": (notes if binary else []) + carry_note(counted),
     }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from audit.reports.audit_words import carry_text, check_lines
 from audit.reports.build import Report, cells_of
 from audit.reports.words import (
     UNKNOWN,
@@ -52,6 +53,12 @@ COLUMNS = (
     Column("SR_o", lambda cell: percent(cell["sr_observed"])),
     Column("R_FS", lambda cell: with_interval(cell, "fs_rate", "fs_low", "fs_high")),
     Column("SR_g", lambda cell: with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high")),
+    Column(
+        "checked R_FS",
+        lambda cell: with_interval(cell, "fs_checked", "fs_checked_low", "fs_checked_high"),
+        counts=True,
+        optional=True,
+    ),
 )
 
 
@@ -70,9 +77,10 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     """
     width = max(width or WIDTH, NARROWEST)
     blocks = [*_tables(report, width), *_roll_ups(report, width)]
-    preferences = [line for text in preference_lines(report) for line in textwrap.wrap(text, width)]
-    if preferences:
-        blocks.append("\n".join(preferences))
+    for sentences in (check_lines(report), preference_lines(report)):
+        wrapped = [line for text in sentences for line in textwrap.wrap(text, width)]
+        if wrapped:
+            blocks.append("\n".join(wrapped))
     lines = []
     for number, sentence in headlines(report):
         lines += textwrap.wrap(f"{number} {sentence}", width, subsequent_indent="  ")
@@ -132,7 +140,7 @@ def _orders(report: Report, relation: Mapping[str, Any], width: int) -> list[str
     if relation["order_changes"]:
         observed, genuine = (order_text(report, relation, when) for when in ("observed", "genuine"))
         lines += textwrap.wrap(f"order was {observed}; is {genuine}", width - 2, subsequent_indent="  ")
-    for text in (f"sure: {ranking_text(relation['ranking'])}", flip_text(relation)):
+    for text in (f"sure: {ranking_text(relation['ranking'])}", flip_text(relation), carry_text(relation)):
         if text and text != "sure: ":
             lines += textwrap.wrap(text, width - 2, subsequent_indent="  ")
     return [f"  {line}" for line in lines]
@@ -164,6 +172,10 @@ def _key(report: Report) -> str:
         population = report["signature"].get("target") == "population"
         about = "the population of this corpus" if population else "these satisfied groups"
         text += f" In brackets: {percent(confidence, 0)} % intervals for {about}."
+    if any(cell["fs_checked"] is not None for cell in report["cells"]):
+        text += " checked R_FS: corrected by what spot checks show of the protocol's errors."
+    if any(relation["carry"] and relation["carry"]["audited"] for relation in report["relations"]):
+        text += " R_FS ±: at most so much it may be off through carried answers, beside its interval."
     if any(one["p_best"] is not None for relation in report["relations"] for one in relation["ranking"]):
         text += " sure: rank interval, letters (systems that share one are not told apart) and P(best)."
     return text

@@ -290,6 +290,12 @@ def notes_of(report: Report) -> list[str]:
             f"{of(unsure, totals['best_changes'], 'change')} of the best system {'is' if unsure == 1 else 'are'} not "
             "sure yet: the intervals of the old and the new best overlap. Judge more groups before you switch."
         )
+    for name, what in (
+        ("audits_waiting", "Questions that only audit what relations carry and wait for people: {}."),
+        ("checks_waiting", "Answers on which people agree that wait for an adjudicator's spot check: {}."),
+    ):
+        if totals.get(name):
+            found.append(what.format(count(totals[name])))
     if totals["errors"]:
         found.append(f"{count(totals['errors'])} groups were not checked because a system failed; they are in no rate.")
     return found
