@@ -25,6 +25,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from audit.annotation.ratings import need_two, read_ratings, stored_ratings
     from audit.errors import AuditError
+    from audit.false_satisfaction.opinions import answered_outputs
     from audit.reports.annotators import annotators_lines, annotators_report
     from audit.store import open_store
 
@@ -34,10 +35,13 @@ def run(arguments: argparse.Namespace) -> None:
         raise AuditError(f"--seed {arguments.seed}: must be at least 0")
     if arguments.ratings and arguments.task is not None:
         raise AuditError("--task is for a database; a file of ratings has no task")
+    outputs = None
     if arguments.ratings:
         rated = read_ratings(arguments.ratings)
         need_two(rated, arguments.ratings)
     else:
-        rated = stored_ratings(open_store(arguments.db), arguments.task)
-    report = annotators_report(rated, arguments.draws, arguments.seed)
+        engine = open_store(arguments.db)
+        rated = stored_ratings(engine, arguments.task)
+        outputs = answered_outputs(engine, str(rated.origin["task"]))
+    report = annotators_report(rated, arguments.draws, arguments.seed, outputs)
     answer(arguments.json, report, [] if arguments.json else annotators_lines(report))

@@ -43,9 +43,9 @@ def protocols(
     labels the majority takes one at random. Annotators err independently given the true label: where the same items are
     hard for all of them, two agree on wrong answers more often than this says.
 
-    `outputs` (true q, output q) is the share of satisfied groups whose true label and output are these, for groups
-    that one answer settles: then the bias of R_FS is sum over outputs of P(answer is not the output) - P(truth is not
-    the output), in closed form. Raises AuditError on shapes that do not fit and an accuracy outside 0 to 1.
+    `outputs` (true q, output q or more) counts the satisfied groups whose true label and output are these, for groups
+    that one answer settles; more columns are outputs that are none of the labels, and wrong whatever is answered. Then
+    the bias of R_FS is P(answer is not the output) - P(truth is not the output), in closed form. Raises AuditError on shapes that do not fit and an accuracy outside 0 to 1.
 
     >>> careful = np.array([[[0.9, 0.1], [0.1, 0.9]]] * 2)
     >>> [(one.name, round(one.wrong_answers, 3), round(one.judgements, 2)) for one in protocols(careful, [0.5, 0.5])]
@@ -57,8 +57,8 @@ def protocols(
         raise AuditError(f"confusion has the shape {said.shape}; needed is (annotators, {kinds}, {kinds})")
     if not 0 <= adjudicator <= 1:
         raise AuditError(f"an adjudicator's accuracy of {adjudicator:g} is impossible; it lies between 0 and 1")
-    if outputs is not None and np.shape(outputs) != (kinds, kinds):
-        raise AuditError(f"outputs have the shape {np.shape(outputs)}; needed is ({kinds}, {kinds})")
+    if outputs is not None and (np.ndim(outputs) != 2 or len(outputs) != kinds or np.shape(outputs)[1] < kinds):
+        raise AuditError(f"outputs have the shape {np.shape(outputs)}; needed is ({kinds}, {kinds} or more)")
     settles = np.full((kinds, kinds), (1 - adjudicator) / max(kinds - 1, 1))
     np.fill_diagonal(settles, adjudicator)
     one, two, three = (np.zeros((kinds, kinds)) for _ in range(3))
@@ -113,4 +113,4 @@ def _bias(answers: np.ndarray, outputs: np.ndarray | None) -> float | None:
     total = float(joint.sum())
     if total <= 0:
         return None
-    return float((joint / total * (np.eye(len(joint)) - answers)).sum())
+    return float((joint[:, : len(joint)] / total * (np.eye(len(joint)) - answers)).sum())

@@ -55,6 +55,9 @@ def test_the_bias_worked_by_hand():
     one, two, _ = protocols(np.array([even(0.9, 2)] * 2), [0.5, 0.5], joint)
     assert one.bias == pytest.approx(0.06)
     assert two.bias == pytest.approx(0.8 * 0.01 - 0.2 * 0.01)
+    # Half of the groups have an output that nobody can answer: wrong in truth and by every protocol.
+    more = np.column_stack([joint, [50, 50]])
+    assert protocols(np.array([even(0.9, 2)] * 2), [0.5, 0.5], more)[0].bias == pytest.approx(0.03)
     assert protocols(np.array([even(0.9, 2)] * 2), [0.5, 0.5], np.zeros((2, 2)))[0].bias is None
     assert protocols(np.array([even(0.9, 2)] * 2), [0.5, 0.5])[0].bias is None
 
@@ -115,5 +118,5 @@ def test_mistakes_are_said():
         protocols(np.ones((2, 3, 3)), [0.5, 0.5])
     with pytest.raises(AuditError, match=r"accuracy of 1\.2"):
         protocols(np.array([even(0.9, 2)]), [0.5, 0.5], adjudicator=1.2)
-    with pytest.raises(AuditError, match=r"needed is \(2, 2\)"):
+    with pytest.raises(AuditError, match=r"needed is \(2, 2 or more\)"):
         protocols(np.array([even(0.9, 2)]), [0.5, 0.5], np.ones((3, 3)))
