@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
     engine = open_store(arguments.db)
     drawn = draw_all(engine, size, arguments.design, arguments.seed, arguments.annotators, arguments.study, audits)
     waiting = refresh(engine)
-    audits = open_audits(engine)
+    behind = open_audits(engine)
     lines = [
         f"Study {one.study}: {one.drawn:,} groups of {one.cells} cells drawn ({one.design}, seed {one.seed}; "
         f"{one.added:,} new), {one.distinct_groups:,} different groups of {one.distinct_sources:,} sources."
@@ -58,15 +58,15 @@ def run(arguments: argparse.Namespace) -> None:
         lines.append(
             f"The run of study {', '.join(map(str, unfinished))} is not finished: repeat `audit run`, then this."
         )
-    behind = f" {audits:,} more audit what relations carry, and come after these." if audits else ""
-    lines += [f"{waiting:,} questions wait for an answer.{behind}", f"Next: audit gold --db {arguments.db}"]
+    more = f" {behind:,} more audit what relations carry, and come after these." if behind else ""
+    lines += [f"{waiting:,} questions wait for an answer.{more}", f"Next: audit gold --db {arguments.db}"]
     document = {
         "design": arguments.design,
         "drawn": sum(one.drawn for one in drawn),
         "added": sum(one.added for one in drawn),
         "cells": sum(one.cells for one in drawn),
         "waiting": waiting,
-        "audits": audits,
+        "audits": behind,
         "studies": [asdict(one) for one in drawn],
     }
     answer(arguments.json, document, lines)

@@ -45,7 +45,8 @@ def protocols(
 
     `outputs` (true q, output q or more) counts the satisfied groups whose true label and output are these, for groups
     that one answer settles; more columns are outputs that are none of the labels, and wrong whatever is answered. Then
-    the bias of R_FS is P(answer is not the output) - P(truth is not the output), in closed form. Raises AuditError on shapes that do not fit and an accuracy outside 0 to 1.
+    the bias of R_FS is P(answer is not the output) - P(truth is not the output), in closed form. Raises AuditError on
+    shapes that do not fit and on an accuracy outside 0 to 1.
 
     >>> careful = np.array([[[0.9, 0.1], [0.1, 0.9]]] * 2)
     >>> [(one.name, round(one.wrong_answers, 3), round(one.judgements, 2)) for one in protocols(careful, [0.5, 0.5])]
