@@ -5,8 +5,8 @@
 
 The cells are those of redraws.py: four systems on 2,000 sentences of rotten-tomatoes, with the relations that carry
 every answer, so that one answer settles a group. The annotators are *simulated*: each says the gold label with the
-given accuracy, else one of the two others. Independent errors are one thing; with `difficulty` each sentence has an accuracy
-of its own for all annotators (Beta with the given mean, correlation of errors RHO) and a wrong label that most of its
+given accuracy, else one of the two others. Independent errors are one thing; with `difficulty` each sentence has one
+accuracy for all annotators (Beta with the given mean, correlation of errors RHO) and a wrong label that most of the
 errors say, as people are misled by the same texts. The adjudicator is taken to be right.
 """
 

@@ -3,14 +3,16 @@
 import pytest
 
 from audit.annotation.accounts import add_account
+from audit.annotation.checking import check, checks_left, next_check
 from audit.annotation.gold import answer_with_gold
 from audit.annotation.judging import adjudicate, disputed, judge, undo
 from audit.annotation.queue import next_question
 from audit.corpora import get_corpus
-from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.false_satisfaction.questions import open_audits, refresh, refresh_around
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
+from audit.sampling.audits import Audits
 from audit.sampling.draw import Size, draw_all
 from audit.store import open_store
 
@@ -35,7 +37,7 @@ def everything(engine):
         ran = run(engine, corpus, ["vader", "textblob"], relations, InProcess(), limit=60)
     assert ran.counts.executed == 0
     draw_all(engine, Size(per_relation=5))
-    draw_all(engine, Size(per_relation=10))
+    draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=0.5, answers=1.0))
     refresh(engine)
     answer_with_gold(engine)
     assert refresh(engine) > 0
@@ -52,7 +54,20 @@ def everything(engine):
     case = disputed(engine, ada)[0]
     adjudicate(engine, ada, case.shown.id, ["negative"], "it is")
     refresh_around(engine, case.shown.id)
-    return study_report(engine)
+    # Then what else groups wait for, and audits of what gold's answers are carried to.
+    for account in (ann, bob):
+        while shown := next_question(engine, account):
+            judge(engine, account, shown.id, "positive")
+            refresh_around(engine, shown.id)
+    assert open_audits(engine) == 0
+    assert checks_left(engine, ada) > 0
+    while shown := next_check(engine, ada):
+        check(engine, ada, shown.id, ["positive", "neutral"])
+        refresh_around(engine, shown.id)
+    report = study_report(engine)
+    assert report["relations"][0]["carry"]["audited"] > 0
+    assert report["overall"]["checks"]["answers"] > 0
+    return report
 
 
 def test_the_same_report_on_postgresql_and_sqlite(url, tmp_path):
