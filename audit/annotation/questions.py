@@ -8,6 +8,9 @@ from sqlalchemy import Connection, bindparam, select
 from audit.keys import digest
 from audit.store import insert_new, pieces, table_of, tables
 
+BEHIND = 1_000_000_000
+"""Added to the rank of an audit, whose question no group waits for: its priority. Ranks stay below it."""
+
 
 @dataclass(frozen=True)
 class Wanted:

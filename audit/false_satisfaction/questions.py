@@ -11,13 +11,10 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, Engine, func, select
 
 from audit.annotation.checking import put_checks
-from audit.annotation.questions import Wanted, close_questions, open_questions, question_ids
+from audit.annotation.questions import BEHIND, Wanted, close_questions, open_questions, question_ids
 from audit.false_satisfaction.auditing import agreed_answers, audited_follow_ups, reach_of
 from audit.false_satisfaction.settling import Drawn, State, drawn_groups, known_answers, settle_group
 from audit.store import pieces, table_of, tables
-
-BEHIND = 1_000_000_000
-"""Added to the rank of an audit: its question's priority. Ranks stay below it."""
 
 Ranks = dict[tuple[str, int], int]
 """(task, input) -> the best rank of a group that asks for it."""

@@ -10,6 +10,8 @@ from audit.annotation.accounts import add_account
 from audit.annotation.checking import REASON, check, checks_left, next_check
 from audit.annotation.gold import answer_with_gold
 from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.progress import progress
+from audit.annotation.questions import BEHIND
 from audit.annotation.queue import next_question
 from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.auditing import (
@@ -22,7 +24,7 @@ from audit.false_satisfaction.auditing import (
     rests_on_carried,
 )
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.questions import BEHIND, open_audits, refresh, refresh_around
+from audit.false_satisfaction.questions import open_audits, refresh, refresh_around
 from audit.false_satisfaction.settling import Drawn, Known, State, Step, settle_group
 from audit.sampling.audits import Audits
 from audit.sampling.draw import Size, draw_all
@@ -186,6 +188,8 @@ def test_carried_follow_ups_are_asked_about_behind_the_queue_and_settle_nothing(
     assert counted.cells["judged"].to_list() == [4, 4]
     assert counted.cells["false"].to_list() == [0, 0]
     assert (counted.waiting, counted.audited.waiting) == (0, 2)
+    managed = progress(engine, who["mia"])
+    assert (managed.open, managed.audits, managed.checks) == (0, 2, 0)
     assert counted.audited.follow_ups.empty
     for one in disputed(engine, who["ada"]):
         adjudicate(engine, who["ada"], one.shown.id, ["negative"], "it shouts")
