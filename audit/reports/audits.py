@@ -1,6 +1,5 @@
 """What a report says about its own errors: answers that relations carry, and answers that people agree on."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -245,18 +244,18 @@ def carry_note(counted: Counted) -> list[str]:
     ]
 
 
+def shares(counted: Counted, study: int) -> dict[str, float]:
+    """What is audited of a study's sample, for the signature; shares of 0 are left out."""
+    found = counted.audited.shares.get(study, {})
+    return {f"audit_{name}": share for name, share in found.items() if share}
+
+
 def estimators(counted: Counted) -> dict[str, Any]:
-    """The part of a signature that says what was audited and how that was estimated; empty where nothing was."""
-    shares: Mapping[int, Mapping[str, float]] = counted.audited.shares
-    found: dict[str, Any] = {}
-    if any(one["follow_ups"] for one in shares.values()):
-        found["carry"] = {
-            "audited": {str(study): one["follow_ups"] for study, one in shares.items()},
-            "interval": "exact at the effective size of sources",
-        }
-    if any(one["answers"] for one in shares.values()):
-        found["checks"] = {
-            "audited": {str(study): one["answers"] for study, one in shares.items()},
-            "estimator": "two-phase difference with MOVER ends",
-        }
+    """The part of a signature that says how audits are estimated; empty where nothing is audited."""
+    audited = [name for one in counted.audited.shares.values() for name, share in one.items() if share]
+    found = {}
+    if "follow_ups" in audited:
+        found["carry"] = "exact interval at the effective size of sources"
+    if "answers" in audited:
+        found["checks"] = "two-phase difference with MOVER ends"
     return {"audits": found} if found else {}

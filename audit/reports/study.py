@@ -10,7 +10,7 @@ from audit.annotation.answers import ORIGINS
 from audit.false_satisfaction.cells import Counted, count
 from audit.false_satisfaction.groups import checked_groups, judged_groups, shared_groups
 from audit.false_satisfaction.settling import ALLOWED, Whose
-from audit.reports.audits import carry_note, estimators, findings
+from audit.reports.audits import carry_note, estimators, findings, shares
 from audit.reports.build import Groups, Report, build_report
 from audit.reports.certainty import pair_entries
 from audit.reports.preference import Weights
@@ -110,7 +110,10 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
     return {
         "audit": audit.__version__,
         "studies": [dict(one) for one in counted.studies],
-        "samples": [{name: value for name, value in one.items() if name != "id"} for one in counted.samples],
+        "samples": [
+            {name: value for name, value in one.items() if name != "id"} | shares(counted, int(str(one["study_id"])))
+            for one in counted.samples
+        ],
         "systems": run,
         "relations": used,
         "answers": {"whose": whose} | {origin: answers[origin] for origin in ORIGINS if origin in answers},

@@ -290,12 +290,13 @@ def notes_of(report: Report) -> list[str]:
             f"{of(unsure, totals['best_changes'], 'change')} of the best system {'is' if unsure == 1 else 'are'} not "
             "sure yet: the intervals of the old and the new best overlap. Judge more groups before you switch."
         )
-    for name, what in (
-        ("audits_waiting", "Questions that only audit what relations carry and wait for people: {}."),
-        ("checks_waiting", "Answers on which people agree that wait for an adjudicator's spot check: {}."),
-    ):
-        if totals.get(name):
-            found.append(what.format(count(totals[name])))
+    # While no carry error is measured, the signature's own note says how many of its questions wait.
+    if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["audited"] for one in report["relations"]):
+        waiting = count(totals["audits_waiting"])
+        found.append(f"Questions that only audit what relations carry and wait for people: {waiting}.")
+    if totals.get("checks_waiting"):
+        waiting = count(totals["checks_waiting"])
+        found.append(f"Answers on which people agree that wait for an adjudicator's spot check: {waiting}.")
     if totals["errors"]:
         found.append(f"{count(totals['errors'])} groups were not checked because a system failed; they are in no rate.")
     return found
