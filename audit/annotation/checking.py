@@ -64,7 +64,10 @@ def check(engine: Engine, account_id: int, question_id: int, allowed: Sequence[s
         # A write first: of two adjudicators with the same question on their screens, the second finds it gone.
         there = connection.execute(delete(table).where(table.c.question_id == question_id)).rowcount
         require(connection, account_id, *CHECKERS)
-        if not there:
+        answer = table_of(tables.Answer)
+        agreed = (answer.c.question_id == question_id) & (answer.c.origin == "people")
+        # An annotator may just have taken an answer back: what people do not agree on is for the disputes.
+        if not there or not connection.execute(select(answer.c.origin).where(agreed)).first():
             raise Refused("this question does not wait for a check any more; take the next one")
         judgement = table_of(tables.Judgement)
         mine = (judgement.c.question_id == question_id) & (judgement.c.annotator_id == account_id)

@@ -17,12 +17,17 @@ _SETTLES = 3
 
 
 def annotators_report(
-    rated: Rated, draws: int = 200, seed: int = 0, outputs: pd.DataFrame | None = None
+    rated: Rated,
+    draws: int = 200,
+    seed: int = 0,
+    outputs: pd.DataFrame | None = None,
+    adjudicator: float = 1.0,
 ) -> dict[str, Any]:
     """Shares of the true labels, a confusion matrix for each annotator, and the likeliest label of each item.
 
     And what protocols would make of these annotators: `protocol`, with the bias of R_FS where `outputs` tells what the
-    systems say (columns item, output, groups: `audit.false_satisfaction.opinions.answered_outputs`).
+    systems say (columns item, output, groups: `audit.false_satisfaction.opinions.answered_outputs`), and an adjudicator
+    who is right with the probability `adjudicator`.
 
     `rated.frame` has the columns item, annotator, label; repeats are taken as they are. `draws` bootstrap samples of
     items give the intervals, 0 none. Raises AuditError as `dawid_skene` does.
@@ -48,7 +53,7 @@ def annotators_report(
                 "judgements": one.judgements,
                 "fs_bias": one.bias,
             }
-            for one in protocols(found.confusion, found.marginals.tolist(), _joint(found, outputs))
+            for one in protocols(found.confusion, found.marginals.tolist(), _joint(found, outputs), adjudicator)
         ],
         "annotators": [_annotator(found, place) for place in range(len(found.annotators))],
         "items": [
@@ -65,6 +70,7 @@ def annotators_report(
             "audit": audit.__version__,
             **rated.origin,
             "model": "Dawid-Skene, maximum likelihood",
+            "adjudicator": adjudicator,
             "bootstrap": draws or None,
             "seed": seed if draws else None,
             "confidence": 0.95 if draws else None,
@@ -130,7 +136,8 @@ def annotators_lines(report: dict[str, Any]) -> list[str]:
         for true, row in one["confusion"].items():
             cells = "".join(f"{UNKNOWN if chance is None else percent(chance):>{size}}" for chance in row.values())
             lines.append(f"    {true[:14]:<{size + 2}}{cells}")
-    lines += ["", "  If these people answered, independently of each other, and an adjudicator were always right:"]
+    right = percent(report["signature"]["adjudicator"])
+    lines += ["", f"  If these people answered, independently of each other, and an adjudicator were right in {right}:"]
     for one in report["protocol"]:
         bias = "" if one["fs_bias"] is None else f", bias of R_FS {100 * one['fs_bias']:+.1f}"
         wrong = f"{percent(one['wrong_answers'])} of the answers wrong{bias}"

@@ -28,7 +28,7 @@ from audit.store import open_store, table_of, tables
 from audit.tasks import get_task
 
 LABELS = get_task("sentiment").labels
-JUDGED, CHECKED, REDRAWS = 60, 20, 100
+JUDGED, CHECKED, REDRAWS = 60, 20, 300
 ACCURACIES, RHO, MISLEADING = (0.8, 0.9, 0.95), 0.3, 0.8
 PROTOCOLS = ("one annotator", "two and an adjudicator", "majority of three")
 

@@ -300,6 +300,13 @@ def test_checks_are_refused_to_those_who_may_not_make_them(agreed):
         check(engine, who["mia"], shown.id, ["negative"])
 
 
+def test_what_an_annotator_has_just_taken_back_is_not_checked(agreed):
+    engine, who = agreed
+    question = undo(engine, who["ann"])
+    with pytest.raises(Refused, match="does not wait for a check"):
+        check(engine, who["ada"], question, ["positive"])
+
+
 def test_nobody_checks_what_they_judged(build):
     engine = build(CARRYING)
     draw_all(engine, Size(per_relation=10), audits=Audits(answers=1.0))
