@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.errors import AuditError
-from audit.statistics.effective import effective_interval
+from audit.statistics.effective import effective_interval, effective_size
 from audit.statistics.intervals import Estimator, choose
 
 
@@ -67,7 +67,10 @@ def difference(
     more, less = (interval(one, checked, n, confidence=confidence) for one in (added, removed))
     # No more can be added than the protocol calls true, none removed that it does not call false.
     up, down = min(more.high, (n - k) / n), min(less.high, k / n)
-    below, above = _apart(added / checked, more.low, up, removed / checked, less.low, down)
+    gain, loss = added / checked, removed / checked
+    chance = (1 - gain) * (1 - loss)
+    together = -math.sqrt(min(gain * loss / chance, 1.0)) if chance > 0 else 0.0
+    below, above = _apart((gain, more.low, up), (loss, less.low, down), together)
     low = rate - math.hypot(whole / n - first.low, below)
     high = rate + math.hypot(first.high - whole / n, above)
     return Corrected(rate, _cut(low), _cut(high), (removed - added) / checked, checked)
@@ -88,10 +91,10 @@ def difference_of_cells(
     `rate`, `low` and `high` are the protocol's stratified rate and its interval. For each checked group `change` is the
     checked answer minus the protocol's (-1, 0 or 1), `source` a code, and `weight` the cell's share of all satisfied
     groups over the number of groups checked in it; weights add up to 1. One answer settles groups of many cells, so
-    groups of a source are taken to change together: the sample is worth 1 / sum of squared source weights (Kish)
-    observations, for which the exact interval is taken (`effective_interval`). The parts are put together as in
-    `difference`. Raises AuditError on arrays of different lengths, without checked groups, and on weights that do not
-    add up to 1.
+    that groups of a source change together: the shares of groups added and removed have the exact interval at the
+    effective size of a sample of sources (`effective_size`), and the correlation of these shares over sources. The
+    parts are put together as in `difference`. Raises AuditError on arrays of different lengths, without checked groups,
+    and on weights that do not add up to 1.
 
     >>> found = difference_of_cells(0.3, 0.25, 0.35, np.full(40, 1 / 40), np.r_[-1, -1, np.zeros(38)], np.arange(40))
     >>> round(found.rate, 3), round(found.low, 3), round(found.high, 3)
@@ -102,26 +105,34 @@ def difference_of_cells(
         raise AuditError("weights, changes and sources must be given for each of one or more checked groups")
     if (weight < 0).any() or abs(weight.sum() - 1) > 1e-6:
         raise AuditError(f"the weights add up to {weight.sum():g}; they are 0 or more and must add up to 1")
-    _, code = np.unique(np.asarray(source), return_inverse=True)
-    worth = 1 / float((np.bincount(code, weights=weight) ** 2).sum())
-    added, removed = (min(float(weight[change == sign].sum()), 1.0) for sign in (1, -1))
-    more, less = (effective_interval(one, worth, confidence) for one in (added, removed))
+    kinds = [np.asarray(change == sign, float) for sign in (1, -1)]
+    added, removed = (min(float(weight @ kind), 1.0) for kind in kinds)
+    more, less = (
+        effective_interval(share, effective_size(source, kind, confidence, weight), confidence)
+        for share, kind in zip((added, removed), kinds, strict=True)
+    )
     up, down = min(more.high, max(1 - rate, added)), min(less.high, max(rate, removed))
-    below, above = _apart(added, more.low, up, removed, less.low, down)
+    together = _correlation(source, weight, *kinds)
+    below, above = _apart((added, more.low, up), (removed, less.low, down), together)
     found = _cut(rate + added - removed)
     ends = found - math.hypot(rate - low, below), found + math.hypot(high - rate, above)
     return Corrected(found, _cut(ends[0]), _cut(ends[1]), removed - added, len(weight))
 
 
-def _apart(
-    more: float, more_low: float, more_high: float, less: float, less_low: float, less_high: float
-) -> tuple[float, float]:
-    """Distances from more - less to the ends of its interval, both shares of one multinomial sample."""
-    chance = (1 - more) * (1 - less)
-    together = -math.sqrt(min(more * less / chance, 1.0)) if chance > 0 else 0.0
-    down, up = (more - more_low, less_high - less), (more_high - more, less - less_low)
+def _apart(more: tuple[float, float, float], less: tuple[float, float, float], together: float) -> tuple[float, float]:
+    """Distances from the difference of two shares (share, low, high), correlated by `together`, to its ends."""
+    down, up = (more[0] - more[1], less[2] - less[0]), (more[2] - more[0], less[0] - less[1])
     below, above = (math.sqrt(max(a * a + b * b - 2 * together * a * b, 0.0)) for a, b in (down, up))
     return below, above
+
+
+def _correlation(source: np.ndarray, weight: np.ndarray, *kinds: np.ndarray) -> float:
+    """Correlation between the sources' totals of two kinds of groups, each less its share of the source's weight."""
+    _, code = np.unique(np.asarray(source), return_inverse=True)
+    held = np.bincount(code, weights=weight)
+    one, other = (np.bincount(code, weights=weight * kind) - float(weight @ kind) * held for kind in kinds)
+    spread = math.sqrt(float(one @ one) * float(other @ other))
+    return float(one @ other) / spread if spread > 1e-15 else 0.0
 
 
 def _cut(rate: float) -> float:

@@ -27,18 +27,20 @@ def effective_interval(rate: float, size: float, confidence: float = 0.95) -> In
     return Interval(low, high, "effective size")
 
 
-def effective_size(cluster: np.ndarray, hit: np.ndarray, confidence: float = 0.95) -> float:
+def effective_size(
+    cluster: np.ndarray, hit: np.ndarray, confidence: float = 0.95, weight: np.ndarray | None = None
+) -> float:
     """How many independent observations these are worth: `cluster` has a code, `hit` 0 or 1 for each of n.
 
-    n over the design effect of the mean, which compares its variance between clusters with that of n independent
-    observations, and times (t(n - 1) / t(clusters - 1))^2, since few clusters tell the variance badly; at most n. Where
-    all are hits or none is, the design effect is not seen: then n^2 / sum of squared cluster sizes, which takes the
-    members of a cluster for copies of each other (Kish, Survey Sampling 1965). Source: Korn and Graubard, Survey
-    Methodology 24 (1998).
+    The rate's variance between clusters (linearised, with `weight` one that is weighed so) is compared with that of
+    independent observations, times (t(n - 1) / t(clusters - 1))^2, since few clusters tell the variance badly; at most
+    n, or with weights (sum w)^2 / sum w^2. Where all are hits or none is, the variance is not seen: then the members of
+    a cluster are taken for copies of each other (Kish, Survey Sampling 1965): n^2 / sum of squared cluster sizes.
+    Raises AuditError on arrays of different lengths. Source: Korn and Graubard, Survey Methodology 24 (1998).
 
-    >>> effective_size(np.arange(20), np.arange(20) < 5)
+    >>> round(effective_size(np.arange(20), np.arange(20) < 5), 6)
     20.0
-    >>> effective_size(np.arange(20) // 2, np.arange(20) < 0)
+    >>> round(effective_size(np.arange(20) // 2, np.arange(20) < 0), 6)
     10.0
     """
     n = len(hit)
@@ -47,14 +49,16 @@ def effective_size(cluster: np.ndarray, hit: np.ndarray, confidence: float = 0.9
     if not n:
         return 0.0
     _, code = np.unique(np.asarray(cluster), return_inverse=True)
-    sizes = np.bincount(code).astype(float)
-    number, rate = len(sizes), float(np.mean(hit))
-    if rate in (0.0, 1.0) or number == 1:
-        return float(n * n / (sizes**2).sum())
-    totals = np.bincount(code, weights=np.asarray(hit, float) - rate)
-    variance = number / (number - 1) * float((totals**2).sum()) / n**2
-    worth = n * rate * (1 - rate) / (n - 1) / variance if variance > 0 else float(n)
+    share = np.full(n, 1 / n) if weight is None else np.asarray(weight, float) / np.sum(weight)
+    held = np.bincount(code, weights=share)
+    hits = np.bincount(code, weights=share * np.asarray(hit, float))
+    number, rate = len(held), float(hits.sum())
+    most = float(n) if weight is None else 1 / float((share**2).sum())
+    variance = float(((hits - rate * held) ** 2).sum()) * number / max(number - 1, 1)
+    if min(rate, 1 - rate) < 1e-12 or number == 1:
+        return min(most, 1 / float((held**2).sum()))
+    worth = most if variance <= 0 or most <= 1 else most / (most - 1) * rate * (1 - rate) / variance
     if number < n:
         risk = (1 + confidence) / 2
         worth *= float((t.ppf(risk, n - 1) / t.ppf(risk, number - 1)) ** 2)
-    return min(float(n), worth)
+    return min(most, worth)
