@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from audit.reports.build import Report
-from audit.reports.words import PERCENT, count, percent, with_interval
+from audit.reports.words import PERCENT, count, percent, place, with_interval
 
 
 def carry_text(relation: Mapping[str, Any]) -> str:
@@ -48,6 +48,22 @@ def check_lines(report: Report) -> list[str]:
         f"{_rogan_gladen(found['rogan_gladen'])}."
     )
     return lines
+
+
+def checked_rows(report: Report) -> list[tuple[str, str, str, int, str, str]]:
+    """(study, relation, system, checked groups, R_FS, checked R_FS) of the cells that have the last; per cent."""
+    return [
+        (
+            place(report, cell),
+            cell["relation"],
+            cell["system"],
+            cell["checked"],
+            with_interval(cell, "fs_rate", "fs_low", "fs_high"),
+            with_interval(cell, "fs_checked", "fs_checked_low", "fs_checked_high"),
+        )
+        for cell in report["cells"]
+        if cell["fs_checked"] is not None
+    ]
 
 
 def _answers(number: int) -> str:

@@ -45,7 +45,8 @@ def to_html(report: Report) -> str:
         sections=_sections(report),
         rollups=words.rollup_rows(report),
         checks=audit_words.check_lines(report),
-        corrected=any(cell["fs_checked"] is not None for cell in report["cells"]),
+        checked=audit_words.checked_rows(report),
+        carried=any(audit_words.carry_text(relation) for relation in report["relations"]),
         preference=words.preference_lines(report),
         line=words.signature_line(report["signature"]),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
@@ -90,7 +91,6 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
             cell
             | {
                 "fs": words.with_interval(cell, "fs_rate", "fs_low", "fs_high"),
-                "fs_checked": words.with_interval(cell, "fs_checked", "fs_checked_low", "fs_checked_high"),
                 "genuine": words.with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
             }
             for cell in cells

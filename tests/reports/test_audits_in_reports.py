@@ -9,7 +9,7 @@ from audit.annotation.checking import check, next_check
 from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
 from audit.false_satisfaction.questions import refresh, refresh_around
-from audit.reports.audit_words import carry_text, check_lines
+from audit.reports.audit_words import carry_text, check_lines, checked_rows
 from audit.reports.html import to_html
 from audit.reports.rerank import rerank
 from audit.reports.study import study_report
@@ -161,7 +161,10 @@ def test_spot_checks_of_all_answers_give_the_checked_rate(engine):
     text = to_terminal(report)
     assert "checked R_FS" in text
     assert "An adjudicator checked 20 answers" in text
-    assert "What spot checks found" in to_html(report)
+    page = to_html(report)
+    assert "What spot checks found" in page
+    assert "checked R<sub>FS</sub>" in page
+    assert [row[1:4] for row in checked_rows(report)] == [("MR3.1", "a", 20), ("MR3.1", "b", 20)]
     json.dumps(report, allow_nan=False)
 
 
