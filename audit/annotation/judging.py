@@ -125,28 +125,34 @@ def disputed(engine: Engine, account_id: int) -> list[Disputed]:
 
 def adjudicate(engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], reason: str) -> None:
     """Settle a question: its allowed labels and why. Raises NotAllowed or Refused."""
-    table = table_of(tables.Adjudication)
     with engine.begin() as connection:
         require(connection, account_id, "adjudicator", "manager")
-        if not allowed:
-            raise Refused("choose at least one label")
-        if not reason.strip():
-            raise Refused("say why: the reason is kept with the answer")
-        for label in allowed:
-            if label == UNSURE:
-                raise Refused("an adjudicator's answer must be a label; leave the question open instead")
-            _check(connection, question_id, label, reason)
-        if set(allowed) == {HOLDS, BROKEN}:
-            raise Refused("choose one: a relation holds in a group, or it does not")
-        row = {
-            "question_id": question_id,
-            "annotator_id": account_id,
-            "allowed": sorted(set(allowed)),
-            "reason": reason.strip(),
-            "decided_at": tables.now(),
-        }
-        connection.execute(table.insert(), row)
-        settle(connection, [question_id])
+        store_adjudication(connection, account_id, question_id, allowed, reason)
+
+
+def store_adjudication(
+    connection: Connection, account_id: int, question_id: int, allowed: Sequence[str], reason: str
+) -> None:
+    """Append an adjudication and settle its question; the caller has asked for the role. Raises Refused."""
+    if not allowed:
+        raise Refused("choose at least one label")
+    if not reason.strip():
+        raise Refused("say why: the reason is kept with the answer")
+    for label in allowed:
+        if label == UNSURE:
+            raise Refused("an adjudicator's answer must be a label; leave the question open instead")
+        _check(connection, question_id, label, reason)
+    if set(allowed) == {HOLDS, BROKEN}:
+        raise Refused("choose one: a relation holds in a group, or it does not")
+    row = {
+        "question_id": question_id,
+        "annotator_id": account_id,
+        "allowed": sorted(set(allowed)),
+        "reason": reason.strip(),
+        "decided_at": tables.now(),
+    }
+    connection.execute(table_of(tables.Adjudication).insert(), row)
+    settle(connection, [question_id])
 
 
 def _check(connection: Connection, question_id: int, answer: str, comment: str | None) -> None:

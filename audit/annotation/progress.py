@@ -7,6 +7,7 @@ from sqlalchemy import Engine, and_, func, select
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import ORIGINS, WITHDRAWN
+from audit.annotation.questions import BEHIND
 from audit.store import table_of, tables
 
 
@@ -16,6 +17,10 @@ class Progress:
 
     open: int
     """Questions that a drawn group waits for."""
+    audits: int
+    """Questions that are open only to audit what relations carry."""
+    checks: int
+    """Agreed answers that wait for an adjudicator's spot check."""
     answers: Mapping[str, int]
     """Questions with an answer, by origin (adjudicated, people, gold); one question may have several origins."""
     judgements: Mapping[str, int]
@@ -39,7 +44,11 @@ def progress(engine: Engine, account_id: int) -> Progress:
     )
     with engine.connect() as connection:
         require(connection, account_id, "manager")
-        waiting = select(func.count()).select_from(question).where(question.c.priority.is_not(None))
+        counts_of = select(func.count()).select_from(question)
+        waiting, audits = (
+            counts_of.where(one) for one in (question.c.priority < BEHIND, question.c.priority >= BEHIND)
+        )
+        checks = select(func.count()).select_from(table_of(tables.SpotCheck))
         found = {str(row[0]): int(row[1]) for row in connection.execute(by_origin)}
         # Somebody whose every judgement was withdrawn has no row in `by_person`, but an account all the same.
         names = select(annotator.c.name).where(annotator.c.role.in_(ROLES)).order_by(annotator.c.name)
@@ -47,6 +56,8 @@ def progress(engine: Engine, account_id: int) -> Progress:
         people |= {str(row[0]): int(row[1]) for row in connection.execute(by_person)}
         return Progress(
             open=int(connection.execute(waiting).scalar() or 0),
+            audits=int(connection.execute(audits).scalar() or 0),
+            checks=int(connection.execute(checks).scalar() or 0),
             answers={origin: found.get(origin, 0) for origin in ORIGINS},
             judgements=people,
         )

@@ -12,6 +12,9 @@ from audit.tasks import get_task
 HOLDS, BROKEN = "holds", "broken"
 """What people may answer about a group: the relation holds here, or it does not."""
 
+BEHIND = 1_000_000_000
+"""Added to the rank of an audit, whose question no group waits for: its priority. Ranks stay below it."""
+
 
 @dataclass(frozen=True)
 class Wanted:

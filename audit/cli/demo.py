@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import say, whole
+from audit.cli.options import AUDITED_FOLLOW_UPS, say, whole
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
 CORPORA = (("rotten-tomatoes", 2000), ("imdb", 200))
@@ -33,11 +33,12 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.cli.progress import Bar
     from audit.cli.report import show, write_html
     from audit.corpora import get_corpus
-    from audit.false_satisfaction.questions import refresh
+    from audit.false_satisfaction.questions import open_audits, refresh
     from audit.reports.study import study_report
     from audit.runner.executors import Processes
     from audit.runner.run import fitting
     from audit.runner.run import run as run_study
+    from audit.sampling.audits import Audits
     from audit.sampling.draw import Size, draw_all
     from audit.store import open_store
 
@@ -56,13 +57,14 @@ def run(arguments: argparse.Namespace) -> None:
             finally:
                 bar.close()
         say("\n".join(ran.lines()))
-    drawn = draw_all(engine, Size(per_relation=PER_RELATION))
+    drawn = draw_all(engine, Size(per_relation=PER_RELATION), audits=Audits(follow_ups=AUDITED_FOLLOW_UPS))
     refresh(engine)
     gilded = answer_with_gold(engine)
     waiting = refresh(engine)
     say(
         f"Drew {sum(one.drawn for one in drawn):,} satisfied groups, the first {PER_RELATION} of each relation and "
-        f"system; gold answers {gilded.answered:,} questions, {waiting:,} wait for people."
+        f"system; gold answers {gilded.answered:,} questions, {waiting:,} wait for people, and {open_audits(engine):,} "
+        "that audit what relations carry come after these."
     )
     report = study_report(engine)
     show(report, as_json=False)

@@ -18,16 +18,18 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from audit.annotation.gold import answer_with_gold
-    from audit.false_satisfaction.questions import refresh
+    from audit.false_satisfaction.questions import open_audits, refresh
     from audit.store import open_store
 
     engine = open_store(arguments.db)
     gilded = answer_with_gold(engine)
     waiting = refresh(engine)
+    audits = open_audits(engine)
     lines = [f"Gold answers {gilded.answered:,} of {gilded.questions:,} questions ({gilded.added:,} new)."]
     if gilded.contradictory:
         lines.append(
             f"{gilded.contradictory:,} texts have different gold labels in different rows; people must answer."
         )
-    lines += [f"{waiting:,} questions wait for people.", f"Next: audit report --db {arguments.db}"]
-    answer(arguments.json, asdict(gilded) | {"waiting": waiting}, lines)
+    behind = f" {audits:,} more audit what relations carry, and come after these." if audits else ""
+    lines += [f"{waiting:,} questions wait for people.{behind}", f"Next: audit report --db {arguments.db}"]
+    answer(arguments.json, asdict(gilded) | {"waiting": waiting, "audits": audits}, lines)

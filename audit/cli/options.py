@@ -9,6 +9,8 @@ from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 DATABASE = "audit.db"
+AUDITED_FOLLOW_UPS = 0.1
+"""Share of each cell's draw whose carried answers are audited, unless told otherwise."""
 _LARGEST = (1 << 63) - 1
 
 

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from audit.cli.options import add_database, add_json, add_study, answer, fraction, whole
+from audit.cli.options import AUDITED_FOLLOW_UPS, add_database, add_json, add_study, answer, fraction, whole
 
 
 def add(commands: Any) -> None:
@@ -23,7 +23,11 @@ def add(commands: Any) -> None:
         "--audit-groups", type=whole, default=0, metavar="N", help="ask of N groups a cell and outcome: does it hold?"
     )
     parser.add_argument(
-        "--audit-follow-ups", type=fraction, default=0.1, metavar="SHARE", help="ask anyway where answers carry (0.1)"
+        "--audit-follow-ups",
+        type=fraction,
+        default=AUDITED_FOLLOW_UPS,
+        metavar="SHARE",
+        help="ask anyway where answers carry (0.1)",
     )
     parser.add_argument(
         "--audit-answers", type=fraction, default=0.0, metavar="SHARE", help="let an adjudicator check agreed answers"
@@ -35,7 +39,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from audit.false_satisfaction.questions import refresh
+    from audit.false_satisfaction.questions import open_audits, refresh
     from audit.sampling.audits import Audits
     from audit.sampling.draw import Size, draw_all
     from audit.store import open_store
@@ -45,6 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
     engine = open_store(arguments.db)
     drawn = draw_all(engine, size, arguments.design, arguments.seed, arguments.annotators, arguments.study, audits)
     waiting = refresh(engine)
+    behind = open_audits(engine)
     lines = [
         f"Study {one.study}: {one.drawn:,} groups of {one.cells} cells drawn ({one.design}, seed {one.seed}; "
         f"{one.added:,} new), {one.distinct_groups:,} different groups of {one.distinct_sources:,} sources."
@@ -65,13 +70,15 @@ def run(arguments: argparse.Namespace) -> None:
         lines.append(
             f"The run of study {', '.join(map(str, unfinished))} is not finished: repeat `audit run`, then this."
         )
-    lines += [f"{waiting:,} questions wait for an answer.", f"Next: audit gold --db {arguments.db}"]
+    more = f" {behind:,} more audit what relations carry, and come after these." if behind else ""
+    lines += [f"{waiting:,} questions wait for an answer.{more}", f"Next: audit gold --db {arguments.db}"]
     document = {
         "design": arguments.design,
         "drawn": sum(one.drawn for one in drawn),
         "added": sum(one.added for one in drawn),
         "cells": sum(one.cells for one in drawn),
         "waiting": waiting,
+        "audits": behind,
         "studies": [asdict(one) for one in drawn],
     }
     answer(arguments.json, document, lines)

@@ -10,13 +10,13 @@ from sqlalchemy import Connection, Engine, RowMapping, select
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError
+from audit.false_satisfaction.audited import CELL, Audited, Book
 from audit.false_satisfaction.settling import Settled, State, Whose, drawn_groups, known_answers, settle_group
 from audit.relations import Outcome
 from audit.sampling.designs import INFORMATIVE
 from audit.store import Checked, checked, table_of, tables
 from audit.store.ids import LIMIT
 
-CELL = ["study_id", "relation_id", "system_id"]
 OUTCOMES = {
     Outcome.SATISFIED: "satisfied",
     Outcome.VIOLATED: "violated",
@@ -51,6 +51,8 @@ class Counted:
     and judged: whether it is in the cell's settled beginning."""
     checks: Checked
     """Every verdict of the studies, as arrays."""
+    audited: Audited
+    """What audits of the samples found. Their questions are not in `waiting`."""
 
 
 def count(engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None) -> Counted:
@@ -66,7 +68,7 @@ def count(engine: Engine, whose: Whose = "both", study: int | None = None, desig
         cells = _observed(connection, ids, checks)
         if cells.empty:
             raise AuditError("nothing has been checked yet; run `audit run` or `audit import-run` first")
-        judged, waiting, drawn = _judged(connection, samples, whose)
+        judged, waiting, drawn, audited = _judged(connection, samples, whose)
     cells = cells.merge(judged, how="left", on=CELL)
     for column in ("drawn", "judged", "false", "waiting"):
         cells[column] = cells[column].fillna(0).astype(int)
@@ -77,7 +79,7 @@ def count(engine: Engine, whose: Whose = "both", study: int | None = None, desig
     cells["study"] = cells["study_id"]
     cells["corpus"] = cells["study_id"].map({id: one["corpus"] for id, one in names.items()})
     keys = cells[[*CELL, "study", "task", "relation", "system"]]
-    return Counted(cells[COLUMNS], studies, samples, waiting, keys, drawn, checks)
+    return Counted(cells[COLUMNS], studies, samples, waiting, keys, drawn, checks, audited)
 
 
 def first_waiting(settled: Sequence[Settled]) -> float:
@@ -101,8 +103,9 @@ def prefix_counts(settled: Sequence[Settled], end: float | None = None) -> dict[
 
 def _judged(
     connection: Connection, samples: Sequence[dict[str, object]], whose: Whose
-) -> tuple[pd.DataFrame, int, pd.DataFrame]:
+) -> tuple[pd.DataFrame, int, pd.DataFrame, Audited]:
     known = known_answers(connection, whose)
+    book = Book(connection, samples, whose, known)
     rows: list[dict[str, object]] = []
     groups: list[tuple[object, ...]] = []
     waiting: set[tuple[str, int]] = set()
@@ -120,6 +123,7 @@ def _judged(
             key = (sample["study_id"], relation, system)
             counts = prefix_counts(some, ends[relation, system])
             rows.append(dict(zip(CELL, key, strict=True)) | counts)
+            book.add(key, some, counts["judged"], counts["false"])
             groups += [
                 (*key, one.drawn.group_id, one.drawn.rank, int(one.state), place < counts["judged"])
                 for place, one in enumerate(some)
@@ -127,7 +131,8 @@ def _judged(
     counted = pd.DataFrame(rows, columns=[*CELL, "drawn", "judged", "false", "waiting"])
     drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank", "state", "judged"])
     # Where nothing is drawn the columns would have no types, and a mask without one selects columns.
-    return counted, len(waiting), drawn_rows.astype({"group_id": "int64", "state": int, "judged": bool})
+    typed = drawn_rows.astype({"group_id": "int64", "state": int, "judged": bool})
+    return counted, len(waiting), typed, book.close(waiting)
 
 
 def _observed(connection: Connection, studies: Sequence[int], checks: Checked) -> pd.DataFrame:

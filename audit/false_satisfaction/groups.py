@@ -46,6 +46,15 @@ def judged_groups(counted: Counted) -> pd.DataFrame:
     return judged.assign(source=judged["group_id"] // LIMIT**2, false=false)[[*NAMES, "source", "false"]]
 
 
+def spot_checked_groups(counted: Counted) -> pd.DataFrame:
+    """The groups whose deciding answers were checked: columns study, task, relation, system, source, protocol, checked.
+
+    The last two are 1 for a false satisfaction, by the protocol's answers and by the checked ones.
+    """
+    checks = counted.audited.checks.merge(counted.keys, on=CELL)
+    return checks.assign(source=checks["group_id"] // LIMIT**2)[[*NAMES, "source", "protocol", "checked"]]
+
+
 def random_beginnings(counted: Counted) -> pd.DataFrame:
     """The rows of `counted.drawn` in the settled beginnings that are random samples of their cells."""
     cells = [one["study_id"] for one in counted.samples if one["design"] != INFORMATIVE]

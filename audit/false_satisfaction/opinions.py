@@ -11,7 +11,15 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.ratings import Rated, stored_ratings
 from audit.errors import AuditError
-from audit.false_satisfaction.settling import Drawn, Known, State, drawn_groups, settle_group
+from audit.false_satisfaction.settling import (
+    Drawn,
+    Known,
+    State,
+    carry_of,
+    drawn_groups,
+    settle_group,
+    source_of,
+)
 from audit.store import pieces, table_of, tables
 
 FALSE, TRUE = "false", "true"
@@ -62,6 +70,30 @@ def opinions(engine: Engine, task: str | None = None) -> Rated:
     )
     frame = pd.DataFrame(rows, columns=COLUMNS)
     return Rated(frame, (FALSE, TRUE), (*rated.notes, note), {**rated.origin, "about": "false satisfactions"})
+
+
+def answered_outputs(engine: Engine, task: str) -> pd.DataFrame:
+    """What the systems say where one answer settles a group: columns item (a question, as in ratings), output, groups.
+
+    `groups` counts the drawn groups, each once for every system, of relations that carry every answer, whose counted
+    outputs are all the label `output`: such a group is false exactly where the answer about its source is another one.
+    """
+    question = table_of(tables.Question)
+    found: dict[tuple[str, str], int] = {}
+    with engine.connect() as connection:
+        query = select(question.c.id, question.c.input_id).where(question.c.kind == "input", question.c.task == task)
+        asked = {int(row[1]): str(row[0]) for row in connection.execute(query)}
+        samples = [int(row[0]) for row in connection.execute(select(table_of(tables.Sample).c.id))]
+        drawn = {(one.group_id, one.system_id): one for one in drawn_groups(connection, samples)}
+    for one in drawn.values():
+        source, labels = source_of(one), {step.output.label for step in one.steps}
+        if one.task != task or source is None or not carry_of(task, one.relation).preserves_truth or len(labels) > 1:
+            continue
+        label = labels.pop()
+        if source.input_id in asked and label is not None:
+            key = (asked[source.input_id], label)
+            found[key] = found.get(key, 0) + 1
+    return pd.DataFrame([(*key, number) for key, number in found.items()], columns=["item", "output", "groups"])
 
 
 def _known(connection: Connection, rated: Rated) -> dict[str, dict[tuple[str, int], Known]]:

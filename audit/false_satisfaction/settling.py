@@ -4,7 +4,7 @@ One wrong output settles a group as false; a true satisfaction needs an answer f
 answer is the direct one (adjudicated before people before gold), or else what its relation carries from the source's.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
@@ -18,10 +18,14 @@ from audit.errors import UnknownName
 from audit.relations import COUNTED, get_relation
 from audit.relations.carry import Carry, Seen, nothing
 from audit.store import pieces, table_of, tables
-from audit.tasks import Input, Output, Task, get_task
+from audit.tasks import Input, Output, get_task
 
+CARRIED = "carried"
+"""Begins the origin of an answer that a relation carries from the source: `carried people`."""
 Whose = Literal["gold", "people", "both"]
 ALLOWED: Mapping[Whose, tuple[str, ...]] = {"gold": ("gold",), "people": ("adjudicated", "people"), "both": ORIGINS}
+PROTOCOL = ("people", "adjudicated", "gold")
+"""Precedence of answers as the protocol left them: what people agreed on goes before what a spot check made of it."""
 
 
 class State(IntEnum):
@@ -53,6 +57,7 @@ class Drawn:
     rank: int
     group_id: int
     steps: tuple[Step, ...]
+    sample_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +81,15 @@ class Known:
 
 
 def known_answers(
-    connection: Connection, whose: Whose = "both", inputs: Collection[int] | None = None
+    connection: Connection,
+    whose: Whose = "both",
+    inputs: Collection[int] | None = None,
+    precedence: Sequence[str] = ORIGINS,
 ) -> dict[tuple[str, int], Known]:
-    """The answer that counts by (task, input), of the origins that were asked for; about these inputs, or about all."""
+    """The answer that counts by (task, input), of the origins that were asked for; about these inputs, or about all.
+
+    Of several origins the first in `precedence` counts.
+    """
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     query = (
         select(question.c.task, question.c.input_id, answer.c.origin, answer.c.allowed)
@@ -91,7 +102,7 @@ def known_answers(
     found: dict[tuple[str, int], Known] = {}
     for task, given, origin, allowed in (row for one in queries for row in connection.execute(one)):
         before = found.get((task, int(given)))
-        if before is None or ORIGINS.index(origin) < ORIGINS.index(before.origin):
+        if before is None or precedence.index(origin) < precedence.index(before.origin):
             found[task, int(given)] = Known(frozenset(allowed), origin)
     return found
 
@@ -143,7 +154,8 @@ def drawn_groups(
         for row in some:  # ordered by attempt: the last one stays
             result = Output(row.label, row.score, row.text, row.error)
             steps[row.step] = Step(row.role, row.input_id, result, inputs.get(row.input_id))
-        yield Drawn(row.task, row.name, row.relation_id, row.system_id, row.rank, row.group_id, tuple(steps.values()))
+        members = tuple(steps.values())
+        yield Drawn(row.task, row.name, row.relation_id, row.system_id, row.rank, row.group_id, members, row.sample_id)
 
 
 @cache
@@ -164,25 +176,22 @@ def never_carries(task: str, relation: str) -> bool:
 
 def settle_group(drawn: Drawn, known: Mapping[tuple[str, int], Known]) -> Settled:
     """Apply the rule to one drawn group."""
-    task, carry = get_task(drawn.task), carry_of(drawn.task, drawn.relation)
-    source = next((step for step in drawn.steps if step.role == "source"), None)
+    task = get_task(drawn.task)
+    source = source_of(drawn)
     about_source = known.get((drawn.task, source.input_id)) if source else None
     waits_for: list[int] = []
     origins: list[str] = []
     wrong: int | None = None
     for number, step in enumerate(drawn.steps):
         answer = known.get((drawn.task, step.input_id))
-        if answer is None and step is not source and about_source is not None and source is not None:
-            carried = (
-                carry(about_source.allowed, _seen(source), _seen(step)) if carry.reads else carry(about_source.allowed)
-            )
-            answer = Known(carried, f"carried {about_source.origin}") if carried else None
+        if answer is None:
+            answer = carried_to(drawn, step, source, about_source)
         origins.append(answer.origin if answer else "")
         if answer is None:
             must_ask = step is source or about_source is not None or never_carries(drawn.task, drawn.relation)
             if must_ask:
                 waits_for.append(step.input_id)
-        elif wrong is None and _wrong(task, step, answer):
+        elif wrong is None and task.is_wrong(step.output, answer.allowed):
             wrong = number
     if wrong is not None:
         return Settled(drawn, State.FALSE, wrong_step=wrong, origins=tuple(origins))
@@ -191,8 +200,18 @@ def settle_group(drawn: Drawn, known: Mapping[tuple[str, int], Known]) -> Settle
     return Settled(drawn, State.WAITING, tuple(dict.fromkeys(waits_for)), origins=tuple(origins))
 
 
-def _wrong(task: Task, step: Step, answer: Known) -> bool:
-    return task.is_wrong(step.output, answer.allowed)
+def source_of(drawn: Drawn) -> Step | None:
+    """The source among a group's steps."""
+    return next((step for step in drawn.steps if step.role == "source"), None)
+
+
+def carried_to(drawn: Drawn, step: Step, source: Step | None, about_source: Known | None) -> Known | None:
+    """What the relation carries from the answer about the source to this step, whatever is known of it directly."""
+    if step is source or source is None or about_source is None:
+        return None
+    carry = carry_of(drawn.task, drawn.relation)
+    allowed = carry(about_source.allowed, _seen(source), _seen(step)) if carry.reads else carry(about_source.allowed)
+    return Known(allowed, f"{CARRIED} {about_source.origin}") if allowed else None
 
 
 def _seen(step: Step) -> Seen | None:

@@ -4,19 +4,30 @@ import textwrap
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import audit
 from audit.annotation.ratings import Rated
 from audit.reports.words import UNKNOWN, count, percent, signature_line
-from audit.statistics.annotators import Competence, dawid_skene
+from audit.statistics.annotators import Competence, dawid_skene, protocols
 
 WIDTH = 100
 _SETTLES = 3
 """Ratings an item needs for the model to tell error from difficulty."""
 
 
-def annotators_report(rated: Rated, draws: int = 200, seed: int = 0) -> dict[str, Any]:
+def annotators_report(
+    rated: Rated,
+    draws: int = 200,
+    seed: int = 0,
+    outputs: pd.DataFrame | None = None,
+    adjudicator: float = 1.0,
+) -> dict[str, Any]:
     """Shares of the true labels, a confusion matrix for each annotator, and the likeliest label of each item.
+
+    And what protocols would make of these annotators: `protocol`, with the bias of R_FS where `outputs` tells what the
+    systems say (columns item, output, groups: `audit.false_satisfaction.opinions.answered_outputs`), and an adjudicator
+    who is right with the probability `adjudicator`.
 
     `rated.frame` has the columns item, annotator, label; repeats are taken as they are. `draws` bootstrap samples of
     items give the intervals, 0 none. Raises AuditError as `dawid_skene` does.
@@ -35,6 +46,15 @@ def annotators_report(rated: Rated, draws: int = 200, seed: int = 0) -> dict[str
         "marginals": {name: float(share) for name, share in zip(found.labels, found.marginals, strict=True)},
         "marginals_low": _ends(found, 0),
         "marginals_high": _ends(found, 1),
+        "protocol": [
+            {
+                "name": one.name,
+                "wrong_answers": one.wrong_answers,
+                "judgements": one.judgements,
+                "fs_bias": one.bias,
+            }
+            for one in protocols(found.confusion, found.marginals.tolist(), _joint(found, outputs), adjudicator)
+        ],
         "annotators": [_annotator(found, place) for place in range(len(found.annotators))],
         "items": [
             {"item": str(item), "label": found.labels[best], "probability": float(chance)}
@@ -50,11 +70,25 @@ def annotators_report(rated: Rated, draws: int = 200, seed: int = 0) -> dict[str
             "audit": audit.__version__,
             **rated.origin,
             "model": "Dawid-Skene, maximum likelihood",
+            "adjudicator": adjudicator,
             "bootstrap": draws or None,
             "seed": seed if draws else None,
             "confidence": 0.95 if draws else None,
         },
     }
+
+
+def _joint(found: Competence, outputs: pd.DataFrame | None) -> np.ndarray | None:
+    """Groups by the true label of their item, by what the fit makes of it, and the systems' output; (q, q or more)."""
+    if outputs is None or outputs.empty:
+        return None
+    place = {str(item): at for at, item in enumerate(found.items)}
+    said = [*found.labels, *sorted(set(outputs["output"]) - set(found.labels))]
+    joint = np.zeros((len(found.labels), len(said)))
+    for item, output, groups in outputs[["item", "output", "groups"]].itertuples(index=False):
+        if item in place:
+            joint[:, said.index(output)] += groups * found.posterior[place[item]]
+    return joint
 
 
 def _ends(found: Competence, end: int) -> dict[str, float] | None:
@@ -102,6 +136,12 @@ def annotators_lines(report: dict[str, Any]) -> list[str]:
         for true, row in one["confusion"].items():
             cells = "".join(f"{UNKNOWN if chance is None else percent(chance):>{size}}" for chance in row.values())
             lines.append(f"    {true[:14]:<{size + 2}}{cells}")
+    right = percent(report["signature"]["adjudicator"])
+    lines += ["", f"  If these people answered, independently of each other, and an adjudicator were right in {right}:"]
+    for one in report["protocol"]:
+        bias = "" if one["fs_bias"] is None else f", bias of R_FS {100 * one['fs_bias']:+.1f}"
+        wrong = f"{percent(one['wrong_answers'])} of the answers wrong{bias}"
+        lines.append(f"    {one['name']}: {wrong}, {one['judgements']:.2f} judgements a question")
     if report["notes"]:
         lines.append("")
     for note in report["notes"]:

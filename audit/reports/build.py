@@ -9,6 +9,7 @@ import pandas as pd
 
 from audit.errors import AuditError
 from audit.relations.registry import name_order
+from audit.reports.audits import Findings, add_audits
 from audit.reports.certainty import (
     COMPARES,
     KEY,
@@ -56,7 +57,8 @@ class Groups:
     were drawn for comparisons only. `estimates` has a row for each cell, with the columns study, task, relation, system
     and those of `audit.statistics.rates.ESTIMATES`, where R_FS is estimated with proxies; `judged` has what they leave
     unexplained in a column `value` then. `holds` is what `audit.reports.holds` says of the relations of
-    which groups were asked about, likewise by (task, study, relation).
+    which groups were asked about, likewise by (task, study, relation). `audits` is what audits of follow-ups
+    and answers found.
     """
 
     judged: pd.DataFrame
@@ -65,6 +67,7 @@ class Groups:
     comparisons: Comparisons | None = None
     estimates: pd.DataFrame | None = None
     holds: Mapping[tuple[str, object, str], Mapping[str, Any]] | None = None
+    audits: Findings | None = None
 
 
 def build_report(
@@ -143,6 +146,7 @@ def build_report(
         "overall": dict(overall(frame, orders, waiting)),
         "rollups": roll_ups(frame, sure, families_of(frame, "file" not in signature)),
     }
+    add_audits(report, frame, groups.audits if groups else None, sure.of_false, interval, confidence, target)
     if weights is not None:
         report["preference"] = preference(standing, draws, weights, delta, confidence)
     return report

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import audit
-from audit.reports import charts, words
+from audit.reports import audit_words, charts, words
 from audit.reports.build import Report, cells_of
 from audit.resources import data_file
 
@@ -48,6 +48,9 @@ def to_html(report: Report) -> str:
         estimator=words.estimator_text(report),
         proxies="proxy" in report["signature"],
         rollups=words.rollup_rows(report),
+        checks=audit_words.check_lines(report),
+        checked=audit_words.checked_rows(report),
+        carried=any(audit_words.carry_text(relation) for relation in report["relations"]),
         preference=words.preference_lines(report),
         line=words.signature_line(report["signature"]),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
@@ -88,6 +91,7 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
         "best": words.best_text(relation),
         "sure": words.ranking_text(relation["ranking"]),
         "flip": words.flip_text(relation),
+        "carry": audit_words.carry_text(relation),
         "chart": _inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),
         "cells": [
             cell

@@ -13,6 +13,7 @@ from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.groups import checked_groups, judged_groups, shared_groups
 from audit.false_satisfaction.holds import count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
+from audit.reports.audits import carry_note, estimators, findings, shares
 from audit.reports.build import Groups, Report, build_report
 from audit.reports.certainty import Comparison, pair_entries
 from audit.reports.holds import ASSUMED, holds_entries
@@ -89,7 +90,7 @@ def study_report(
         interval=method,
         target=target,
         delta=delta,
-        groups=Groups(judged, checked, pairs, comparisons, estimates, entries),
+        groups=Groups(judged, checked, pairs, comparisons, estimates, entries, findings(counted)),
         weights=weights,
     )
 
@@ -162,7 +163,9 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "audit": audit.__version__,
         "studies": [dict(one) for one in counted.studies],
         "samples": [
-            {name: value for name, value in one.items() if name != "id"} | {"audit_groups": audited[one["id"]]}
+            {name: value for name, value in one.items() if name != "id"}
+            | {"audit_groups": audited[one["id"]]}
+            | shares(counted, int(str(one["study_id"])))
             for one in counted.samples
         ],
         "systems": run,
@@ -170,10 +173,12 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "answers": {"whose": whose} | answers,
         "holds": about_groups or None,
         "estimator": "; ".join(ESTIMATORS[one] for one in sorted(set(compares or [False]))),
+        **estimators(counted),
         "notes": [
             *([TWO_CLASSES] if binary else []),
             *([COMPARISONS] if any(compares) else []),
             *([] if any(audited.values()) else [ASSUMED]),
+            *carry_note(counted),
         ],
     }
 

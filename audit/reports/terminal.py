@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from audit.reports.audit_words import carry_text, check_lines
 from audit.reports.build import Report, cells_of
 from audit.reports.words import (
     UNKNOWN,
@@ -72,6 +73,12 @@ COLUMNS = (
         optional=True,
         rare=True,
     ),
+    Column(
+        "checked R_FS",
+        lambda cell: with_interval(cell, "fs_checked", "fs_checked_low", "fs_checked_high"),
+        counts=True,
+        optional=True,
+    ),
 )
 
 
@@ -91,9 +98,10 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     """
     width = max(width or WIDTH, NARROWEST)
     blocks = [*_tables(report, width), *_roll_ups(report, width)]
-    preferences = [line for text in preference_lines(report) for line in textwrap.wrap(text, width)]
-    if preferences:
-        blocks.append("\n".join(preferences))
+    for sentences in (check_lines(report), preference_lines(report)):
+        wrapped = [line for text in sentences for line in textwrap.wrap(text, width)]
+        if wrapped:
+            blocks.append("\n".join(wrapped))
     lines = []
     for number, sentence in headlines(report):
         lines += textwrap.wrap(f"{number} {sentence}", width, subsequent_indent="  ")
@@ -162,7 +170,12 @@ def _orders(report: Report, relation: Mapping[str, Any], width: int) -> list[str
     if relation["order_corrected"]:
         order = order_text(report, relation, "corrected")
         lines += textwrap.wrap(f"order where the relation holds {order}", width - 2, subsequent_indent="  ")
-    for text in (f"sure: {ranking_text(relation['ranking'])}", flip_text(relation), holds_text(relation)):
+    for text in (
+        f"sure: {ranking_text(relation['ranking'])}",
+        flip_text(relation),
+        holds_text(relation),
+        carry_text(relation),
+    ):
         if text and text != "sure: ":
             lines += textwrap.wrap(text, width - 2, subsequent_indent="  ")
     return [f"  {line}" for line in lines]
@@ -200,6 +213,10 @@ def _key(report: Report, width: int) -> str:
         about = "the population of this corpus" if population else "these satisfied groups"
         text += f" In brackets: {percent(confidence, 0)} % intervals for {about}."
         text += f" {estimator_text(report)}".rstrip()
+    if any(cell["fs_checked"] is not None for cell in report["cells"]):
+        text += " checked R_FS: corrected by what spot checks show of the protocol's errors."
+    if any(relation["carry"] and relation["carry"]["audited"] for relation in report["relations"]):
+        text += " R_FS ±: at most so much it may be off through carried answers, beside its interval."
     if any(one["p_best"] is not None for relation in report["relations"] for one in relation["ranking"]):
         text += " sure: rank interval, letters (systems that share one are not told apart) and P(best)."
     return text

@@ -330,6 +330,13 @@ def notes_of(report: Report) -> list[str]:
             f"{of(apart, totals['best_changes'], 'change')} of the best system {'is' if apart == 1 else 'are'} not "
             "sure yet: the old and the new best share a letter. Judge more groups before you switch."
         )
+    # While no carry error is measured, the signature's own note says how many of its questions wait.
+    if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["audited"] for one in report["relations"]):
+        waiting = count(totals["audits_waiting"])
+        found.append(f"Questions that only audit what relations carry and wait for people: {waiting}.")
+    if totals.get("checks_waiting"):
+        waiting = count(totals["checks_waiting"])
+        found.append(f"Answers on which people agree that wait for an adjudicator's spot check: {waiting}.")
     if totals["errors"]:
         found.append(f"{count(totals['errors'])} groups were not checked because a system failed; they are in no rate.")
     return found

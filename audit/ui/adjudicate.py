@@ -1,8 +1,9 @@
-"""Settling questions on which people disagree."""
+"""Settling questions on which people disagree, and checking some on which they agree."""
 
 import streamlit as st
 from sqlalchemy import Engine
 
+from audit.annotation.checking import checks_left
 from audit.annotation.judging import Disputed, adjudicate, disputed
 from audit.annotation.queue import Shown
 from audit.errors import AuditError
@@ -12,20 +13,49 @@ from audit.ui.annotate import COMMENT
 from audit.ui.asked import guideline, show_question
 from audit.ui.language import t
 from audit.ui.literal import html
+from audit.ui.spot_checks import checking
 
 ROLES = ("adjudicator", "manager")
 _LATER = "adjudicate-later"
 """Questions that this session put off."""
 _DONE = "adjudicate-done"
+_MODE = "adjudicate-mode"
+DISPUTED, CHECKS = "disputed", "checks"
 
 
 def page() -> None:
-    """The most wanted disputed question, its votes without names, and the form that settles it."""
+    """The most wanted disputed question with the form that settles it, or a question to check."""
     engine = database.engine()
     account = session.allowed(engine, *ROLES)
     if st.session_state.pop(_DONE, False):
         st.toast(t("adjudicate.done"), icon=":material/check:")
     waiting = disputed(engine, account.id)
+    left = checks_left(engine, account.id)
+    labels = {DISPUTED: t("check.disputed", count=len(waiting)), CHECKS: t("check.checks", count=left)}
+    mode = st.segmented_control(
+        t("menu.adjudicate"),
+        list(labels),
+        default=DISPUTED,
+        required=True,
+        format_func=labels.__getitem__,
+        key=_MODE,
+        label_visibility="collapsed",
+    )
+    if mode == CHECKS:
+        if checking(engine, account.id):
+            _again()
+        return
+    _disputes(engine, account.id, waiting)
+
+
+def _again() -> None:
+    """Begin the page anew after something was stored, and say so there."""
+    st.session_state[_DONE] = True
+    st.rerun()
+
+
+def _disputes(engine: Engine, account_id: int, waiting: list[Disputed]) -> None:
+    """The most wanted disputed question, its votes without names, and the form that settles it."""
     later = st.session_state.get(_LATER, [])
     # Those put off come last, in the order in which they were put off.
     waiting.sort(key=lambda one: later.index(one.shown.id) if one.shown.id in later else -1)
@@ -33,7 +63,7 @@ def page() -> None:
         st.html(f'<h2 class="audit-question">{html(t("adjudicate.nothing"))}</h2>')
         return
     st.caption(t("adjudicate.count", count=len(waiting)))
-    _question(engine, account.id, waiting[0])
+    _question(engine, account_id, waiting[0])
     with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
         st.markdown(guideline(waiting[0].shown))
 
@@ -54,8 +84,7 @@ def _question(engine: Engine, account_id: int, one: Disputed) -> None:
             session.refused(problem)
             return
         refresh_around(engine, shown.id)
-        st.session_state[_DONE] = True
-        st.rerun()
+        _again()
 
 
 def _chosen(shown: Shown) -> list[str]:

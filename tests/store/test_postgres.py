@@ -4,12 +4,13 @@ import pytest
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
+from audit.annotation.checking import check, checks_left, next_check
 from audit.annotation.gold import answer_with_gold
 from audit.annotation.judging import adjudicate, disputed, judge, undo
 from audit.annotation.queue import LEASE, next_question
 from audit.corpora import get_corpus
 from audit.false_satisfaction.group_answers import attributed_groups
-from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.false_satisfaction.questions import open_audits, refresh, refresh_around
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
@@ -38,7 +39,7 @@ def everything(engine):
         ran = run(engine, corpus, ["vader", "textblob"], relations, InProcess(), limit=60)
     assert ran.counts.executed == 0
     draw_all(engine, Size(per_relation=5))
-    draw_all(engine, Size(per_relation=10))
+    draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=0.5, answers=1.0))
     refresh(engine)
     answer_with_gold(engine)
     assert refresh(engine) > 0
@@ -55,14 +56,27 @@ def everything(engine):
     case = disputed(engine, ada)[0]
     adjudicate(engine, ada, case.shown.id, ["negative"], "it is")
     refresh_around(engine, case.shown.id)
+    # Then what else groups wait for, and audits of what gold's answers are carried to.
+    for account in (ann, bob):
+        while shown := next_question(engine, account):
+            judge(engine, account, shown.id, "positive")
+            refresh_around(engine, shown.id)
+    assert open_audits(engine) == 0
+    assert checks_left(engine, ada) > 0
+    while shown := next_check(engine, ada):
+        check(engine, ada, shown.id, ["positive", "neutral"])
+        refresh_around(engine, shown.id)
     draw_all(engine, Size(per_relation=10), audits=Audits(groups=3))
     refresh(engine)
     judge_groups(engine, ann, bob)
     assert attributed_groups(engine, "system")["value"].nunique() == 2
+    report = study_report(engine)
+    assert report["relations"][0]["carry"]["audited"] > 0
+    assert report["overall"]["checks"]["answers"] > 0
     draw_all(engine, Size(per_relation=10), "informative")
     answer_with_gold(engine)
     refresh(engine)
-    return [study_report(engine, design=design) for design in ("shared", "informative")]
+    return [report, study_report(engine, design="informative")]
 
 
 def judge_groups(engine, *accounts):

@@ -5,6 +5,7 @@
 """
 
 from audit.statistics.annotators.dawid_skene import Competence, dawid_skene
+from audit.statistics.annotators.protocol import Protocol, protocols
 from audit.statistics.annotators.rogan_gladen import Corrected, rogan_gladen
 
-__all__ = ["Competence", "Corrected", "dawid_skene", "rogan_gladen"]
+__all__ = ["Competence", "Corrected", "Protocol", "dawid_skene", "protocols", "rogan_gladen"]

@@ -1,0 +1,347 @@
+"""Audits: carried follow-ups that are asked about anyway, and agreed answers that an adjudicator checks."""
+
+import pytest
+from conftest_rows import row
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.checking import REASON, check, checks_left, next_check
+from audit.annotation.gold import answer_with_gold
+from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.progress import progress
+from audit.annotation.questions import BEHIND
+from audit.annotation.queue import next_question
+from audit.errors import NotAllowed, Refused
+from audit.false_satisfaction.auditing import (
+    Reach,
+    Versions,
+    audited_carries,
+    audited_follow_ups,
+    beginning,
+    checks_of_cell,
+    rests_on_carried,
+)
+from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.questions import open_audits, refresh, refresh_around
+from audit.false_satisfaction.settling import Drawn, Known, State, Step, settle_group
+from audit.sampling.audits import Audits
+from audit.sampling.draw import Size, draw_all
+from audit.store import table_of, tables
+from audit.tasks import Output
+
+LABELS = ["positive", "neutral", "negative"]
+CARRYING = [
+    row(f"text {n}", f"TEXT {n}", ["positive", "positive"], relation="MR3.1", system=system)
+    for n in range(4)
+    for system in "ab"
+]
+
+
+def people(engine):
+    return {
+        name: add_account(engine, name, role, "long enough").id
+        for name, role in (("ann", "annotator"), ("bob", "annotator"), ("ada", "adjudicator"), ("mia", "manager"))
+    }
+
+
+def answer_all(engine, account, label=lambda text: "positive"):
+    """Answer what the queue gives; returns the texts in the order they came."""
+    seen = []
+    while shown := next_question(engine, account):
+        judge(engine, account, shown.id, label(shown.texts[0]))
+        refresh_around(engine, shown.id)
+        seen.append(shown.texts[0])
+    return seen
+
+
+def queue(engine):
+    question, given = table_of(tables.Question), table_of(tables.Input)
+    query = select(given.c.texts, question.c.priority).join(question, question.c.input_id == given.c.id)
+    with engine.connect() as connection:
+        return {found[0][0]: found[1] for found in connection.execute(query) if found[1] is not None}
+
+
+def drawn(*labels, relation="MR3.1", rank=1, group=1):
+    """A group of source (input 10 * group) and follow-ups with these output labels."""
+    roles = ["source"] + ["follow_up"] * (len(labels) - 1)
+    steps = tuple(
+        Step(role, 10 * group + at, Output(label, 0.9))
+        for at, (role, label) in enumerate(zip(roles, labels, strict=True))
+    )
+    return Drawn("sentiment", relation, 1, 1, rank, group, steps, 1)
+
+
+def known(origin="people", **answers):
+    """known(i10="positive") -> the answer about input 10."""
+    return {
+        ("sentiment", int(name[1:])): Known(frozenset(allowed.split("|")), origin) for name, allowed in answers.items()
+    }
+
+
+def test_the_beginning_is_a_share_of_the_draw_rounded_up():
+    assert [beginning(share, 60) for share in (0, 0.1, 0.11, 1)] == [0, 6, 7, 60]
+    assert beginning(0.07, 100) == 7  # 0.07 * 100 is 7.000000000000001
+
+
+def test_only_where_every_member_has_an_answer_carried_ones_are_audited():
+    settled = settle_group(drawn("positive", "positive"), known(i10="positive"))
+    assert audited_follow_ups(settled) == [11]
+    assert audited_follow_ups(settle_group(drawn("positive", "positive"), {})) == []
+    both = known(i10="positive", i11="positive")
+    assert audited_follow_ups(settle_group(drawn("positive", "positive"), both)) == []
+
+
+@given(
+    labels=st.lists(st.sampled_from(LABELS), min_size=2, max_size=4),
+    source=st.sampled_from(LABELS),
+    others=st.lists(st.one_of(st.none(), st.sampled_from(LABELS)), min_size=3, max_size=3),
+    own=st.sampled_from(LABELS),
+    relation=st.sampled_from(["MR3.1", "MR2.1", "MR2.3"]),
+)
+def test_an_answered_audit_never_unsettles(labels, source, others, own, relation):
+    group = drawn(*labels, relation=relation)
+    about = known(i10=source) | {
+        ("sentiment", 11 + at): Known(frozenset({one}), "people")
+        for at, one in enumerate(others[: len(labels) - 1])
+        if one
+    }
+    settled = settle_group(group, about)
+    for given_input in audited_follow_ups(settled):
+        assert settled.state is not State.WAITING
+        after = settle_group(group, about | {("sentiment", given_input): Known(frozenset({own}), "people")})
+        assert after.state is not State.WAITING
+
+
+def test_a_state_rests_on_a_carried_answer_where_another_one_would_change_it():
+    def rests(labels, **answers):
+        about = known(**answers)
+        return rests_on_carried(settle_group(drawn(*labels), about), about)
+
+    assert rests(["positive", "positive"], i10="positive")
+    # False by the source's own answer: whatever the follow-up means.
+    assert not rests(["positive", "positive"], i10="negative")
+    # The source is right, the follow-up's other output wrong by what is carried.
+    assert rests(["positive", "negative"], i10="positive")
+    assert not rests(["positive", "positive"], i10="positive", i11="positive")
+    assert not rests(["positive", "positive"])
+
+
+def test_carry_errors_are_counted_over_a_beginning_without_gaps():
+    groups = [drawn("positive", "positive", rank=n, group=n) for n in range(1, 6)]
+    about = known(i10="positive", i11="positive", i20="positive", i21="neutral", i30="negative|neutral", i31="neutral")
+    about |= known(i40="positive", i50="positive", i51="negative")
+    settled = [settle_group(one, about) for one in groups]
+    found = audited_carries(settled, about, Reach(follow_ups={(1, 1, 1): 5}))
+    # The fourth has no answer of its own, so that the fifth, which happens to have one, does not count.
+    assert [(one.group_id, one.source, one.follow_up, one.wrong) for one in found] == [
+        (1, 10, 11, False),
+        (2, 20, 21, True),
+        (3, 30, 31, False),
+    ]
+    assert len(audited_carries(settled, about, Reach(follow_ups={(1, 1, 1): 2}))) == 2
+    assert audited_carries(settled, about, Reach()) == []
+
+
+def test_checked_groups_are_a_beginning_settled_by_adjudicated_answers_alone():
+    groups = [drawn("positive", "positive", rank=n, group=n) for n in range(1, 6)]
+    protocol = known(i10="positive", i20="positive", i30="negative", i40="positive", i50="positive")
+    checks = known("adjudicated", i10="positive", i20="neutral", i30="positive", i50="negative")
+    found = checks_of_cell(groups, Versions.of(protocol, protocol | checks), Reach(answers={(1, 1, 1): 5}))
+    assert (found.judged, found.false) == (5, 1)
+    # The second is false once checked, the third true; the fourth was not checked and ends it.
+    assert found.checked == ((1, False, False), (2, False, True), (3, True, False))
+
+
+def test_a_direct_answer_that_nobody_checked_is_not_replaced_by_a_carried_one():
+    group = drawn("positive", "positive")
+    protocol = known(i10="positive", i11="positive")
+    adjudicated = known("adjudicated", i10="positive")
+    found = checks_of_cell([group], Versions.of(protocol, protocol | adjudicated), Reach(answers={(1, 1, 1): 1}))
+    assert found.checked == ()
+    both = adjudicated | known("adjudicated", i11="negative")
+    found = checks_of_cell([group], Versions.of(protocol, protocol | both), Reach(answers={(1, 1, 1): 1}))
+    assert found.checked == ((1, False, True),)
+
+
+def test_carried_follow_ups_are_asked_about_behind_the_queue_and_settle_nothing(build):
+    engine = build(CARRYING)
+    draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=0.5))
+    # Nothing is known of a source, so nothing is carried and no audit is asked in vain.
+    assert refresh(engine) == 4
+    assert open_audits(engine) == 0
+    who = people(engine)
+    first = answer_all(engine, who["ann"])
+    assert len(first) == 4
+    assert all(text.startswith("text") for text in first)
+    answer_all(engine, who["bob"])
+    # Bob's answers settle the sources; the follow-ups of the first 2 of 4 groups come after all of these.
+    cells = count(engine).cells
+    assert cells["judged"].to_list() == [4, 4]
+    assert cells["waiting"].to_list() == [0, 0]
+    again = answer_all(engine, who["ann"], lambda text: "negative")
+    assert len(again) == 2
+    assert all(text.startswith("TEXT") for text in again)
+    # Disputed (Bob said positive): the groups stay settled as they were.
+    counted = count(engine)
+    assert counted.cells["judged"].to_list() == [4, 4]
+    assert counted.cells["false"].to_list() == [0, 0]
+    assert (counted.waiting, counted.audited.waiting) == (0, 2)
+    managed = progress(engine, who["mia"])
+    assert (managed.open, managed.audits, managed.checks) == (0, 2, 0)
+    assert counted.audited.follow_ups.empty
+    for one in disputed(engine, who["ada"]):
+        adjudicate(engine, who["ada"], one.shown.id, ["negative"], "it shouts")
+        refresh_around(engine, one.shown.id)
+    counted = count(engine)
+    assert counted.cells["judged"].to_list() == [4, 4]
+    assert counted.cells["false"].to_list() == [2, 2]  # their own answer beats the carried one
+    assert counted.audited.follow_ups.groupby("system_id")["wrong"].sum().to_list() == [2, 2]
+    assert (counted.audited.waiting, open_audits(engine)) == (0, 0)
+    assert counted.audited.cells["rests_true"].to_list() == [2, 2]
+
+
+def test_refresh_around_opens_and_closes_audits_as_refresh_does(build):
+    engine = build(CARRYING)
+    draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=1.0, answers=1.0))
+    refresh(engine)
+    who = people(engine)
+    checks = table_of(tables.SpotCheck)
+
+    def state():
+        with engine.connect() as connection:
+            return queue(engine), sorted(tuple(one) for one in connection.execute(select(checks)))
+
+    for _ in range(20):
+        for name in ("ann", "bob"):
+            shown = next_question(engine, who[name])
+            if shown is None:
+                continue
+            judge(engine, who[name], shown.id, "positive")
+            refresh_around(engine, shown.id)
+            after = state()
+            refresh(engine)
+            assert state() == after
+    assert queue(engine) == {}
+    assert len(state()[1]) == 8
+    question = undo(engine, who["ann"])
+    refresh_around(engine, question)
+    assert len(state()[1]) == 7
+    assert next(iter(queue(engine).values())) > BEHIND
+
+
+def test_gold_opens_audits_too(build):
+    engine = build([one | {"gold": "positive"} for one in CARRYING])
+    draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=0.1))
+    refresh(engine)
+    answer_with_gold(engine)
+    assert refresh(engine) == 0
+    assert open_audits(engine) == 1
+    assert count(engine).cells["judged"].to_list() == [4, 4]
+    assert count(engine, "people").audited.waiting == 0
+
+
+@pytest.fixture
+def agreed(build):
+    """Two people called everything positive; every answer is to be checked."""
+    engine = build(CARRYING)
+    draw_all(engine, Size(per_relation=10), audits=Audits(answers=1.0))
+    refresh(engine)
+    who = people(engine)
+    for name in ("ann", "bob"):
+        answer_all(engine, who[name])
+    return engine, who
+
+
+def test_a_check_corrects_an_answer_and_the_protocol_s_is_kept(agreed):
+    engine, who = agreed
+    assert count(engine).cells["false"].to_list() == [0, 0]
+    assert checks_left(engine, who["ada"]) == 4
+    first = next_check(engine, who["ada"])
+    assert not hasattr(first, "votes")
+    check(engine, who["ada"], first.id, ["negative"], "read it again")
+    refresh_around(engine, first.id)
+    counted = count(engine)
+    assert counted.cells["false"].to_list() == [1, 1]
+    assert counted.audited.cells["protocol_false"].to_list() == [0, 0]
+    assert counted.audited.checks[["protocol", "checked"]].to_numpy().tolist() == [[0, 1], [0, 1]]
+    assert (counted.audited.answers, counted.audited.answers_wrong, counted.audited.checks_waiting) == (1, 1, 3)
+    adjudication = table_of(tables.Adjudication)
+    with engine.connect() as connection:
+        assert connection.execute(select(adjudication.c.reason)).scalars().all() == [f"{REASON}: read it again"]
+    while shown := next_check(engine, who["ada"]):
+        check(engine, who["ada"], shown.id, ["positive"])
+        refresh_around(engine, shown.id)
+    assert disputed(engine, who["ada"]) == []
+    counted = count(engine)
+    assert len(counted.audited.checks) == 8
+    assert (counted.audited.answers, counted.audited.answers_wrong, counted.audited.checks_waiting) == (4, 1, 0)
+    assert checks_left(engine, who["ada"]) == 0
+
+
+def test_checks_are_refused_to_those_who_may_not_make_them(agreed):
+    engine, who = agreed
+    with pytest.raises(NotAllowed):
+        next_check(engine, who["ann"])
+    with pytest.raises(NotAllowed):
+        checks_left(engine, who["bob"])
+    shown = next_check(engine, who["ada"])
+    with pytest.raises(NotAllowed):
+        check(engine, who["ann"], shown.id, ["positive"])
+    with pytest.raises(Refused, match="at least one label"):
+        check(engine, who["ada"], shown.id, [])
+    with pytest.raises(Refused, match="must be a label"):
+        check(engine, who["ada"], shown.id, ["unsure"])
+    # What was refused changed nothing.
+    assert checks_left(engine, who["ada"]) == 4
+    check(engine, who["ada"], shown.id, ["positive"])
+    with pytest.raises(Refused, match="does not wait for a check"):
+        check(engine, who["mia"], shown.id, ["negative"])
+
+
+def test_what_an_annotator_has_just_taken_back_is_not_checked(agreed):
+    engine, who = agreed
+    question = undo(engine, who["ann"])
+    with pytest.raises(Refused, match="does not wait for a check"):
+        check(engine, who["ada"], question, ["positive"])
+
+
+def test_nobody_checks_what_they_judged(build):
+    engine = build(CARRYING)
+    draw_all(engine, Size(per_relation=10), audits=Audits(answers=1.0))
+    refresh(engine)
+    who = people(engine)
+    for name in ("ann", "ada"):
+        answer_all(engine, who[name])
+    assert (checks_left(engine, who["ada"]), checks_left(engine, who["mia"])) == (0, 4)
+    assert next_check(engine, who["ada"]) is None
+    shown = next_check(engine, who["mia"])
+    with pytest.raises(Refused, match="judged this question yourself"):
+        check(engine, who["ada"], shown.id, ["positive"])
+    assert checks_left(engine, who["mia"]) == 4
+
+
+def test_what_is_put_off_comes_last(agreed):
+    engine, who = agreed
+    first = next_check(engine, who["ada"])
+    second = next_check(engine, who["ada"], [first.id])
+    assert second.id != first.id
+    everything = [first.id]
+    while (shown := next_check(engine, who["ada"], everything)).id not in everything:
+        everything.append(shown.id)
+    assert (len(everything), shown.id) == (4, first.id)
+
+
+def test_without_audits_nothing_is_audited(build):
+    engine = build(CARRYING)
+    draw_all(engine, Size(per_relation=10))
+    refresh(engine)
+    who = people(engine)
+    for name in ("ann", "bob"):
+        answer_all(engine, who[name])
+    counted = count(engine)
+    assert counted.audited.follow_ups.empty
+    assert counted.audited.checks.empty
+    assert (counted.audited.waiting, counted.audited.checks_waiting, counted.audited.answers) == (0, 0, 0)
+    assert next_check(engine, who["ada"]) is None

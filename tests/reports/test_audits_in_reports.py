@@ -1,0 +1,211 @@
+"""What a report says of audits: carry errors, spot checks, and that neither was measured."""
+
+import json
+
+import pytest
+
+from audit.annotation.accounts import add_account
+from audit.annotation.checking import check, next_check
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.reports.audit_words import carry_text, check_lines, checked_rows
+from audit.reports.html import to_html
+from audit.reports.rerank import rerank
+from audit.reports.study import study_report
+from audit.reports.terminal import to_terminal
+from audit.reports.words import notes_of
+from audit.runner.imported import import_run, read_run
+from audit.sampling.audits import Audits
+from audit.sampling.draw import Size, draw_all
+from audit.statistics.binomial import clopper_pearson
+from audit.statistics.difference import difference
+from audit.statistics.intervals import choose
+from audit.store import open_store
+
+GROUPS = 20
+WRONG = (3, 7)
+"""Texts of which people agree on the wrong label."""
+
+
+@pytest.fixture
+def engine(tmp_path):
+    """Twenty groups of two systems under MR3.1, which carries every answer; both say positive, which is right."""
+    rows = [
+        {
+            "relation": "MR3.1", "system": system, "source": f"text {n}", "follow_ups": [f"TEXT {n}"],
+            "outputs": ["positive", "positive"], "verdict": "satisfied",
+        }
+        for n in range(GROUPS)
+        for system in "ab"
+    ]  # fmt: skip
+    path = tmp_path / "run.jsonl"
+    path.write_text("\n".join(json.dumps(one) for one in rows), encoding="utf-8")
+    made = open_store(str(tmp_path / "audit.db"), create=True)
+    import_run(made, read_run(path))
+    return made
+
+
+def sampled(engine, **audits):
+    """Drawn whole, one annotator a question; texts of `WRONG` are called negative, shouted ones neutral if 1 or 2."""
+    draw_all(engine, Size(share=1.0), annotators=1, audits=Audits(**audits))
+    refresh(engine)
+    ann = add_account(engine, "ann", "annotator", "long enough").id
+    while shown := next_question(engine, ann):
+        kind, number = shown.texts[0].split()
+        label = "negative" if int(number) in WRONG else "positive"
+        judge(engine, ann, shown.id, "neutral" if kind == "TEXT" and number in ("1", "2") else label)
+        refresh_around(engine, shown.id)
+    return engine
+
+
+def checked(engine, number=None):
+    """An adjudicator checks this many answers, or all: every text is positive."""
+    ada = add_account(engine, "ada", "adjudicator", "long enough").id
+    done = 0
+    while done != number and (shown := next_check(engine, ada)):
+        check(engine, ada, shown.id, ["positive"])
+        refresh_around(engine, shown.id)
+        done += 1
+    return engine
+
+
+def test_carry_error_of_all_follow_ups(engine):
+    report = study_report(sampled(engine, follow_ups=1.0))
+    carry = report["relations"][0]["carry"]
+    # 2 of 20 follow-ups have another answer than their source; both systems share them.
+    exact = clopper_pearson(2, 20)
+    assert (carry["audited"], carry["wrong"], carry["error"]) == (20, 2, 0.1)
+    assert (carry["low"], carry["high"]) == pytest.approx((exact.low, exact.high))
+    # Every follow-up has an answer of its own now, so that nothing rests on a carried one.
+    assert (carry["rests_on_carried"], carry["effect"]) == (0.0, 0.0)
+    cell = report["cells"][0]
+    assert (cell["judged"], cell["false"]) == (20, 4)  # 3 and 7 by the source, 1 and 2 by their own answer
+    assert (cell["fs_carry_low"], cell["fs_carry_high"]) == (cell["fs_low"], cell["fs_high"])
+    assert not [note for note in notes_of(report) if "arry error" in note]
+    assert carry_text(report["relations"][0]).startswith("carry error 10.0 [1.2–31.7], 2 of 20 audited follow-ups; 0.0")
+    assert "carry error 10.0" in to_terminal(report)
+    assert "carry error 10.0" in to_html(report)
+    assert report["signature"]["samples"][0]["audit_follow_ups"] == 1.0
+    assert list(report["signature"]["audits"]) == ["carry"]
+
+
+def test_the_effect_of_a_carry_error_that_was_measured_in_a_part(engine):
+    report = study_report(sampled(engine, follow_ups=0.5))
+    carry = report["relations"][0]["carry"]
+    assert carry["audited"] == 10
+    cell = report["cells"][0]
+    # 10 of 20 groups have audited follow-ups. Of the others those with a right source rest on what is carried.
+    resting = round(carry["rests_on_carried"] * 20)
+    assert 10 - len(WRONG) <= resting <= 10
+    most = clopper_pearson(carry["wrong"], 10).high
+    assert carry["effect"] == pytest.approx(resting / 20 * most)
+    assert cell["fs_carry_high"] == pytest.approx(cell["fs_high"] + resting / 20 * most)
+    # Only true groups rest on it here, so that R_FS cannot be too high by it.
+    assert cell["fs_carry_low"] == cell["fs_low"]
+
+
+def test_what_was_not_measured_is_said(engine):
+    report = study_report(sampled(engine))
+    carry = report["relations"][0]["carry"]
+    assert (carry["audited"], carry["error"], carry["effect"]) == (0, None, None)
+    assert carry["rests_on_carried"] == 18 / 20
+    assert any("Carry error was not measured" in note for note in report["signature"]["notes"])
+    assert "audits" not in report["signature"]
+    assert report["overall"]["checks"] is None
+    assert {report["cells"][0][name] for name in ("fs_checked", "fs_checked_low", "fs_carry_high")} == {None}
+    assert "checked R_FS" not in to_terminal(report)
+    assert check_lines(report) == []
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+
+
+def test_audits_that_wait_are_counted_apart(engine):
+    draw_all(engine, Size(share=1.0), annotators=1, audits=Audits(follow_ups=0.1))
+    refresh(engine)
+    ann = add_account(engine, "ann", "annotator", "long enough").id
+    for _ in range(GROUPS):
+        shown = next_question(engine, ann)
+        judge(engine, ann, shown.id, "positive")
+        refresh_around(engine, shown.id)
+    report = study_report(engine)
+    assert [cell["waiting"] for cell in report["cells"]] == [0, 0]
+    assert (report["overall"]["waiting"], report["overall"]["audits_waiting"]) == (0, 2)
+    notes = [note for note in notes_of(report) if ("audit" in note or "arry" in note) and "assumed" not in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("Carry error is not measured yet: 2 of the follow-ups")
+    shown = next_question(engine, ann)
+    judge(engine, ann, shown.id, "positive")
+    refresh_around(engine, shown.id)
+    notes = [
+        note for note in notes_of(study_report(engine)) if ("audit" in note or "arry" in note) and "assumed" not in note
+    ]
+    assert notes == ["Questions that only audit what relations carry and wait for people: 1."]
+
+
+def test_spot_checks_of_all_answers_give_the_checked_rate(engine):
+    report = study_report(checked(sampled(engine, answers=1.0)))
+    cell = report["cells"][0]
+    # People called 2 of 20 false; checked, none is. All of the population was judged and checked: a point.
+    assert (cell["checked"], cell["fs_checked"], cell["fs_checked_low"], cell["fs_checked_high"]) == (20, 0, 0, 0)
+    assert cell["fs_rate"] == 0  # the corrected answers count
+    found = report["overall"]["checks"]
+    assert (found["answers"], found["answers_wrong"], found["error"]) == (20, 2, 0.1)
+    assert (found["cells"], found["groups"], found["added"], found["removed"]) == (2, 40, 0, 4)
+    assert (found["fs_rate"], found["fs_checked"], found["bias"]) == pytest.approx((0.1, 0.0, 0.1))
+    gladen = found["rogan_gladen"]
+    assert (gladen["rate"], gladen["reason"]) == (None, "no checked group is a false satisfaction")
+    assert (gladen["sensitivity"], gladen["specificity"]) == ([0, 0], [36, 40])
+    lines = check_lines(report)
+    assert lines[0] == "An adjudicator checked 20 answers on which people agreed: 2 wrong, 10.0 [1.2–31.7]\xa0%."
+    assert "In 40 groups whose deciding answers were checked, 4 turned out true" in lines[1]
+    assert "10.0 [10.0–10.0] by the protocol, 0.0 [0.0–" in lines[2]
+    assert "not known by Rogan-Gladen (no checked group" in lines[2]
+    text = to_terminal(report)
+    assert "checked R_FS" in text
+    assert "An adjudicator checked 20 answers" in text
+    page = to_html(report)
+    assert "What spot checks found" in page
+    assert "checked R<sub>FS</sub>" in page
+    assert [row[1:4] for row in checked_rows(report)] == [("MR3.1", "a", 20), ("MR3.1", "b", 20)]
+    json.dumps(report, allow_nan=False)
+
+
+def test_spot_checks_of_a_part_correct_the_whole(engine):
+    report = study_report(checked(sampled(engine, answers=0.5)))
+    cell = report["cells"][0]
+    found = report["overall"]["checks"]
+    removed = found["removed"] // 2
+    assert (cell["checked"], found["answers"]) == (10, 10)
+    own = difference(2, 20, 20, 0, removed, 10)
+    assert (cell["fs_checked"], cell["fs_checked_low"], cell["fs_checked_high"]) == pytest.approx(
+        (own.rate, own.low, own.high)
+    )
+    assert own.rate == pytest.approx(max(2 / 20 - removed / 10, 0))
+    assert report["overall"]["checks_waiting"] == 0
+    assert report["signature"]["samples"][0]["audit_answers"] == 0.5
+    assert list(report["signature"]["audits"]) == ["checks"]
+
+
+def test_few_checks_give_no_rate_to_a_cell_but_to_all(engine):
+    report = study_report(checked(sampled(engine, answers=1.0), number=5))
+    cell = report["cells"][0]
+    assert (cell["checked"], cell["fs_checked"]) == (5, None)
+    assert report["overall"]["checks"]["groups"] == 10
+    assert report["overall"]["checks"]["fs_checked"] is not None
+    assert report["overall"]["checks_waiting"] == 15
+    assert any("spot check: 15." in note for note in notes_of(report))
+
+
+def test_the_target_population_has_no_finite_correction(engine):
+    report = study_report(checked(sampled(engine, answers=1.0)), target="population")
+    cell, plain = report["cells"][0], choose(0, 20, None)
+    assert (cell["fs_checked"], cell["fs_checked_high"]) == pytest.approx((0, plain.high))
+
+
+def test_totals_of_a_file_have_no_audits(tmp_path):
+    path = tmp_path / "totals.csv"
+    path.write_text("relation,system,groups,satisfied,judged,false\nMR1,a,100,80,20,5\n", encoding="utf-8")
+    report = rerank(path)
+    assert report["relations"][0]["carry"] is None
+    assert report["overall"]["checks"] is None
+    assert report["cells"][0]["checked"] is None

@@ -1,0 +1,81 @@
+"""Carry error, its interval over sources, and what it can do to R_FS."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.errors import AuditError
+from audit.statistics.binomial import clopper_pearson
+from audit.statistics.carry_error import carry_effect, carry_error
+from audit.statistics.effective import effective_interval, effective_size
+
+
+def test_one_follow_up_a_source_has_the_exact_interval():
+    found = carry_error(np.arange(263), np.arange(263) < 81)
+    # 81 of 263, Clopper-Pearson .2527-.3676 (issue 3).
+    assert (found.audited, found.wrong) == (263, 81)
+    assert (found.low, found.high) == pytest.approx((0.2527, 0.3676), abs=5e-5)
+    exact = clopper_pearson(81, 263)
+    assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
+
+
+def test_nothing_audited_is_not_measured():
+    found = carry_error(np.array([]), np.array([]))
+    assert (found.audited, found.wrong, found.rate, found.low, found.high) == (0, 0, None, None, None)
+
+
+def test_copies_of_a_source_add_nothing():
+    # Ten sources with two follow-ups each that are always right: worth 20^2 / (10 * 2^2) = 10.
+    source = np.arange(20) // 2
+    assert effective_size(source, np.zeros(20)) == pytest.approx(10)
+    assert carry_error(source, np.zeros(20)).high == pytest.approx(clopper_pearson(0, 10).high)
+    # Wrong in pairs, 4 of 20: sums of deviations 2 (1 - .2) twice and -.4 eight times, variance of the mean
+    # (10 / 9) (2 * 2.56 + 8 * .16) / 400 = .017778; alone it were .2 * .8 / 19 = .0084211; so worth 20 * .47368, and
+    # t(.975, 19) = 2.0930, t(.975, 9) = 2.2622: times .85602 = 8.1095.
+    assert effective_size(source, source < 2) == pytest.approx(8.1095, abs=1e-3)
+
+
+def test_the_effect_worked_by_hand():
+    # 60 judged; 40 are true and 6 false by carried answers alone; at most .1 of carries is wrong.
+    found = carry_effect(60, 40, 6, 0.1, 0.1, 0.3)
+    assert (found.up, found.down) == pytest.approx((40 / 60 * 0.1, 6 / 60 * 0.1))
+    assert (found.low, found.high) == pytest.approx((0.1 - 0.01, 0.3 + 4 / 60))
+    assert carry_effect(60, 0, 0, 0.5, 0.1, 0.3).high == 0.3
+
+
+@given(st.data())
+def test_intervals_hold_the_rate_and_clusters_only_widen(data):
+    n = data.draw(st.integers(1, 40))
+    wrong = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), int)
+    source = np.array(data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)))
+    found = carry_error(source, wrong)
+    assert 0 <= found.low <= found.rate <= found.high <= 1
+    assert 0 < effective_size(source, wrong) <= n
+    alone = carry_error(np.arange(n), wrong)
+    assert found.high >= alone.high - 1e-12
+    assert found.low <= alone.low + 1e-12
+
+
+def test_coverage_over_sources():
+    # Simulated: 40 sources with 1 to 3 follow-ups, errors that go with the source (Beta with correlation .3), rate .1.
+    rng, held = np.random.default_rng(1), 0
+    for _ in range(400):
+        sizes = rng.integers(1, 4, 40)
+        chances = np.repeat(rng.beta(0.1 / 0.3 * 0.7, 0.9 / 0.3 * 0.7, 40), sizes)
+        found = carry_error(np.repeat(np.arange(40), sizes), rng.random(len(chances)) < chances)
+        held += found.low <= 0.1 <= found.high
+    assert held / 400 >= 0.94
+
+
+def test_mistakes_are_said():
+    with pytest.raises(AuditError, match="2 sources and 1 follow-ups"):
+        carry_error(np.arange(2), np.zeros(1))
+    with pytest.raises(AuditError, match="allowed are 0 to 10"):
+        carry_effect(10, 8, 3, 0.1, 0.0, 1.0)
+    with pytest.raises(AuditError, match=r"rate 1\.5"):
+        effective_interval(1.5, 10)
+    with pytest.raises(AuditError, match="0 or more"):
+        effective_interval(0.5, -1)
+    with pytest.raises(AuditError, match="needed is one cluster"):
+        effective_size(np.arange(3), np.zeros(2))

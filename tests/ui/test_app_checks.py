@@ -1,0 +1,104 @@
+"""Spot checks through the app itself, in both languages."""
+
+import pytest
+from app_driver import Prepared, blocks, go, open_app, said
+from sqlalchemy import select
+from streamlit.testing.v1 import AppTest
+
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.sampling.audits import Audits
+from audit.sampling.draw import Size, draw_all
+from audit.store import table_of, tables
+from audit.ui.language import LANGUAGES, text_in
+
+
+@pytest.fixture
+def agreed(prepared: Prepared) -> Prepared:
+    """Two people called three questions neutral; agreed answers are to be checked."""
+    draw_all(prepared.engine, Size(per_relation=20), audits=Audits(answers=1.0))
+    refresh(prepared.engine)
+    for account in (prepared.ann, prepared.ben):
+        for _ in range(3):
+            shown = next_question(prepared.engine, account.id)
+            assert shown is not None
+            judge(prepared.engine, account.id, shown.id, "neutral")
+            refresh_around(prepared.engine, shown.id)
+    return prepared
+
+
+def checks(prepared: Prepared, language: str = "en") -> AppTest:
+    """The page Adjudicate with its spot checks."""
+    app = go(open_app(prepared.judge, language), "adjudicate")
+    return app.segmented_control(key="adjudicate-mode").set_value("checks").run()
+
+
+def waiting(prepared: Prepared) -> list[int]:
+    table = table_of(tables.SpotCheck)
+    with prepared.engine.connect() as connection:
+        query = select(table.c.question_id).order_by(table.c.priority, table.c.question_id)
+        return list(connection.execute(query).scalars())
+
+
+def adjudications(prepared: Prepared) -> list[tuple[int, list[str], str]]:
+    table = table_of(tables.Adjudication)
+    with prepared.engine.connect() as connection:
+        query = select(table.c.question_id, table.c.allowed, table.c.reason).order_by(table.c.id)
+        return [tuple(row) for row in connection.execute(query)]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+def test_an_adjudicator_checks_without_seeing_the_votes(agreed: Prepared, language: str) -> None:
+    first, second, third = waiting(agreed)
+    app = checks(agreed, language)
+    assert not app.exception
+    assert text_in(language, "check.count", count=3) in said(app)
+    # Blind: neither votes nor comments, and no box is ticked beforehand.
+    assert '<ul class="audit-votes">' not in blocks(app)
+    assert not any(box.value for box in app.checkbox)
+    app.button(key=f"store-{first}").click().run()
+    assert adjudications(agreed) == []
+    assert len(app.warning) == 1
+    app.checkbox(key=f"check-{first}-negative").check()
+    app.text_input(key=f"remark-{first}").set_value("sarcasm")
+    app.button(key=f"store-{first}").click().run()
+    assert not app.exception
+    assert adjudications(agreed) == [(first, ["negative"], "spot check: sarcasm")]
+    # It goes on with the next check, and not back to the disputes.
+    assert text_in(language, "check.count", count=2) in said(app)
+    app.button(key=f"later-{second}").click().run()
+    app.checkbox(key=f"check-{third}-neutral").check()
+    app.button(key=f"store-{third}").click().run()
+    app.checkbox(key=f"check-{second}-neutral").check()
+    app.checkbox(key=f"check-{second}-positive").check()
+    app.button(key=f"store-{second}").click().run()
+    assert text_in(language, "check.nothing") in blocks(app)
+    assert [one[:2] for one in adjudications(agreed)][1:] == [(third, ["neutral"]), (second, ["neutral", "positive"])]
+    assert waiting(agreed) == []
+
+
+def test_who_judged_a_question_is_not_given_it_to_check(agreed: Prepared) -> None:
+    judgement = table_of(tables.Judgement)
+    with agreed.engine.begin() as connection:
+        mine = select(judgement.c.id).where(judgement.c.annotator_id == agreed.ben.id)
+        connection.execute(judgement.update().where(judgement.c.id.in_(mine)).values(annotator_id=agreed.judge.id))
+    assert text_in("en", "check.nothing") in blocks(checks(agreed))
+
+
+def test_a_check_that_somebody_else_made_meanwhile_is_refused(agreed: Prepared) -> None:
+    from audit.annotation.checking import check
+
+    first = waiting(agreed)[0]
+    app = checks(agreed)
+    check(agreed.engine, agreed.boss.id, first, ["neutral"])
+    app.checkbox(key=f"check-{first}-positive").check()
+    app.button(key=f"store-{first}").click().run()
+    assert not app.exception
+    assert [one[1] for one in adjudications(agreed)] == [["neutral"]]
+
+
+def test_disputes_are_what_the_page_begins_with(agreed: Prepared) -> None:
+    app = go(open_app(agreed.judge), "adjudicate")
+    assert text_in("en", "adjudicate.nothing") in blocks(app)
+    assert app.segmented_control(key="adjudicate-mode").value == "disputed"
