@@ -43,7 +43,7 @@ def to_html(report: Report) -> str:
         counts=[name for name in COUNTS if any(cell[name] is not None for cell in report["cells"])],
         population=report["signature"].get("target") == "population",
         corrected=any(cell["sr_corrected"] is not None for cell in report["cells"]),
-        violations=any(cell["false_violation_rate"] is not None for cell in report["cells"]),
+        audited=any(cell["holds_judged"] for cell in report["cells"]),
         sections=_sections(report),
         estimator=words.estimator_text(report),
         proxies="proxy" in report["signature"],
@@ -74,6 +74,9 @@ def _sections(report: Report) -> list[dict[str, Any]]:
                 "relations": [],
             }
         sections[key]["relations"].append(_relation(report, relation))
+    for section in sections.values():
+        asked = [(one["name"], [c for c in one["cells"] if c["holds_judged"]]) for one in section["relations"]]
+        section["audited"] = [(name, cells) for name, cells in asked if cells]
     return list(sections.values())
 
 

@@ -26,11 +26,12 @@ def weighted_rate(
     """The rate of hits among groups of which each was drawn with its own probability; None where there are none.
 
     `hits` and `pi` have one value a group; `pi` is above 0 and at most 1. The estimate is Hajek's ratio
-    sum(hit / pi) / sum(1 / pi). The interval is Clopper-Pearson's with the effective sample size in the place of n
-    (Korn and Graubard, Survey Methodology 24, 1998), here (sum 1/pi)^2 / sum (1 - pi)/pi^2 for the corpus, where
-    groups that are sure to be drawn add nothing to the variance, and Kish's (sum 1/pi)^2 / sum 1/pi^2 for the
-    population. All pi = 1: nothing is left to estimate in the corpus. Raises AuditError on arrays of different lengths
-    and on probabilities that are none.
+    sum(hit / pi) / sum(1 / pi). The interval is Jeffreys' with an effective sample size in the place of n (as Korn and
+    Graubard, Survey Methodology 24, 1998, do with Clopper-Pearson's): for the population Kish's
+    (sum 1 / pi)^2 / sum 1 / pi^2, for the corpus (sum 1 / pi)^2 / sum (1 - pi) / pi^2, in which groups that are sure
+    to be drawn add nothing to the variance. All pi = 1: nothing is left to estimate in the corpus. It is cautious
+    where hits are commoner among groups with a large pi (docs/corrected.md). Raises AuditError on arrays of different
+    lengths and on probabilities that are none.
 
     >>> found = weighted_rate([True, False, False], [0.5, 1.0, 1.0])
     >>> found.rate, found.effective
@@ -47,12 +48,13 @@ def weighted_rate(
         raise AuditError(f"an inclusion probability is {chance.min():g}; allowed is above 0 and at most 1")
     weight = 1 / chance
     rate = float(weight @ hit / weight.sum())
+    # Not from the hits' own variance: where a few groups weigh most and none of them is a hit it is far too small.
     spread = float((weight**2 * (1 - chance if target == "corpus" else 1)).sum())
     if spread == 0:
         return Weighted(rate, rate, rate, float("inf"))
     size = float(weight.sum() ** 2) / spread
     risk = (1 - confidence) / 2
     k = rate * size
-    low = min(float(betaincinv(k, size - k + 1, risk)), rate) if hit.any() else 0.0
-    high = max(float(betaincinv(k + 1, size - k, 1 - risk)), rate) if not hit.all() else 1.0
+    low = min(float(betaincinv(k + 0.5, size - k + 0.5, risk)), rate) if hit.any() else 0.0
+    high = max(float(betaincinv(k + 0.5, size - k + 0.5, 1 - risk)), rate) if not hit.all() else 1.0
     return Weighted(rate, low, high, size)

@@ -8,6 +8,7 @@ import argparse
 import numpy as np
 
 from audit.statistics.corrected import Counts, corrected
+from audit.statistics.unequal import weighted_rate
 
 DESIGNS = ((100, 40, 30, 10, 10), (100, 40, 30, 30, 20), (400, 400, 60, 20, 20), (1000, 300, 100, 20, 20),
            (1000, 300, 100, 100, 50), (1000, 10, 60, 20, 10))  # fmt: skip
@@ -86,12 +87,65 @@ def table(target, repeats):
     return "\n".join(lines), summary + f"{max(abs(one[2]) for one in every):.3f}."
 
 
+def relation_coverage(groups, systems, violated, broken, number, design, target, repeats, seed=0):
+    """(coverage, mean half width, bias) of `holds` of one relation: the share of its groups in which it does not hold.
+
+    Each system violates a group with the chance `violated`, and three times as often (at most always) where the
+    relation does not hold, which is in the share `broken`; `number` groups of each system and outcome are audited.
+    """
+    rng = np.random.default_rng([seed, groups, systems, number])
+    held, widths, rates, truths = [], [], [], []
+    for _ in range(repeats):
+        is_broken = np.arange(groups) < round(groups * broken) if target == "corpus" else rng.random(groups) < broken
+        chance = np.where(is_broken, min(3 * violated, 1.0), violated)
+        outcome = rng.random((systems, groups)) < chance
+        numbers = rng.random(groups) if design == "shared" else rng.random((systems, groups))
+        reached, missed = np.zeros(groups), np.ones(groups)
+        drawn = np.zeros(groups, bool)
+        for system in range(systems):
+            order = np.argsort(numbers if design == "shared" else numbers[system])
+            for which in (False, True):
+                cell = order[outcome[system][order] == which]
+                if not len(cell):
+                    continue
+                first, share = cell[:number], min(number / len(cell), 1.0)
+                drawn[first] = True
+                reached[first] = np.maximum(reached[first], share)
+                missed[cell] *= 1 - share
+        pi = reached if design == "shared" else 1 - missed
+        found = weighted_rate(is_broken[drawn], pi[drawn], target=target)
+        truth = is_broken.mean() if target == "corpus" else broken
+        held.append(found.low - 1e-9 <= truth <= found.high + 1e-9)
+        widths.append((found.high - found.low) / 2)
+        rates.append(found.rate)
+        truths.append(truth)
+    return np.mean(held), np.mean(widths), np.mean(rates) - np.mean(truths)
+
+
+def relation_table(repeats):
+    """Coverage of `holds` in several worlds as a Markdown table."""
+    heads = [f"{design}, {target}" for design in ("shared", "simple") for target in ("corpus", "population")]
+    lines = [f"| groups, systems, VR_o, broken: audited | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
+    for world in ((200, 4, 0.2, 0.05, 20), (1000, 4, 0.2, 0.05, 20), (1000, 4, 0.1, 0.2, 20), (1000, 2, 0.3, 0.02, 50),
+                  (60, 4, 0.2, 0.1, 20)):  # fmt: skip
+        cells = [
+            relation_coverage(*world, design, target, repeats)
+            for design in ("shared", "simple")
+            for target in ("corpus", "population")
+        ]
+        texts = [f"{held:.3f} ±{half:.3f} bias {bias:+.3f}".replace("0.", ".") for held, half, bias in cells]
+        groups, systems, violated, broken, number = world
+        lines.append(f"| {groups:,}, {systems}, {violated}, {broken}: {number} | {' | '.join(texts)} |")
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=2000)
     repeats = parser.parse_args().repeats
     for target in ("corpus", "population"):
         print("\n".join(["", f"### Target `{target}`", "", *(part + "\n" for part in table(target, repeats))]))
+    print(f"\n### `holds` of a relation\n\n{relation_table(repeats)}")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.binomial import clopper_pearson
+from audit.statistics.binomial import jeffreys
 from audit.statistics.unequal import weighted_rate
 
 
@@ -18,10 +18,10 @@ def test_hajek_worked_by_hand():
     assert weighted_rate([True, False, True], [0.25, 0.5, 1.0], target="population").effective == pytest.approx(49 / 21)
 
 
-def test_equal_probabilities_give_clopper_and_pearsons_interval():
+def test_equal_probabilities_give_jeffreys_interval():
     # In the population 5 of 20 is 5 of 20, whatever the probability was.
     found = weighted_rate([True] * 5 + [False] * 15, [0.1] * 20, target="population")
-    ends = clopper_pearson(5, 20)
+    ends = jeffreys(5, 20)
     assert (found.rate, found.low, found.high) == pytest.approx((0.25, ends.low, ends.high))
 
 
