@@ -6,13 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 import audit
-from audit.reports import charts, words
+from audit.reports import charts, differences, slopes, words
 from audit.reports.build import Report, cells_of
 from audit.resources import data_file
 
 TEMPLATE = "report.html.j2"
 COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false", "waiting")
 """Columns of the table of cells, as far as the report knows them."""
+CORRECTED = ("sr_corrected", "sr_corrected_low", "sr_corrected_high")
+"""Rates without the groups for which the relation does not hold: shown where the report has them."""
+LEVELS = {
+    "overall": "Over all",
+    "system": "By system",
+    "family": "By family of relations",
+    "relation": "By relation",
+}
+"""Levels of the roll-ups, with their headings, in the order of the charts."""
 
 
 def to_html(report: Report) -> str:
@@ -43,8 +52,14 @@ def to_html(report: Report) -> str:
         counts=[name for name in COUNTS if any(cell[name] is not None for cell in report["cells"])],
         population=report["signature"].get("target") == "population",
         sections=_sections(report),
+        how=words.how_text(report) if report["cells"] else "",
+        corrected=any(cell.get("sr_corrected") is not None for cell in report["cells"]),
+        delta=words.delta_text(report["signature"].get("delta") or 0.0).capitalize(),
         rollups=words.rollup_rows(report),
+        reasons=any(one["reason"] for one in report["rollups"]),
+        rollup_charts=_rollup_charts(report),
         preference=words.preference_lines(report),
+        scores=_inlined(charts.scores_chart(report), " ".join(words.preference_lines(report))),
         line=words.signature_line(report["signature"]),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
     )
@@ -65,8 +80,12 @@ def _sections(report: Report) -> list[dict[str, Any]]:
                     "numbers are in the table of cells",
                 ),
                 "relations": [],
+                "pairs": [],
             }
         sections[key]["relations"].append(_relation(report, relation))
+        pairs = _pairs(relation)
+        if pairs:
+            sections[key]["pairs"].append({"name": relation["relation"], "pairs": pairs})
     return list(sections.values())
 
 
@@ -80,18 +99,58 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
         "was": words.order_text(report, relation, "observed"),
         "now": words.order_text(report, relation, "genuine"),
         "best": words.best_text(relation),
-        "sure": words.ranking_text(relation["ranking"]),
+        "ranking": words.ranking_rows(relation["ranking"]),
         "flip": words.flip_text(relation),
+        "strongest": differences.pairs_text(relation["pairs"], report["signature"].get("delta") or 0.0),
         "chart": _inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),
+        # Where the order stays, the lines would be parallel and say nothing.
+        "slopes": _inlined(
+            slopes.order_chart(report, relation) if relation["order_changes"] else None,
+            slopes.order_in_words(report, relation),
+        ),
         "cells": [
             cell
             | {
                 "fs": words.with_interval(cell, "fs_rate", "fs_low", "fs_high"),
                 "genuine": words.with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
+                "corrected": words.with_interval(
+                    dict.fromkeys(CORRECTED) | cell, "sr_corrected", "sr_corrected_low", "sr_corrected_high"
+                ),
             }
             for cell in cells
         ],
     }
+
+
+def _pairs(relation: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The pairs of a relation whose difference is known, as rows of text."""
+    return [
+        {
+            "better": pair["system"],
+            "other": pair["other"],
+            "apart": differences.apart(pair),
+            "difference": words.with_interval(pair, "difference", "low", "high"),
+            "p_holm": differences.p_text(pair["p_holm"]).removeprefix("= "),
+            "mcnemar": differences.p_text(pair["mcnemar_p"]).removeprefix("= "),
+            "judged": f"{words.count(pair['judged'])} of {words.count(pair['informative'])}",
+        }
+        for pair in differences.oriented(relation["pairs"])
+    ]
+
+
+def _rollup_charts(report: Report) -> list[tuple[str, Any]]:
+    """(heading, chart) of every level of the roll-ups that has an observed rate."""
+    drawn = ((heading, charts.rollup_chart(report, by)) for by, heading in LEVELS.items())
+    return [
+        (heading, _inline(chart, f"Rates of the roll-ups: {heading}; the numbers are in the table"))
+        for heading, chart in drawn
+        if chart is not None
+    ]
+
+
+def _inlined(chart: Any, label: str) -> Any:
+    """As `_inline`; None where there is no chart."""
+    return None if chart is None else _inline(chart, label)
 
 
 def _inline(chart: Any, label: str) -> Any:

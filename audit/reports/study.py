@@ -1,14 +1,17 @@
 """`audit report`: the report of what a database holds, with the signature that reproduces it."""
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
 from sqlalchemy import Engine, func, select
 
 import audit
 from audit.annotation.answers import ORIGINS
 from audit.false_satisfaction.cells import Counted, count
-from audit.false_satisfaction.groups import checked_groups, judged_groups, shared_groups
+from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, shared_groups
 from audit.false_satisfaction.settling import ALLOWED, Whose
 from audit.reports.build import Groups, Report, build_report
 from audit.reports.certainty import pair_entries
@@ -20,6 +23,20 @@ from audit.store import table_of, tables
 from audit.tasks import get_task
 
 INTERVAL = "auto"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a report is computed from, read from the database once: methods, targets and weights can be tried on it.
+
+    `made_from` is the part of the signature that is known already; `checked` is needed for the target `population`.
+    """
+
+    counted: Counted
+    judged: pd.DataFrame
+    checked: pd.DataFrame | None
+    shared: Sequence[Shared]
+    made_from: Mapping[str, Any]
 
 
 def study_report(
@@ -39,23 +56,55 @@ def study_report(
     `audit.statistics.intervals.METHODS`; `target`, `delta` and `weights` as in `build_report`. Raises AuditError where
     nothing was run yet, and UnknownName for a method or a relation of `weights`.
     """
-    method = get_method(interval)
+    get_method(interval)
+    found = evidence(engine, whose, study, design, target)
+    return report_of(found, interval=interval, target=target, delta=delta, weights=weights)
+
+
+def evidence(
+    engine: Engine,
+    whose: Whose = "both",
+    study: int | None = None,
+    design: str | None = None,
+    target: Target = "corpus",
+) -> Evidence:
+    """What `report_of` needs from the database; arguments as in `study_report`.
+
+    Raises AuditError where nothing was run.
+    """
     counted = count(engine, whose, study, design)
+    return Evidence(
+        counted,
+        judged_groups(engine, counted),
+        checked_groups(engine, counted) if target == "population" else None,
+        shared_groups(engine, counted),
+        signature(engine, counted, whose),
+    )
+
+
+def report_of(
+    found: Evidence,
+    *,
+    interval: str = INTERVAL,
+    target: Target = "corpus",
+    delta: float = 0.0,
+    weights: Weights | None = None,
+) -> Report:
+    """The report of what was read; arguments as in `study_report`, `target` the one that `found` was read for."""
     pairs: dict[tuple[str, object, str], list[dict[str, Any]]] = {
         (one.task, one.study, one.relation): pair_entries(
             one.systems, paired_differences(one.genuine, one.decides, target)
         )
-        for one in shared_groups(engine, counted)
+        for one in found.shared
     }
-    checked = checked_groups(engine, counted) if target == "population" else None
     return build_report(
-        counted.cells,
-        signature(engine, counted, whose) | how(interval, target, delta, weights),
-        waiting=counted.waiting,
-        interval=method,
+        found.counted.cells,
+        dict(found.made_from) | how(interval, target, delta, weights),
+        waiting=found.counted.waiting,
+        interval=get_method(interval),
         target=target,
         delta=delta,
-        groups=Groups(judged_groups(engine, counted), checked, pairs),
+        groups=Groups(found.judged, found.checked, pairs),
         weights=weights,
     )
 

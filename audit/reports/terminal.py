@@ -140,7 +140,7 @@ def _orders(report: Report, relation: Mapping[str, Any], width: int) -> list[str
 
 def _roll_ups(report: Report, width: int) -> list[str]:
     """One table of all roll-ups that have an observed rate."""
-    rows = rollup_rows(report)
+    rows = [row[:-1] for row in rollup_rows(report) if row[2] != UNKNOWN]
     if not rows:
         return []
     heads = ("SR_o", "R_FS", "SR_g")
