@@ -107,7 +107,7 @@ def _before_and_after(rows: Sequence[Mapping[str, Any]], palette: Palette, width
     values = [dict(row, numbers=f"{percent(row['observed'])} → {percent(row['genuine'])}") for row in rows]
     names = alt.Axis(labelLimit=room, minExtent=room, maxExtent=room, labelPadding=8)
     order = [row["name"] for row in rows]
-    base = alt.Chart(alt.Data(values=values)).encode(y=alt.Y("name:N", sort=order, title=None, axis=names))
+    base = alt.Chart().encode(y=alt.Y("name:N", sort=order, title=None, axis=names))
     share = alt.Scale(domain=[0, 1], nice=False)
     axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%", title=None, labelFlush=False)
 
@@ -120,21 +120,25 @@ def _before_and_after(rows: Sequence[Mapping[str, Any]], palette: Palette, width
         alt.Tooltip("genuine:Q", format=".1%", title="SR_g"),
     ]
     estimated = base.transform_filter("isValid(datum.genuine)")
-    layers = [base.mark_text(align="left", dx=width + 10, color=palette.muted).encode(x=alt.value(0), text="numbers:N")]
+    layers = [
+        base.mark_text(align="left", dx=width + 10, color=palette.muted).encode(
+            x=alt.XValue(0), text=alt.Text("numbers:N")
+        )
+    ]
     if any(row["letters"] for row in rows):
         layers.append(
             base.mark_text(
                 align="left", dx=width + 10 + NUMBERS, color=palette.ink, fontWeight="bold", fontSize=12
-            ).encode(x=alt.value(0), text="letters:N")
+            ).encode(x=alt.XValue(0), text=alt.Text("letters:N"))
         )
     if any(row["low"] is not None for row in rows):
         layers.append(
             base.transform_filter("isValid(datum.low)")
             .mark_bar(height=11, opacity=0.25, color=palette.genuine, cornerRadius=3)
-            .encode(x=x("low"), x2="high:Q")
+            .encode(x=x("low"), x2=alt.X2("high:Q"))
         )
     layers += [
-        estimated.mark_rule(color=palette.false, strokeWidth=2).encode(x=x("genuine"), x2="observed:Q"),
+        estimated.mark_rule(color=palette.false, strokeWidth=2).encode(x=x("genuine"), x2=alt.X2("observed:Q")),
         base.transform_filter("isValid(datum.observed)")
         .mark_point(shape="circle", size=62, filled=True, fill=palette.paper, stroke=palette.observed, opacity=1)
         .encode(x=x("observed"), tooltip=tooltip),
@@ -142,7 +146,7 @@ def _before_and_after(rows: Sequence[Mapping[str, Any]], palette: Palette, width
             x=x("genuine"), tooltip=tooltip
         ),
     ]
-    return styled(alt.layer(*layers, width=width, height={"step": ROW}), palette)
+    return styled(alt.layer(*layers, data=alt.Data(values=values), width=width, height={"step": ROW}), palette)
 
 
 def false_chart(report: Report, task: str, study: object, palette: Palette = LIGHT, width: int = 96) -> "alt.Chart":
@@ -164,7 +168,7 @@ def false_chart(report: Report, task: str, study: object, palette: Palette = LIG
         }
         for cell in cells
     ]
-    base = alt.Chart(alt.Data(values=values)).encode(
+    base = alt.Chart().encode(
         x=alt.X(
             "system:N",
             title=None,
@@ -185,9 +189,11 @@ def false_chart(report: Report, task: str, study: object, palette: Palette = LIG
     )
     strong = alt.datum.rate >= DARK_FILL
     numbers = base.mark_text(fontSize=12).encode(
-        text="text:N", color=alt.condition(strong, alt.value("#ffffff"), alt.value(palette.ink))
+        text=alt.Text("text:N"), color=alt.condition(strong, alt.value("#ffffff"), alt.value(palette.ink))
     )
-    return styled(alt.layer(fields, numbers, width={"step": width}, height={"step": ROW}), palette)
+    return styled(
+        alt.layer(fields, numbers, data=alt.Data(values=values), width={"step": width}, height={"step": ROW}), palette
+    )
 
 
 def rates_in_words(report: Report, relation: Mapping[str, Any]) -> str:

@@ -122,7 +122,7 @@ def differences_chart(
     scale = alt.Scale(domain=reach, nice=True)
     axis = alt.Axis(title=None, format="+~r", tickCount=5, labelFlush=False)
     room = LETTER * max(len(value["pair"]) for value in values)
-    base = alt.Chart(alt.Data(values=values)).encode(
+    base = alt.Chart().encode(
         y=alt.Y(
             "pair:N",
             sort=[value["pair"] for value in values],
@@ -138,16 +138,18 @@ def differences_chart(
     nothing = alt.Chart(alt.Data(values=[{"low": -100 * delta, "high": 100 * delta, "none": 0}]))
     layers: list[Any] = []
     if delta:
-        layers.append(nothing.mark_rect(color=palette.observed, opacity=0.2).encode(x=x("low"), x2="high:Q"))
+        layers.append(nothing.mark_rect(color=palette.observed, opacity=0.2).encode(x=x("low"), x2=alt.X2("high:Q")))
     layers += [
         nothing.mark_rule(color=palette.observed, strokeWidth=1.5).encode(x=x("none")),
-        base.mark_rule(color=palette.genuine, strokeWidth=2).encode(x=x("low"), x2="high:Q"),
+        base.mark_rule(color=palette.genuine, strokeWidth=2).encode(x=x("low"), x2=alt.X2("high:Q")),
         base.transform_filter("!datum.apart")
         .mark_point(shape="circle", size=62, filled=True, fill=palette.paper, stroke=palette.genuine, opacity=1)
         .encode(x=x("difference"), tooltip=tooltip),
         base.transform_filter("datum.apart")
         .mark_point(shape="circle", size=62, filled=True, color=palette.genuine, opacity=1)
         .encode(x=x("difference"), tooltip=tooltip),
-        base.mark_text(align="left", dx=width + 10, color=palette.muted).encode(x=alt.value(0), text="numbers:N"),
+        base.mark_text(align="left", dx=width + 10, color=palette.muted).encode(
+            x=alt.XValue(0), text=alt.Text("numbers:N")
+        ),
     ]
-    return styled(alt.layer(*layers, width=width, height={"step": ROW}), palette)
+    return styled(alt.layer(*layers, data=alt.Data(values=values), width=width, height={"step": ROW}), palette)

@@ -103,7 +103,7 @@ def order_chart(
     # The texts stand inside the drawing, so that it keeps their room in any font.
     room = LETTER * max(len(end["left"] or end["right"]) for end in ends) + 10
     x = alt.X("side:Q", axis=None, scale=alt.Scale(domain=[0, 1], range=[room, room + BETWEEN], nice=False))
-    base = alt.Chart(alt.Data(values=ends)).encode(
+    base = alt.Chart().encode(
         x=x,
         y=alt.Y("line:Q", axis=None, scale=scale),
     )
@@ -117,20 +117,22 @@ def order_chart(
         some = base.transform_filter(alt.datum.kind == kind)
         colour = look["color"]
         layers += [
-            some.mark_line(**look).encode(detail="system:N"),
+            some.mark_line(**look).encode(detail=alt.Detail("system:N")),
             some.mark_point(shape="circle", size=46, filled=True, color=colour, opacity=1),
         ]
     layers += [
-        base.mark_text(align="right", dx=-10, color=palette.ink, fontSize=12).encode(text="left:N"),
-        base.mark_text(align="left", dx=10, color=palette.ink, fontSize=12).encode(text="right:N"),
+        base.mark_text(align="right", dx=-10, color=palette.ink, fontSize=12).encode(text=alt.Text("left:N")),
+        base.mark_text(align="left", dx=10, color=palette.ink, fontSize=12).encode(text=alt.Text("right:N")),
     ]
     heads = [{"side": side, "title": title} for side, title in enumerate(titles)]
     layers.append(
         alt.Chart(alt.Data(values=heads))
         .mark_text(color=palette.muted, fontSize=11)
-        .encode(x=x, y=alt.value(-6), text="title:N")
+        .encode(x=x, y=alt.YValue(-6), text=alt.Text("title:N"))
     )
-    return styled(alt.layer(*layers, width=2 * room + BETWEEN, height=ROW * len(found)), palette)
+    return styled(
+        alt.layer(*layers, data=alt.Data(values=ends), width=2 * room + BETWEEN, height=ROW * len(found)), palette
+    )
 
 
 def order_in_words(report: Report, relation: Mapping[str, Any]) -> str:

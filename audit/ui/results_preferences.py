@@ -18,12 +18,13 @@ from audit.ui.results_source import FILE, OWN, PROFILE, View, keep_own_weights
 
 def tab(view: View) -> None:
     """A profile of weights or the user's own, and what it makes of the systems."""
+    names = {name: t(f"profile.{name}") for name in (*PROFILES, OWN)}
     st.segmented_control(
         t("preference.profile"),
-        [*PROFILES, OWN],
+        list(names),
         default=next(iter(PROFILES)),
         required=True,
-        format_func=lambda one: t(f"profile.{one}"),
+        format_func=names.__getitem__,
         key=PROFILE,
         persist_state="session",
     )

@@ -55,23 +55,25 @@ class View:
 
 def choose() -> Options:
     """The controls above the report. What they say is kept for the session."""
+    answers = {one: t(f"whose.{one}") for one in WHOSE}
+    targets = {one: t(f"target.{one}") for one in TARGETS}
     methods = {name: t(f"interval.{name}") for name in METHODS}
     with st.container(horizontal=True):
         whose: Whose = st.segmented_control(
             t("results.whose"),
-            WHOSE,
+            list(answers),
             default="both",
             required=True,
-            format_func=lambda one: t(f"whose.{one}"),
+            format_func=answers.__getitem__,
             key="whose",
             persist_state="session",
         )
         target: Target = st.segmented_control(
             t("results.target"),
-            TARGETS,
+            list(targets),
             default=TARGETS[0],
             required=True,
-            format_func=lambda one: t(f"target.{one}"),
+            format_func=targets.__getitem__,
             key="results-target",
             help=t("results.target_help"),
             persist_state="session",

@@ -19,12 +19,13 @@ _NAMED = 4
 
 def tab(view: View) -> None:
     """One level at a time, as a chart and a table; what is not known says why."""
+    names = {level: t(f"rollup.{level}") for level in LEVELS}
     by = st.segmented_control(
         t("rollup.by"),
-        LEVELS,
+        list(names),
         default=LEVELS[1],
         required=True,
-        format_func=lambda one: t(f"rollup.{one}"),
+        format_func=names.__getitem__,
         key="results-level",
         persist_state="session",
     )
