@@ -20,6 +20,8 @@ NUMBERS = 96
 """Width of `100.0 → 100.0` and the space after it."""
 LONGEST = 20
 """Letters of a system's name that an axis shows."""
+LONGEST_FAMILY = 28
+"""Letters of a family's name that an axis shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ def rollup_chart(report: Report, by: str, palette: Palette = LIGHT, width: int =
     """
     entries = [one for one in report["rollups"] if one["by"] == by and one["sr_observed"] is not None]
     rows = [_row(rollup_name(report, one), one, "sr_", None) for one in entries]
-    return _before_and_after(rows, palette, width, _room(row["name"] for row in rows)) if rows else None
+    return (
+        _before_and_after(rows, palette, width, _room((row["name"] for row in rows), LONGEST_FAMILY)) if rows else None
+    )
 
 
 def scores_chart(report: Report, palette: Palette = LIGHT, width: int = 250) -> "alt.Chart | None":
@@ -95,9 +99,9 @@ def _row(name: str, rates: Mapping[str, Any], prefix: str, letters: str | None) 
     }
 
 
-def _room(names: Iterable[str]) -> float:
+def _room(names: Iterable[str], longest: int = LONGEST) -> float:
     """Pixels that an axis of names needs. Charts that are given the same names line up."""
-    return LETTER * min(LONGEST, max(map(len, names)))
+    return LETTER * min(longest, max(map(len, names)))
 
 
 def _before_and_after(rows: Sequence[Mapping[str, Any]], palette: Palette, width: int, room: float) -> "alt.Chart":
