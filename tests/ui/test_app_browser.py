@@ -248,13 +248,13 @@ def test_results_from_ranking_to_weights_of_one_s_own(served: tuple[str, Prepare
     _until(lambda: window.all(grid))
     before = _keys(window, editor)
     # The weight of the first relation: right column, first row under the heading.
-    from selenium.webdriver import ActionChains
+    from selenium.webdriver import ActionChains, Keys
 
     first = window.all(grid)[0]
     window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", first)
     across, down = first.size["width"], first.size["height"]
     actions = ActionChains(window.driver).move_to_element_with_offset(first, int(across / 4), int(52 - down / 2))
-    actions.click().pause(0.3).send_keys("3\n").pause(0.5).perform()
+    actions.click().pause(0.5).send_keys("3").pause(0.5).send_keys(Keys.ENTER).pause(1).perform()
     window.click("button", text_in("en", "preference.apply"))
     # Other weights, another editor.
     _until(lambda: _keys(window, editor) not in ([], before))
