@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from audit.reports.charts import LETTER, LIGHT, ROW, Palette, cut, styled
-from audit.reports.words import percent
+from audit.reports.words import UNKNOWN, percent
 
 if TYPE_CHECKING:
     import altair as alt
@@ -52,24 +52,24 @@ def surely_beyond(pair: Mapping[str, Any], delta: float) -> bool:
 
 
 def p_text(p: float | None) -> str:
-    """A p-value with three digits, as papers print it.
+    r"""A p-value with three digits and what it is to `p`, as papers print it, on one line.
 
     >>> p_text(0.0004), p_text(0.0417), p_text(1.0)
-    ('< .001', '= .042', '= 1')
+    ('<\xa0.001', '=\xa0.042', '=\xa01')
     """
     if p is None:
-        return "–"
+        return UNKNOWN
     if p < 0.001:
-        return "< .001"
-    return "= 1" if p >= 0.9995 else f"= {p:.3f}".replace("0.", ".", 1)
+        return "<\N{NO-BREAK SPACE}.001"
+    return "=\N{NO-BREAK SPACE}" + ("1" if p >= 0.9995 else f"{p:.3f}".removeprefix("0"))
 
 
 def pairs_text(pairs: Sequence[Mapping[str, Any]], delta: float) -> str:
-    """The strongest difference of a relation in plain words; empty where none is known.
+    r"""The strongest difference of a relation in plain words; empty where none is known.
 
     >>> pair = {"system": "a", "other": "b", "difference": 0.2, "low": 0.1, "high": 0.3, "p_holm": 0.01}
     >>> pairs_text([pair | {"mcnemar_p": 0.02, "judged": 40, "informative": 90}], 0.0)
-    'a is better than b by 20.0 points [10.0 to 30.0]; p = .010 after Holm’s adjustment, McNemar p = .020.'
+    'a is better than b by 20.0 points [10.0 to 30.0]; p =\xa0.010 after Holm’s adjustment, McNemar p =\xa0.020.'
     """
     found = oriented(pairs)
     if not found:

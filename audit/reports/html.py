@@ -130,8 +130,8 @@ def _pairs(relation: Mapping[str, Any]) -> list[dict[str, Any]]:
             "other": pair["other"],
             "apart": differences.apart(pair),
             "difference": words.with_interval(pair, "difference", "low", "high"),
-            "p_holm": differences.p_text(pair["p_holm"]).removeprefix("= "),
-            "mcnemar": differences.p_text(pair["mcnemar_p"]).removeprefix("= "),
+            "p_holm": differences.p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
+            "mcnemar": differences.p_text(pair["mcnemar_p"]).removeprefix("=\N{NO-BREAK SPACE}"),
             "judged": f"{words.count(pair['judged'])} of {words.count(pair['informative'])}",
         }
         for pair in differences.oriented(relation["pairs"])

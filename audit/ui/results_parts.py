@@ -95,7 +95,8 @@ def ranking_table(
         for entry in (*known, *rest)
     ]
     sure = ("ranks", "letters", "p_best") if known else ()
-    table([_named(row) for row in rows], ("system", *names, *sure, *(("reason",) if rest else ())))
+    why = ("reason",) if rest else ()
+    table([_named(row) for row in rows], ("system", *names[:2], *why, *names[2:], *sure))
 
 
 def flip(entry: Mapping[str, Any]) -> list[str]:

@@ -46,7 +46,9 @@ def tab(view: View) -> None:
     )
     rows = [_row(view, one) for one in entries]
     lacking = any(row["reason"] for row in rows)
-    table(rows, ("name", "cells", *RATES, *(("reason",) if lacking else ())))
+    # The reason stands beside the rate that it explains, so that a phone shows both.
+    false, genuine = RATES[1:4], RATES[4:]
+    table(rows, ("name", RATES[0], genuine[0], *(("reason",) if lacking else ()), *genuine[1:], *false, "cells"))
     for method in dict.fromkeys(one["method"] for one in entries if one["method"]):
         st.caption(plain(sentence(translated(method))))
 

@@ -26,7 +26,7 @@ def test_the_better_system_comes_first_and_the_surest_pair():
 
 
 @pytest.mark.parametrize(
-    ("p", "text"), [(None, "–"), (0.00099, "< .001"), (0.001, "= .001"), (0.25, "= .250"), (0.9996, "= 1")]
+    ("p", "text"), [(None, "–"), (0.00099, "<\xa0.001"), (0.001, "=\xa0.001"), (0.25, "=\xa0.250"), (0.9996, "=\xa01")]
 )
 def test_p_values_as_papers_print_them(p, text):
     assert p_text(p) == text
@@ -36,12 +36,12 @@ def test_the_strongest_difference_in_words():
     assert pairs_text([UNKNOWN], 0.0) == ""
     sure = [pair("a", "c", -0.3, -0.4, -0.2, 0.001)]
     assert pairs_text(sure, 0.1) == (
-        "c is better than a by 30.0 points [20.0 to 40.0]; p = .001 after Holm’s adjustment, McNemar p = .500."
+        "c is better than a by 30.0 points [20.0 to 40.0]; p =\xa0.001 after Holm’s adjustment, McNemar p =\xa0.500."
     )
     # The interval reaches down to 20 points, which a tolerance of 25 points calls equal.
     assert pairs_text(sure, 0.25).endswith("It may still be within the 25.0 points that count as equal.")
     assert pairs_text([pair("a", "b", 0.1, -0.1, 0.2, 0.4)], 0.0).startswith(
-        "No two systems are told apart; the strongest difference is a over b by 10.0 points [-10.0 to 20.0]; p = .400"
+        "No two systems are told apart; the strongest difference is a over b by 10.0 points [-10.0 to 20.0]; "
     )
     assert "exact for this corpus; the largest is a over b by 10.0 points." in pairs_text(
         [pair("a", "b", 0.1, 0.1, 0.1, 0.0)], 0.0
@@ -51,7 +51,7 @@ def test_the_strongest_difference_in_words():
 def test_the_chart_has_a_line_a_pair_with_its_numbers():
     pairs = [pair("a", "c", -0.3, -0.4, -0.2, 0.0001), pair("a", "b", 0.02, -0.1, 0.14, 0.8), UNKNOWN]
     svg = to_svg(differences_chart(pairs, 0.05))
-    for text in ("c – a", "a – b", "30.0 · p &lt; .001", "2.0 · p = .800"):
+    for text in ("c – a", "a – b", "30.0 · p &lt;\xa0.001", "2.0 · p =\xa0.800"):
         assert f">{text}<" in svg
     assert "x – y" not in svg
     assert differences_chart([UNKNOWN], 0.0) is None
@@ -69,6 +69,6 @@ def test_the_html_report_has_a_table_of_pairs():
     assert "Differences up to 2.0 points count as equal." in html
     assert '<tr class="apart">' in html
     assert "30.0 [20.0–40.0]" in html
-    assert "&lt; .001" in html
+    assert "&lt;\xa0.001" in html
     assert '<td class="name">&lt;a&gt;</td>' in html
     assert "Which systems are apart" not in to_html(build_report(pd.DataFrame(rows), {}))
