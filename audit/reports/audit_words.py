@@ -7,6 +7,26 @@ from audit.reports.build import Report
 from audit.reports.words import PERCENT, count, percent, place, with_interval
 
 
+def holds_text(relation: Mapping[str, Any]) -> str:
+    r"""In how many groups the relation does not hold, in words; empty where no group was judged.
+
+    >>> share = {"judged": 20, "broken": 1, "rate": 0.05, "low": 0.001, "high": 0.249}
+    >>> holds_text({"holds": share | {"satisfied": share, "violated": share | {"rate": None}, "waiting": 0}})
+    'does not hold in 5.0 [0.1–24.9]\xa0% of the groups (1 of 20 judged): 5.0 of the satisfied, – of the violated'
+    """
+    entry = relation["holds"]
+    if entry is None:
+        return ""
+    waiting = f"{count(entry['waiting'])} question{'' if entry['waiting'] == 1 else 's'} about groups without an answer"
+    if entry["rate"] is None:
+        return waiting if entry["waiting"] else ""
+    by_outcome = ", ".join(f"{percent(entry[name]['rate'])} of the {name}" for name in ("satisfied", "violated"))
+    return (
+        f"does not hold in {with_interval(entry, 'rate', 'low', 'high')}{PERCENT} of the groups "
+        f"({count(entry['broken'])} of {count(entry['judged'])} judged): {by_outcome}"
+    ) + (f"; {waiting}" if entry["waiting"] else "")
+
+
 def carry_text(relation: Mapping[str, Any]) -> str:
     r"""How often answers are carried wrongly, and what that can do to R_FS; empty where nothing was audited.
 

@@ -1,11 +1,11 @@
 """Charts of a report, for the HTML file and for the app. Each is an Altair chart made from the report's own dict."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from audit.reports.build import Report, cells_of
-from audit.reports.words import UNKNOWN, percent
+from audit.reports.words import UNKNOWN, percent, rollup_name
 
 if TYPE_CHECKING:
     import altair as alt
@@ -16,8 +16,12 @@ DARK_FILL = 0.8
 """False rate from which a heat map's field is so strong that white numbers have more contrast than dark ones."""
 LETTER = 7.4
 """Width of a letter of an axis label in pixels, in a wide font: the browser's may be wider than the chart engine's."""
+NUMBERS = 96
+"""Width of `100.0 → 100.0` and the space after it."""
 LONGEST = 20
 """Letters of a system's name that an axis shows."""
+LONGEST_FAMILY = 28
+"""Letters of a family's name that an axis shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +41,77 @@ LIGHT = Palette("#1e252c", "#5d6873", "#dedbd4", "#fffefc", "#74808c", "#0b6b74"
 DARK = Palette("#e6e3dd", "#a3abb3", "#3a4149", "#1b2026", "#98a3ae", "#4db4bd", "#c9573f")
 
 
-def rates_chart(report: Report, relation: Mapping[str, Any], palette: Palette = LIGHT, width: int = 300) -> "alt.Chart":
+def rates_chart(report: Report, relation: Mapping[str, Any], palette: Palette = LIGHT, width: int = 250) -> "alt.Chart":
     """Observed and genuine satisfaction of one relation, a row a system, the genuinely best on top.
 
     `relation` is an entry of `report["relations"]`. A ring is SR_o, a disc SR_g, the line between them is what is
-    false, the band around the disc is its interval; at the right stand the numbers in per cent. A system without a
-    genuine rate has a ring only.
+    false, the band around the disc is its interval; at the right stand the numbers in per cent, and where the ranking
+    is known its letters: systems that share one are not told apart. A system without a genuine rate has a ring only.
     """
-    import altair as alt
-
     cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
-    known = [cell for cell in cells if cell["sr_observed"] is not None]
     systems = [*relation["order_genuine"]]
     systems += [system for system in relation["order_observed"] if system not in systems]
     systems += [cell["system"] for cell in cells if cell["system"] not in systems]
-    values = [
-        {key: cell[key] for key in ("system", "sr_observed", "sr_genuine", "sr_genuine_low", "sr_genuine_high")}
-        | {"numbers": f"{percent(cell['sr_observed'])} → {percent(cell['sr_genuine'])}"}
-        for cell in cells
+    letters = {entry["system"]: entry["letters"] for entry in relation["ranking"]}
+    by_name = {cell["system"]: cell for cell in cells}
+    rows = [_row(system, by_name[system], "sr_", letters.get(system)) for system in systems]
+    return _before_and_after(rows, palette, width, _room(cell["system"] for cell in report["cells"]))
+
+
+def rollup_chart(report: Report, by: str, palette: Palette = LIGHT, width: int = 250) -> "alt.Chart | None":
+    """Observed and genuine satisfaction of the roll-ups of one level, a row each, marked as in `rates_chart`.
+
+    `by` is `relation`, `system`, `family` or `overall`. None where no roll-up of the level has an observed rate.
+    """
+    entries = [one for one in report["rollups"] if one["by"] == by and one["sr_observed"] is not None]
+    rows = [_row(rollup_name(report, one), one, "sr_", None) for one in entries]
+    return (
+        _before_and_after(rows, palette, width, _room((row["name"] for row in rows), LONGEST_FAMILY)) if rows else None
+    )
+
+
+def scores_chart(report: Report, palette: Palette = LIGHT, width: int = 250) -> "alt.Chart | None":
+    """Every system's weighted rate before and after, the best on top, marked as in `rates_chart`.
+
+    None where the report has no `preference`, or no system has a score in it.
+    """
+    found = report.get("preference")
+    scored = [one for one in found["ranking"] if one["score_observed"] is not None] if found else []
+    scored.sort(key=lambda one: (one["score"] is None, -(one["score"] or 0.0), one["system"]))
+    rows = [
+        _row(one["system"], one, "score_", one["letters"])
+        | {"genuine": one["score"]}
+        | {"low": one["score_low"], "high": one["score_high"]}
+        for one in scored
     ]
-    # The same room for names in all charts of a report, so that they line up.
-    room = LETTER * min(LONGEST, max(len(cell["system"]) for cell in report["cells"]))
+    return _before_and_after(rows, palette, width, _room(row["name"] for row in rows)) if rows else None
+
+
+def _row(name: str, rates: Mapping[str, Any], prefix: str, letters: str | None) -> dict[str, Any]:
+    """What `_before_and_after` draws in one row."""
+    return {
+        "name": name,
+        "observed": rates[f"{prefix}observed"],
+        "genuine": rates.get(f"{prefix}genuine"),
+        "low": rates.get(f"{prefix}genuine_low"),
+        "high": rates.get(f"{prefix}genuine_high"),
+        "letters": letters or "",
+    }
+
+
+def _room(names: Iterable[str], longest: int = LONGEST) -> float:
+    """Pixels that an axis of names needs. Charts that are given the same names line up."""
+    return LETTER * min(longest, max(map(len, names)))
+
+
+def _before_and_after(rows: Sequence[Mapping[str, Any]], palette: Palette, width: int, room: float) -> "alt.Chart":
+    """A row a name, in the order given: a ring before, a disc after with its interval, the loss between them."""
+    import altair as alt
+
+    values = [dict(row, numbers=f"{percent(row['observed'])} → {percent(row['genuine'])}") for row in rows]
     names = alt.Axis(labelLimit=room, minExtent=room, maxExtent=room, labelPadding=8)
-    base = alt.Chart(alt.Data(values=values)).encode(y=alt.Y("system:N", sort=systems, title=None, axis=names))
+    order = [row["name"] for row in rows]
+    base = alt.Chart().encode(y=alt.Y("name:N", sort=order, title=None, axis=names))
     share = alt.Scale(domain=[0, 1], nice=False)
     axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%", title=None, labelFlush=False)
 
@@ -67,28 +119,38 @@ def rates_chart(report: Report, relation: Mapping[str, Any], palette: Palette = 
         return alt.X(f"{field}:Q", scale=share, axis=axis)
 
     tooltip = [
-        alt.Tooltip("system:N"),
-        alt.Tooltip("sr_observed:Q", format=".1%", title="observed"),
-        alt.Tooltip("sr_genuine:Q", format=".1%", title="genuine"),
+        alt.Tooltip("name:N", title=" "),
+        alt.Tooltip("observed:Q", format=".1%", title="SR_o"),
+        alt.Tooltip("genuine:Q", format=".1%", title="SR_g"),
     ]
-    estimated = base.transform_filter("isValid(datum.sr_genuine)")
-    layers = [base.mark_text(align="left", dx=width + 10, color=palette.muted).encode(x=alt.value(0), text="numbers:N")]
-    if any(cell["sr_genuine_low"] is not None for cell in known):
+    estimated = base.transform_filter("isValid(datum.genuine)")
+    layers = [
+        base.mark_text(align="left", dx=width + 10, color=palette.muted).encode(
+            x=alt.XValue(0), text=alt.Text("numbers:N")
+        )
+    ]
+    if any(row["letters"] for row in rows):
         layers.append(
-            base.transform_filter("isValid(datum.sr_genuine_low)")
+            base.mark_text(
+                align="left", dx=width + 10 + NUMBERS, color=palette.ink, fontWeight="bold", fontSize=12
+            ).encode(x=alt.XValue(0), text=alt.Text("letters:N"))
+        )
+    if any(row["low"] is not None for row in rows):
+        layers.append(
+            base.transform_filter("isValid(datum.low)")
             .mark_bar(height=11, opacity=0.25, color=palette.genuine, cornerRadius=3)
-            .encode(x=x("sr_genuine_low"), x2="sr_genuine_high:Q")
+            .encode(x=x("low"), x2=alt.X2("high:Q"))
         )
     layers += [
-        estimated.mark_rule(color=palette.false, strokeWidth=2).encode(x=x("sr_genuine"), x2="sr_observed:Q"),
-        base.transform_filter("isValid(datum.sr_observed)")
+        estimated.mark_rule(color=palette.false, strokeWidth=2).encode(x=x("genuine"), x2=alt.X2("observed:Q")),
+        base.transform_filter("isValid(datum.observed)")
         .mark_point(shape="circle", size=62, filled=True, fill=palette.paper, stroke=palette.observed, opacity=1)
-        .encode(x=x("sr_observed"), tooltip=tooltip),
+        .encode(x=x("observed"), tooltip=tooltip),
         estimated.mark_point(shape="circle", size=62, filled=True, color=palette.genuine, opacity=1).encode(
-            x=x("sr_genuine"), tooltip=tooltip
+            x=x("genuine"), tooltip=tooltip
         ),
     ]
-    return _styled(alt.layer(*layers, width=width, height={"step": ROW}), palette)
+    return styled(alt.layer(*layers, data=alt.Data(values=values), width=width, height={"step": ROW}), palette)
 
 
 def false_chart(report: Report, task: str, study: object, palette: Palette = LIGHT, width: int = 96) -> "alt.Chart":
@@ -110,7 +172,7 @@ def false_chart(report: Report, task: str, study: object, palette: Palette = LIG
         }
         for cell in cells
     ]
-    base = alt.Chart(alt.Data(values=values)).encode(
+    base = alt.Chart().encode(
         x=alt.X(
             "system:N",
             title=None,
@@ -131,9 +193,11 @@ def false_chart(report: Report, task: str, study: object, palette: Palette = LIG
     )
     strong = alt.datum.rate >= DARK_FILL
     numbers = base.mark_text(fontSize=12).encode(
-        text="text:N", color=alt.condition(strong, alt.value("#ffffff"), alt.value(palette.ink))
+        text=alt.Text("text:N"), color=alt.condition(strong, alt.value("#ffffff"), alt.value(palette.ink))
     )
-    return _styled(alt.layer(fields, numbers, width={"step": width}, height={"step": ROW}), palette)
+    return styled(
+        alt.layer(fields, numbers, data=alt.Data(values=values), width={"step": width}, height={"step": ROW}), palette
+    )
 
 
 def rates_in_words(report: Report, relation: Mapping[str, Any]) -> str:
@@ -159,7 +223,16 @@ def to_svg(chart: "alt.Chart") -> str:
     return str(vl_convert.vegalite_to_svg(chart.to_json(validate=False)))
 
 
-def _styled(chart: "alt.Chart", palette: Palette) -> "alt.Chart":
+def cut(name: str) -> str:
+    """A system's name as far as a chart shows it.
+
+    >>> cut("a-system-with-a-very-long-name")
+    'a-system-with-a-ver…'
+    """
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+
+
+def styled(chart: "alt.Chart", palette: Palette) -> "alt.Chart":
     """One calm look for all charts: no frame, thin grid, our colours on every axis."""
     import altair as alt
 

@@ -6,13 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 import audit
-from audit.reports import audit_words, charts, words
+from audit.reports import audit_words, charts, differences, slopes, words
 from audit.reports.build import Report, cells_of
 from audit.resources import data_file
 
 TEMPLATE = "report.html.j2"
 COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false", "waiting")
 """Columns of the table of cells, as far as the report knows them."""
+CORRECTED = ("sr_corrected", "sr_corrected_low", "sr_corrected_high")
+"""Rates without the groups for which the relation does not hold: shown where the report has them."""
+LEVELS = {
+    "overall": "Over all",
+    "system": "By system",
+    "family": "By family of relations",
+    "relation": "By relation",
+}
+"""Levels of the roll-ups, with their headings, in the order of the charts."""
 
 
 def to_html(report: Report) -> str:
@@ -47,11 +56,16 @@ def to_html(report: Report) -> str:
         sections=_sections(report),
         estimator=words.estimator_text(report),
         proxies="proxy" in report["signature"],
-        rollups=words.rollup_rows(report),
         checks=audit_words.check_lines(report),
         checked=audit_words.checked_rows(report),
         carried=any(audit_words.carry_text(relation) for relation in report["relations"]),
+        how=words.how_text(report) if report["cells"] else "",
+        delta=words.delta_text(report["signature"].get("delta") or 0.0).capitalize(),
+        rollups=words.rollup_rows(report),
+        reasons=any(one["reason"] for one in report["rollups"]),
+        rollup_charts=_rollup_charts(report),
         preference=words.preference_lines(report),
+        scores=_inlined(charts.scores_chart(report), " ".join(words.preference_lines(report))),
         line=words.signature_line(report["signature"]),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
     )
@@ -72,8 +86,12 @@ def _sections(report: Report) -> list[dict[str, Any]]:
                     "numbers are in the table of cells",
                 ),
                 "relations": [],
+                "pairs": [],
             }
         sections[key]["relations"].append(_relation(report, relation))
+        pairs = _pairs(relation)
+        if pairs:
+            sections[key]["pairs"].append({"name": relation["relation"], "pairs": pairs})
     for section in sections.values():
         asked = [(one["name"], [c for c in one["cells"] if c["holds_judged"]]) for one in section["relations"]]
         section["audited"] = [(name, cells) for name, cells in asked if cells]
@@ -82,6 +100,13 @@ def _sections(report: Report) -> list[dict[str, Any]]:
 
 def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
     cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
+    delta = report["signature"].get("delta") or 0.0
+    sentences = (
+        words.flip_text(relation),
+        differences.pairs_text(relation["pairs"], delta),
+        audit_words.holds_text(relation).capitalize(),
+        audit_words.carry_text(relation),
+    )
     return {
         "name": relation["relation"],
         "summary": words.summary_of(report, relation),
@@ -90,12 +115,15 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
         "was": words.order_text(report, relation, "observed"),
         "now": words.order_text(report, relation, "genuine"),
         "corrected": words.order_text(report, relation, "corrected") if relation["order_corrected"] else words.UNKNOWN,
-        "holds": words.holds_text(relation).capitalize(),
         "best": words.best_text(relation),
-        "sure": words.ranking_text(relation["ranking"]),
-        "flip": words.flip_text(relation),
-        "carry": audit_words.carry_text(relation),
+        "ranking": words.ranking_rows(relation["ranking"]),
+        "sentences": [text for text in sentences if text],
         "chart": _inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),
+        # Where the order stays, the lines would be parallel and say nothing.
+        "slopes": _inlined(
+            slopes.order_chart(report, relation) if relation["order_changes"] else None,
+            slopes.order_in_words(report, relation),
+        ),
         "cells": [
             cell
             | {
@@ -109,6 +137,37 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
             for cell in cells
         ],
     }
+
+
+def _pairs(relation: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The pairs of a relation whose difference is known, as rows of text."""
+    return [
+        {
+            "better": pair["system"],
+            "other": pair["other"],
+            "apart": differences.apart(pair),
+            "difference": words.with_interval(pair, "difference", "low", "high"),
+            "p_holm": differences.p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
+            "mcnemar": differences.p_text(pair["mcnemar_p"]).removeprefix("=\N{NO-BREAK SPACE}"),
+            "judged": f"{words.count(pair['judged'])} of {words.count(pair['informative'])}",
+        }
+        for pair in differences.oriented(relation["pairs"])
+    ]
+
+
+def _rollup_charts(report: Report) -> list[tuple[str, Any]]:
+    """(heading, chart) of every level of the roll-ups that has an observed rate."""
+    drawn = ((heading, charts.rollup_chart(report, by)) for by, heading in LEVELS.items())
+    return [
+        (heading, _inline(chart, f"Rates of the roll-ups: {heading}; the numbers are in the table"))
+        for heading, chart in drawn
+        if chart is not None
+    ]
+
+
+def _inlined(chart: Any, label: str) -> Any:
+    """As `_inline`; None where there is no chart."""
+    return None if chart is None else _inline(chart, label)
 
 
 def _inline(chart: Any, label: str) -> Any:

@@ -173,6 +173,22 @@ def preference(
     return answer | _moves(genuine, weight, winner, systems, entries["relation"].tolist(), delta)
 
 
+def known_everywhere(report: Mapping[str, Any]) -> dict[str, float]:
+    """Weights to begin with: 1 for each relation under which every system has a genuine rate, 0 for the others.
+
+    All 1 where there is no such relation. Systems with nothing satisfied or violated count as lacking the rate.
+
+    >>> cells = [{"relation": "MR1", "sr_genuine": 0.5}, {"relation": "MR2", "sr_genuine": None}]
+    >>> known_everywhere({"cells": cells})
+    {'MR1': 1.0, 'MR2': 0.0}
+    """
+    found: dict[str, float] = {}
+    for cell in report["cells"]:
+        known = cell["sr_genuine"] is not None
+        found[cell["relation"]] = min(found.get(cell["relation"], 1.0), float(known))
+    return found if any(found.values()) else dict.fromkeys(found, 1.0)
+
+
 def _moves(
     genuine: np.ndarray, weight: np.ndarray, winner: int, systems: list[str], relations: list[str], delta: float
 ) -> dict[str, Any]:

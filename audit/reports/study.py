@@ -1,17 +1,19 @@
 """`audit report`: the report of what a database holds, with the signature that reproduces it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sqlalchemy import Engine, func, select
 
 import audit
 from audit.annotation.answers import ORIGINS
 from audit.false_satisfaction.cells import CELL, Counted, count
-from audit.false_satisfaction.groups import checked_groups, judged_groups, shared_groups
-from audit.false_satisfaction.holds import count_holds
+from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, shared_groups
+from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
 from audit.reports.audits import carry_note, estimators, findings, shares
 from audit.reports.build import Groups, Report, build_report
@@ -40,6 +42,21 @@ COMPARISONS = (
 )
 
 
+@dataclass(frozen=True)
+class Evidence:
+    """What a report is computed from, read from the database once: methods, targets and weights can be tried on it.
+
+    `made_from` is the part of the signature that is known already; `checked` is needed for the target `population`.
+    """
+
+    counted: Counted
+    judged: pd.DataFrame
+    checked: pd.DataFrame | None
+    shared: Sequence[Shared]
+    holds: Holds
+    made_from: Mapping[str, Any]
+
+
 def study_report(
     engine: Engine,
     whose: Whose = "both",
@@ -63,10 +80,53 @@ def study_report(
     method = get_method(interval, target)
     names = tuple(dict.fromkeys(proxies))
     check_proxies(names, interval, target)
+    found = evidence(engine, whose, study, design, target)
+    proxied = powered(engine, found.counted, found.judged, names, method) if names else None
+    return report_of(
+        found, interval=interval, target=target, delta=delta, weights=weights, proxies=names, proxied=proxied
+    )
+
+
+def evidence(
+    engine: Engine,
+    whose: Whose = "both",
+    study: int | None = None,
+    design: str | None = None,
+    target: Target = "corpus",
+) -> Evidence:
+    """What `report_of` needs from the database; arguments as in `study_report`.
+
+    Raises AuditError where nothing was run.
+    """
     counted = count(engine, whose, study, design)
+    return Evidence(
+        counted,
+        judged_groups(counted),
+        checked_groups(counted) if target == "population" else None,
+        shared_groups(engine, counted),
+        count_holds(engine, counted, whose),
+        signature(engine, counted, whose),
+    )
+
+
+def report_of(
+    found: Evidence,
+    *,
+    interval: str = INTERVAL,
+    target: Target = "corpus",
+    delta: float = 0.0,
+    weights: Weights | None = None,
+    proxies: Sequence[str] = (),
+    proxied: tuple[pd.DataFrame, pd.DataFrame] | None = None,
+) -> Report:
+    """The report of what was read; arguments as in `study_report`, `target` the one that `found` was read for.
+
+    `proxied` is what `powered` made of `proxies` and of what was read.
+    """
+    counted, holds = found.counted, found.holds
     pairs: dict[tuple[str, object, str], list[dict[str, Any]]] = {}
     comparisons: dict[tuple[str, object, str], Comparison] = {}
-    for one in shared_groups(engine, counted):
+    for one in found.shared:
         key = (one.task, one.study, one.relation)
         pairs[key] = pair_entries(
             one.systems, paired_differences(one.genuine, one.decides, target, sequence=interval == SEQUENCE)
@@ -74,23 +134,19 @@ def study_report(
         if one.alone:
             settled = one.genuine[one.decides & ~np.isnan(one.genuine).any(axis=1)]
             comparisons[key] = Comparison(one.systems, settled, int(one.decides.sum()), len(one.decides))
-    checked = checked_groups(counted) if target == "population" else None
-    judged, estimates = judged_groups(counted), None
-    if names:
-        estimates, judged = powered(engine, counted, judged, names, method)
-    described = signature(engine, counted, whose) | how(interval, target, delta, weights, names)
+    described = dict(found.made_from) | how(interval, target, delta, weights, proxies)
     if interval != SEQUENCE:
         described["notes"] = [*described["notes"], *_partly_judged(counted)]
-    holds = count_holds(engine, counted, whose)
+    estimates, judged = proxied or (None, found.judged)
     entries = holds_entries(holds.units, holds.waiting, 0.95, target)
     return build_report(
         counted.cells.join(counted.keys[CELL]).merge(holds.cells, how="left", on=CELL),
         described,
         waiting=counted.waiting,
-        interval=method,
+        interval=get_method(interval, target),
         target=target,
         delta=delta,
-        groups=Groups(judged, checked, pairs, comparisons, estimates, entries, findings(counted)),
+        groups=Groups(judged, found.checked, pairs, comparisons, estimates, entries, findings(counted)),
         weights=weights,
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.reports.audit_words import carry_text, check_lines
+from audit.reports.audit_words import carry_text, check_lines, holds_text
 from audit.reports.build import Report, cells_of
 from audit.reports.words import (
     UNKNOWN,
@@ -15,7 +15,6 @@ from audit.reports.words import (
     estimator_text,
     flip_text,
     headlines,
-    holds_text,
     notes_of,
     order_text,
     percent,
@@ -183,7 +182,7 @@ def _orders(report: Report, relation: Mapping[str, Any], width: int) -> list[str
 
 def _roll_ups(report: Report, width: int) -> list[str]:
     """One table of all roll-ups that have an observed rate."""
-    rows = rollup_rows(report)
+    rows = [row[:-1] for row in rollup_rows(report) if row[2] != UNKNOWN]
     if not rows:
         return []
     heads = ("SR_o", "R_FS", "SR_g")

@@ -102,12 +102,51 @@ def ranking_text(entries: Sequence[Mapping[str, Any]]) -> str:
     >>> ranking_text([entry, entry | {"system": "b", "p_best": 0.75, "rank_high": 1}])
     'b rank 1 ab 75\xa0%; a rank 1–2 ab 25\xa0%'
     """
-    known = [entry for entry in entries if entry["p_best"] is not None]
-    known.sort(key=lambda entry: (entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"]))
     return "; ".join(
-        f"{entry['system']} rank {_ranks(entry)} {entry['letters']} {_chance(entry['p_best'])}{PERCENT}"
-        for entry in known
+        f"{system} rank {ranks} {letters} {chance}" for system, chance, ranks, letters in ranking_rows(entries)
     )
+
+
+def how_text(report: Report) -> str:
+    r"""How the intervals were made, what they are about, and which differences count as equal; empty without intervals.
+
+    >>> how_text({"signature": {"interval": "auto", "confidence": 0.95, "target": "corpus", "delta": 0.02}})
+    '95\xa0% intervals (auto) for this corpus; differences up to 2.0 points count as equal.'
+    """
+    signature = report["signature"]
+    delta = delta_text(signature.get("delta") or 0.0)
+    if not signature.get("interval"):
+        return delta[:1].upper() + delta[1:]
+    about = "the population of this corpus" if signature.get("target") == "population" else "this corpus"
+    confidence = percent(signature.get("confidence") or 0.95, 0)
+    return f"{confidence}{PERCENT} intervals ({signature['interval']}) for {about}; {delta}"
+
+
+def delta_text(delta: float) -> str:
+    """Which differences of SR_g count as equal, as the end of a sentence.
+
+    >>> delta_text(0.0)
+    'any difference counts.'
+    """
+    return f"differences up to {percent(delta)} points count as equal." if delta else "any difference counts."
+
+
+def ranking_rows(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
+    r"""(system, P(best), ranks, letters) of a ranking, best first; none where nothing is known.
+
+    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2, "letters": "ab"}
+    >>> ranking_rows([entry, entry | {"system": "b", "p_best": 0.75, "rank_high": 1}])
+    [('b', '75\xa0%', '1', 'ab'), ('a', '25\xa0%', '1–2', 'ab')]
+    """
+    return [
+        (entry["system"], chance(entry["p_best"]), ranks_text(entry), entry["letters"]) for entry in by_rank(entries)
+    ]
+
+
+def by_rank(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The entries of a ranking that are known, best first."""
+    known = [entry for entry in entries if entry["p_best"] is not None]
+    return sorted(known, key=lambda entry: (entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"]))
 
 
 def flip_text(relation: Mapping[str, Any]) -> str:
@@ -120,59 +159,50 @@ def flip_text(relation: Mapping[str, Any]) -> str:
     if relation["tau"] is not None:
         parts.append(f"tau {relation['tau']:.2f} between the orders")
     if relation["p_flip"] is not None:
-        parts.append(f"the reported best is overtaken with {_chance(relation['p_flip'])}{PERCENT}")
+        parts.append(f"the reported best is overtaken with {chance(relation['p_flip'])}")
     return "; ".join(parts)
 
 
-def holds_text(relation: Mapping[str, Any]) -> str:
-    r"""In how many groups the relation does not hold, in words; empty where no group was judged.
+def chance(probability: float) -> str:
+    r"""A probability in per cent; what was not seen in thousands of draws is still not impossible.
 
-    >>> share = {"judged": 20, "broken": 1, "rate": 0.05, "low": 0.001, "high": 0.249}
-    >>> holds_text({"holds": share | {"satisfied": share, "violated": share | {"rate": None}, "waiting": 0}})
-    'does not hold in 5.0 [0.1–24.9]\xa0% of the groups (1 of 20 judged): 5.0 of the satisfied, – of the violated'
+    >>> chance(0.25), chance(0.001)
+    ('25\xa0%', '<1\xa0%')
     """
-    entry = relation["holds"]
-    if entry is None:
-        return ""
-    waiting = f"{count(entry['waiting'])} question{'' if entry['waiting'] == 1 else 's'} about groups without an answer"
-    if entry["rate"] is None:
-        return waiting if entry["waiting"] else ""
-    by_outcome = ", ".join(f"{percent(entry[name]['rate'])} of the {name}" for name in ("satisfied", "violated"))
-    return (
-        f"does not hold in {with_interval(entry, 'rate', 'low', 'high')}{PERCENT} of the groups "
-        f"({count(entry['broken'])} of {count(entry['judged'])} judged): {by_outcome}"
-    ) + (f"; {waiting}" if entry["waiting"] else "")
-
-
-def _chance(probability: float) -> str:
-    """A probability in per cent; what was not seen in thousands of draws is still not impossible."""
     if probability < 0.005:
-        return "<1" if probability else "0"
-    return ">99" if 0.995 <= probability < 1 else f"{100 * probability:.0f}"
+        return f"{'<1' if probability else '0'}{PERCENT}"
+    return f"{'>99' if 0.995 <= probability < 1 else f'{100 * probability:.0f}'}{PERCENT}"
 
 
-def _ranks(entry: Mapping[str, Any]) -> str:
+def ranks_text(entry: Mapping[str, Any]) -> str:
+    """The rank interval of an entry of a ranking.
+
+    >>> ranks_text({"rank_low": 1, "rank_high": 3}), ranks_text({"rank_low": 2, "rank_high": 2})
+    ('1–3', '2')
+    """
     low, high = entry["rank_low"], entry["rank_high"]
     return str(low) if low == high else f"{low}–{high}"
 
 
-def rollup_rows(report: Report) -> list[tuple[str, str, str, str, str]]:
-    """(by, name, SR_o, R_FS, SR_g) of every roll-up, rates in per cent with their intervals.
-
-    The task is named too where the report has several.
-    """
-    several = len({relation["task"] for relation in report["relations"]}) > 1
+def rollup_rows(report: Report) -> list[tuple[str, str, str, str, str, str]]:
+    """(by, name, SR_o, R_FS, SR_g, why not) of every roll-up, rates in per cent with their intervals."""
     return [
         (
             one["by"],
-            f"{one['name']} ({one['task']})" if several and one["task"] else one["name"],
+            rollup_name(report, one),
             percent(one["sr_observed"]),
             with_interval(one, "fs_rate", "fs_low", "fs_high"),
             with_interval(one, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
+            one["reason"] or "",
         )
         for one in report["rollups"]
-        if one["sr_observed"] is not None
     ]
+
+
+def rollup_name(report: Report, entry: Mapping[str, Any]) -> str:
+    """The name of a roll-up, with its task where the report has several."""
+    several = len({relation["task"] for relation in report["relations"]}) > 1
+    return f"{entry['name']} ({entry['task']})" if several and entry["task"] else str(entry["name"])
 
 
 def preference_lines(report: Report) -> list[str]:

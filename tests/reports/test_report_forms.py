@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from audit.reports.build import build_report
-from audit.reports.charts import DARK, false_chart, rates_chart, rates_in_words, to_svg
+from audit.reports.charts import DARK, false_chart, rates_chart, rates_in_words, rollup_chart, scores_chart, to_svg
 from audit.reports.html import to_html
+from audit.reports.preference import read_weights
 from audit.reports.terminal import to_terminal
 from audit.reports.words import best_text, change_text, headlines, notes_of, order_text, signature_line
 
@@ -209,7 +210,8 @@ def test_charts_of_cells_without_rates():
 
 
 def test_html_is_whole_and_self_contained():
-    html = to_html(fake())
+    report = fake()
+    html = to_html(report)
     page = Page(html)
     assert html.startswith("<!doctype html>")
     assert page.named("script") == page.named("link") == page.named("img") == page.named("a") == []
@@ -217,12 +219,16 @@ def test_html_is_whole_and_self_contained():
     assert "https:" not in html
     assert not re.search(r"url\(|@import|<foreignObject", html)
     charts = [attributes for attributes in page.named("svg") if attributes.get("class") == "chart"]
-    assert len(charts) == 20 + 2
+    changed = sum(entry["order_changes"] for entry in report["relations"])
+    assert changed > 3
+    assert len(charts) == 2 + 20 + changed + 4  # two heat maps, rates, changes of order, four levels of roll-ups
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in charts)
     assert all("scope" in attributes for attributes in page.named("th"))
     assert NOTE in page.text
     assert "audit:0.1.0|seed:0" in page.text
-    assert len(page.named("tbody")) == 2 + 20 + 1  # orders of two studies, cells of 20 relations, roll-ups
+    known = sum(entry["ranking"][0]["p_best"] is not None for entry in report["relations"])
+    # Orders of two studies, cells of 20 relations, rankings as far as they are known, roll-ups.
+    assert len(page.named("tbody")) == 2 + 20 + known + 1
     assert to_html(fake(2)) == to_html(fake(2))
 
 
@@ -232,6 +238,43 @@ def test_html_of_one_cell(counts):
     assert "MR1.1" in page.text
     assert "None" not in page.text
     assert "nan" not in page.text
+
+
+def test_html_says_why_a_roll_up_is_not_known_and_what_counts_as_equal():
+    report = fake(2)
+    report["signature"] |= {"interval": "wilson", "target": "population", "delta": 0.02}
+    text = Page(to_html(report)).text
+    assert "Why not" in text
+    assert "no estimate yet" in text
+    assert "intervals (wilson) for the population of this corpus; differences up to 2.0 points count as equal." in text
+
+
+def test_html_shows_corrected_rates_where_there_are_some():
+    report = one(judged=8, false=4)
+    assert "SRc" not in Page(to_html(report)).text
+    report["cells"][0] |= {"sr_corrected": 0.456, "sr_corrected_low": 0.4, "sr_corrected_high": 0.5}
+    text = Page(to_html(report)).text
+    assert "SRc" in text
+    assert "45.6 [40.0–50.0]" in text
+
+
+def test_charts_of_roll_ups_and_scores():
+    report = fake(3)
+    svg = to_svg(rollup_chart(report, "system"))
+    for name in SYSTEMS:
+        assert f">{name}<" in svg
+    assert rollup_chart(build_report(pd.DataFrame([]), {}), "overall") is None
+    assert scores_chart(report) is None
+    rows = [
+        {"task": "t", "relation": "MR1", "system": name, "satisfied": 80, "violated": 20, "judged": 40, "false": false}
+        for name, false in (("a", 20), ("b", 4))
+    ]
+    weighted = build_report(pd.DataFrame(rows), {}, weights=read_weights("equal"))
+    svg = to_svg(scores_chart(weighted))
+    # SR_g of a: .8 x (1 - 20/40) = 40 %; of b: .8 x (1 - 4/40) = 72 %, so b stands above a.
+    assert "80.0 → 40.0" in svg
+    assert svg.index(">b<") < svg.index(">a<")
+    assert "By your weights" in Page(to_html(weighted)).text
 
 
 def test_html_of_nothing():

@@ -17,6 +17,8 @@ from app_driver import APP, HOSTILE, PASSWORD, TEXTS, Prepared, prepare
 from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
+from audit.annotation.judging import adjudicate
+from audit.false_satisfaction.questions import refresh
 from audit.store import table_of, tables
 from audit.ui.flags import arguments
 from audit.ui.language import text_in
@@ -109,6 +111,14 @@ class Window:
 
     def all(self, selector: str) -> list[Any]:
         return list(self.driver.find_elements("css selector", selector))
+
+    def click(self, selector: str, text: str) -> None:
+        """Click the first element of this kind that ends with this text (an icon is before it), once it is there."""
+        code = (
+            "return [...document.querySelectorAll(arguments[0])].find(e => e.innerText.trim().endsWith(arguments[1]))"
+        )
+        found = _until(lambda: self.driver.execute_script(code, selector, text))
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", found)
 
     def question(self) -> str | None:
         """The text on the screen."""
@@ -229,3 +239,73 @@ def test_a_group_is_judged_by_key(served_groups: tuple[str, Prepared], tmp_path:
         assert _judgements(made, account.id)[-1] == "broken"
     finally:
         window.driver.quit()
+
+
+def _settle_everything(made: Prepared) -> None:
+    """One answer to every question, whatever the tests before this one left open or disputed."""
+    with made.engine.connect() as connection:
+        questions = connection.execute(select(table_of(tables.Question).c.id)).scalars().all()
+    for id in questions:
+        adjudicate(made.engine, made.judge.id, id, ["positive"], "for a test")
+    refresh(made.engine)
+
+
+def _keys(window: Window, selector: str) -> list[str]:
+    code = "return [...document.querySelectorAll(arguments[0])].map(e => e.className)"
+    return list(window.driver.execute_script(code, selector))
+
+
+def _tab(window: Window, name: str) -> None:
+    window.click('[role="tab"]', text_in("en", f"results.{name}"))
+
+
+@pytest.mark.parametrize("width", [1280, 420])
+def test_results_from_ranking_to_weights_of_one_s_own(served: tuple[str, Prepared], window: Window, width: int) -> None:
+    _settle_everything(served[1])
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    window.log_in("boss")
+    window.see("Kendall" if width > 1000 else "How sure the ranking is")
+    window.see("any difference counts")
+    _until(lambda: len(window.all(".stVegaLiteChart canvas, .stVegaLiteChart svg")) >= 3)
+    # Charts shrink to the page: none is wider than what holds it, and the page does not scroll sideways.
+    _until(lambda: window.script("const p = document.documentElement; return p.scrollWidth <= p.clientWidth"))
+    edges = "return [...document.querySelectorAll('.stVegaLiteChart canvas, .stVegaLiteChart svg')]"
+    assert all(
+        right <= width + 1 for right in window.script(f"{edges}.map(e => e.getBoundingClientRect().right)") if right
+    )
+    delta = window.all('[data-testid="stNumberInput"] input')[0]
+    delta.send_keys("\ue009a\ue000")  # control and a, then let go
+    delta.send_keys("2\n")
+    window.see("differences up to 2.0 points count as equal")
+    _tab(window, "together")
+    window.click("button", text_in("en", "rollup.overall"))
+    window.see("Stratified over cells")
+    _tab(window, "preferences")
+    window.see(text_in("en", "profile_is.equal"))
+    window.click("button", text_in("en", "profile.own"))
+    window.see(text_in("en", "preference.apply"))
+    editor = '[class*="st-key-results-editor-en"]'
+    grid = f"{editor} canvas"
+    _until(lambda: window.all(grid))
+    before = _keys(window, editor)
+    # The weight of the first relation: right column, first row under the heading.
+    from selenium.webdriver import ActionChains, Keys
+
+    first = window.all(grid)[0]
+    window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", first)
+    across, down = first.size["width"], first.size["height"]
+    actions = ActionChains(window.driver).move_to_element_with_offset(first, int(across / 4), int(52 - down / 2))
+    actions.click().pause(0.5).send_keys("3").pause(0.5).send_keys(Keys.ENTER).pause(1).perform()
+    window.click("button", text_in("en", "preference.apply"))
+    # Other weights, another editor.
+    _until(lambda: _keys(window, editor) not in ([], before))
+    window.see(text_in("en", "preference.legend"))
+    window.see("differences up to 2.0 points count as equal")
+    assert not window.all('[data-testid="stException"], [data-testid="stAlertContentError"]')
+    # Another page and back: what was chosen is kept.
+    window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics | {"width": 1280})
+    window.click('[data-testid="stSidebarNavLink"]', text_in("en", "menu.browse"))
+    window.see(text_in("en", "browse.state"))
+    window.click('[data-testid="stSidebarNavLink"]', text_in("en", "menu.results"))
+    window.see("differences up to 2.0 points count as equal")

@@ -128,6 +128,8 @@ def test_results_show_the_report_and_follow_new_answers(prepared: Prepared) -> N
     judged_by_all(prepared)
     app.run()
     assert "of the reported satisfaction is false" in blocks(app)
+    app.session_state["results-tab"] = text_in("en", "results.progress")
+    app.run()
     assert [one.value for one in app.metric][:2] == ["0", "0"]
     app.segmented_control(key="whose").set_value("gold").run()
     assert not app.exception
@@ -135,11 +137,12 @@ def test_results_show_the_report_and_follow_new_answers(prepared: Prepared) -> N
 
 
 def test_the_signature_on_the_page_is_the_report_s(prepared: Prepared) -> None:
+    from audit.reports.preference import read_weights
     from audit.reports.study import study_report
     from audit.reports.words import signature_line
 
     app = go(open_app(prepared.boss), "results")
-    report = study_report(prepared.engine)
+    report = study_report(prepared.engine, weights=read_weights("equal"))
     assert app.code[0].value == signature_line(report["signature"])
     json.dumps(report)
 

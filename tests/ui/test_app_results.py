@@ -1,0 +1,175 @@
+"""The results page: what is chosen is kept and said, and rankings, roll-ups, pairs and preferences are there."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from app_driver import Prepared, blocks, go, open_app, said
+from streamlit.testing.v1 import AppTest
+from test_app_pages import judged_by_all
+
+from audit.reports.preference import read_weights
+from audit.reports.study import study_report
+from audit.ui import results_source
+from audit.ui.language import LANGUAGES, text_in, texts
+from audit.ui.results import TAB, TABS
+from audit.ui.results_preferences import _file
+
+
+@pytest.fixture
+def judged(prepared: Prepared) -> Prepared:
+    """A database in which every question is answered: half of the outputs of each system are wrong."""
+    judged_by_all(prepared)
+    return prepared
+
+
+def results(prepared: Prepared, tab: str = "relations", language: str = "en") -> AppTest:
+    app = open_app(prepared.boss, language)
+    app.session_state[TAB] = text_in(language, f"results.{tab}")
+    return go(app, "results")
+
+
+def charts(app: AppTest) -> int:
+    return len(app.get("vega_lite_chart")) + len(app.get("arrow_vega_lite_chart"))
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+@pytest.mark.parametrize("tab", TABS)
+def test_every_tab_in_every_language(judged: Prepared, tab: str, language: str) -> None:
+    app = results(judged, tab, language)
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    assert charts(app) == {"relations": 3, "together": 1, "preferences": 1, "heat": 1}.get(tab, 0)
+
+
+def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judged: Prepared) -> None:
+    app = results(judged)
+    assert "for this corpus; answers of people and gold; any difference counts." in said(app).replace("\\", "")
+    app.segmented_control(key="results-target").set_value("population").run()
+    app.selectbox(key="results-interval").set_value("jeffreys").run()
+    app.number_input(key="results-delta").set_value(2.5).run()
+    expected = (
+        "95 % intervals, method Jeffreys; for the population of this corpus; answers of people and gold; "
+        "differences up to 2.5 points count as equal."
+    )
+    assert expected in said(app).replace("\\", "")
+    go(app, "browse")
+    go(app, "results")
+    assert not app.exception
+    assert expected in said(app).replace("\\", "")
+    assert app.number_input(key="results-delta").value == 2.5
+    assert "interval:jeffreys|confidence:0.95|target:population|delta:0.025" in app.code[0].value
+
+
+def test_another_account_begins_with_the_defaults(judged: Prepared) -> None:
+    app = results(judged)
+    app.number_input(key="results-delta").set_value(2.5).run()
+    app.button(key="log-out").click().run()
+    app.text_input[0].set_value("boss")
+    app.text_input[1].set_value("a long password")
+    app.button[0].click().run()
+    go(app, "results")
+    assert app.number_input(key="results-delta").value == 0.0
+
+
+def test_the_ranking_of_a_relation_is_the_report_s(judged: Prepared) -> None:
+    app = results(judged)
+    report = study_report(judged.engine, weights=read_weights("equal"))
+    entry = report["relations"][app.selectbox(key="results-relation").value]
+    table = app.dataframe[0].value.set_index("System")
+    for one in entry["ranking"]:
+        row = table.loc[one["system"]]
+        assert row["Letters"] == one["letters"]
+        assert row["P(best) %"] == pytest.approx(100 * one["p_best"])
+    assert "Probability that the reported best is overtaken" in said(app)
+    # Every satisfied group was judged, and all that decide are known.
+    assert "the differences are exact for this corpus" in said(app)
+    assert set(app.dataframe[1].value["Apart"]) <= {"yes", "no"}
+
+
+def test_what_is_not_known_says_why(prepared: Prepared) -> None:
+    app = results(prepared)
+    assert "No estimate for textblob, vader." in set(app.dataframe[0].value["Why not"])
+    assert "No group that tells the systems apart is settled for all." in said(app).replace("\\", "")
+    app = results(prepared, "together")
+    assert set(app.dataframe[0].value["Why not"]) == {"no estimate: MR1.4, MR3.1"}
+    app = results(prepared, "preferences", "zh")
+    assert text_in("zh", "preference.unknown") in said(app)
+    assert "MR1.4, MR3.1 尚无估计。" in set(app.dataframe[0].value[text_in("zh", "column.reason")])
+
+
+def test_roll_ups_of_every_level(judged: Prepared) -> None:
+    app = results(judged, "together")
+    report = study_report(judged.engine)
+    for level in ("relation", "family", "overall", "system"):
+        app.segmented_control(key="results-level").set_value(level).run()
+        assert not app.exception
+        known = [one for one in report["rollups"] if one["by"] == level]
+        table = app.dataframe[0].value
+        assert table["Name"].tolist() == [one["name"] for one in known]
+        assert table["SR_g %"].tolist() == pytest.approx([100 * one["sr_genuine"] for one in known])
+
+
+def test_weights_of_one_s_own_are_ranked_and_can_be_used_by_the_command(judged: Prepared, tmp_path: Path) -> None:
+    app = results(judged, "preferences")
+    app.segmented_control(key=results_source.PROFILE).set_value("own").run()
+    assert not app.exception
+    # They begin with what is known for all systems: everything.
+    assert dict(app.session_state["results-own-weights"]) == {"MR1.4": 1.0, "MR3.1": 1.0}
+    app.session_state["results-own-weights"] = (("MR1.4", 3.0), ("MR3.1", 1.0))
+    app.run()
+    assert "weights:weights.csv" in app.code[0].value
+    path = tmp_path / results_source.FILE
+    path.write_text(_file({"MR1.4": 3.0, "MR3.1": 1.0}), encoding="utf-8")
+    expected = study_report(judged.engine, weights=read_weights(str(path)))
+    table = app.dataframe[-2].value.set_index("System")
+    for one in expected["preference"]["ranking"]:
+        assert table.loc[one["system"], "After %"] == pytest.approx(100 * one["score"])
+    options = results_source.Options(profile="own", own=(("MR1.4", 3.0), ("MR3.1", 1.0)))
+    assert results_source.view(judged.engine, options).report == expected
+
+
+def test_weights_that_do_not_fit_leave_the_rest_as_it_is(judged: Prepared) -> None:
+    app = results(judged, "preferences", "zh")
+    app.segmented_control(key=results_source.PROFILE).set_value("user-a").run()
+    assert not app.exception
+    assert app.warning[0].value.replace("\\", "") == "这里没有“MR1.3”；可用的有：MR1.4, MR3.1。"
+    assert "weights" not in app.code[0].value
+    assert texts("zh")["headline.false"].partition("{")[0] in blocks(app)
+    app.segmented_control(key=results_source.PROFILE).set_value("own").run()
+    app.session_state["results-own-weights"] = (("MR1.4", 0.0), ("MR3.1", 0.0))
+    app.run()
+    assert not app.exception
+    assert text_in("zh", "sentence.no_weights") in app.warning[0].value
+
+
+def test_keys_that_only_some_reports_have(judged: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Corrected rates and methods are columns where a cell has them; a cell without a rate may still be ranked."""
+    original = results_source.report_of
+
+    def changed(*args: Any, **more: Any) -> Any:
+        report = original(*args, **more)
+        report["cells"][0] |= {
+            "sr_corrected": 0.5,
+            "sr_corrected_low": 0.4,
+            "sr_corrected_high": 0.6,
+            "method": "wilson",
+        }
+        for cell in report["cells"]:
+            cell |= dict.fromkeys(("fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high"))
+        for entry in report["relations"]:
+            entry |= {"order_genuine": [], "best_genuine": []}
+        return report
+
+    monkeypatch.setattr(results_source, "report_of", changed)
+    results_source._report.clear()  # type: ignore[attr-defined]
+    try:
+        app = results(judged)
+        assert not app.exception
+        assert "Letters" in app.dataframe[0].value.columns
+        app = results(judged, "cells")
+        assert app.dataframe[0].value["SR_c %"].tolist()[0] == pytest.approx(50.0)
+        assert app.dataframe[0].value["Method"].tolist()[0] == "wilson"
+    finally:
+        results_source._report.clear()  # type: ignore[attr-defined]
