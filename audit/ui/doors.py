@@ -49,11 +49,12 @@ class Doors:
         self._attempts = attempts or Attempts()
 
     def routes(self) -> list[Route]:
-        """GET and POST `/login`, POST `/logout`, under the app's root."""
+        """`/login` and `/logout` under the app's root; to log in or out is a POST."""
         root = cookies.root()
         return [
             Route(f"{root}/login", self.show, methods=["GET"]),
             Route(f"{root}/login", self.enter, methods=["POST"]),
+            Route(f"{root}/logout", self.stay, methods=["GET"]),
             Route(f"{root}/logout", self.leave, methods=["POST"]),
         ]
 
@@ -99,6 +100,10 @@ class Doors:
         _set(request, response, cookies.LANGUAGE, code, max_age=_YEAR)
         _drop(request, response, cookies.form_name())
         return response
+
+    async def stay(self, request: Request) -> Response:
+        """A link or an image of another site must not log anybody out: the address alone does nothing."""
+        return RedirectResponse(f"{cookies.root()}/", 303, _HEADERS)
 
     async def leave(self, request: Request) -> Response:
         """End the login of this browser, in every tab."""

@@ -66,7 +66,7 @@ def test_a_session_that_somebody_else_comes_back_to_begins_anew(
     open_login(prepared.engine, prepared.ben.id, cookie_key("of ben's browser"))
     monkeypatch.setattr(session, "cookie_token", lambda: "of ben's browser")
     app.run()
-    assert "<p class=\"audit-who\">ben<" in blocks(app)
+    assert '<p class="audit-who">ben<' in blocks(app)
     assert "of ann" not in app.session_state
     assert app.text_input[0].value == ""
 
