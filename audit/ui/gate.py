@@ -5,9 +5,10 @@ protects the pages: those ask who is logged in on every run (`audit.ui.session`)
 """
 
 from anyio import to_thread
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from audit.errors import AuditError
 from audit.ui import cookies, settings
@@ -28,34 +29,68 @@ class Gate:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = await _stopped(Request(scope)) if scope["type"] == "http" else None
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        first = _first_part(request)
+        if first == _FILES:
+            answer = await _files(request)
+        elif _is_page(request, first):
+            answer = await _pages(request, first)
+            send = _unkept(send)
+        else:
+            answer = None
         await (answer or self._app)(scope, receive, send)
 
 
-async def _stopped(request: Request) -> Response | None:
-    """The answer in the place of Streamlit's, or None."""
-    path = request.url.path.removeprefix(cookies.root()).strip("/")
-    first = path.partition("/")[0]
-    is_page = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
-    if first != _FILES and (first in _STREAMLITS or not is_page):
-        return None
+async def _files(request: Request) -> Response | None:
+    """The answer in the place of a file, or None."""
     try:
         account = await to_thread.run_sync(account_behind, request.cookies)
     except AuditError:
-        # The page itself says what is wrong with the database; files are not served meanwhile.
-        return _refused() if first == _FILES else None
-    if first == _FILES:
-        return None if account is not None and account.role in READERS else _refused()
+        account = None
+    if account is not None and account.role in READERS:
+        return None
+    return PlainTextResponse("This file is not for your account, or you are not logged in.\n", 403)
+
+
+async def _pages(request: Request, name: str) -> Response | None:
+    """The answer in the place of a page, or None."""
+    try:
+        account = await to_thread.run_sync(account_behind, request.cookies)
+    except AuditError:
+        return None  # the page itself says what is wrong with the database
     if account is not None or _goes_to_the_provider(request):
         return None
-    asked = f"?next={name}" if (name := place_named(path)) else ""
-    return RedirectResponse(f"{cookies.root()}/login{asked}", 303, {"Cache-Control": "no-store"})
+    asked = f"?next={place}" if (place := place_named(name)) else ""
+    return RedirectResponse(f"{cookies.root()}/login{asked}", 303)
+
+
+def _first_part(request: Request) -> str:
+    path = request.url.path
+    root = cookies.root()
+    if path.startswith(f"{root}/"):
+        path = path[len(root) :]
+    return path.strip("/").partition("/")[0]
+
+
+def _is_page(request: Request, first: str) -> bool:
+    wants = "text/html" in request.headers.get("accept", "")
+    return first not in _STREAMLITS and request.method in ("GET", "HEAD") and wants
+
+
+def _unkept(send: Send) -> Send:
+    """Pages are not kept by the browser: after logging out, the back button asks again."""
+
+    async def to_browser(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message)["Cache-Control"] = "no-store"
+        await send(message)
+
+    return to_browser
 
 
 def _goes_to_the_provider(request: Request) -> bool:
     """Whether somebody is on the way to an identity provider or back: the page knows what to do then."""
     return settings.provider() is not None and ("sso" in request.query_params or COOKIE in request.cookies)
-
-
-def _refused() -> Response:
-    return PlainTextResponse("This file is not for your account, or you are not logged in.\n", 403)
