@@ -52,7 +52,7 @@ def _adding(engine: Engine) -> None:
             t("accounts.password"), type="password", max_chars=LONGEST, autocomplete="new-password"
         )
         without = st.checkbox(t("accounts.no_password")) if by_provider else False
-        languages = st.text_input(t("accounts.languages"), max_chars=80, autocomplete="off")
+        languages = st.text_input(t("accounts.which_languages"), max_chars=80, autocomplete="off")
         sent = st.form_submit_button(t("accounts.add"), type="primary")
     if sent:
         codes = [code.strip() for code in languages.split(",") if code.strip()]
