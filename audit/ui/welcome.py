@@ -1,6 +1,7 @@
 """What somebody sees who is not logged in: the way to log in."""
 
 import streamlit as st
+from streamlit.errors import StreamlitAuthError
 
 from audit.ui import database, session, settings
 from audit.ui.language import language_switch, t, translated
@@ -15,7 +16,10 @@ def page() -> None:
     """A link to the page that logs in, or on to the identity provider, or why it is of no use."""
     provider = settings.provider()
     if provider and SSO in st.query_params and claims_of_session() is None:
-        st.login(provider["name"]) if provider["name"] else st.login()
+        try:
+            st.login(provider["name"]) if provider["name"] else st.login()
+        except StreamlitAuthError as problem:  # Authlib is not installed, or a setting in secrets.toml is missing
+            st.error(plain(str(problem)))
         return
     _, middle, _ = st.columns([1, 2, 1])
     with middle:

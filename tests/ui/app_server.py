@@ -15,9 +15,14 @@ PATIENCE = 40
 
 @contextmanager
 def app_server(
-    database: str, log: Path, *options: str, environment: dict[str, str] | None = None, base: str = ""
+    database: str,
+    log: Path,
+    *options: str,
+    environment: dict[str, str] | None = None,
+    base: str = "",
+    folder: Path | None = None,
 ) -> Iterator[str]:
-    """Serve the database; gives the address. What the server prints goes to `log`."""
+    """Serve the database, started in `folder`; gives the address. What the server prints goes to `log`."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -30,6 +35,7 @@ def app_server(
             stdout=printed,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            cwd=folder,
         )
         address = f"http://127.0.0.1:{port}{base}"
         try:
