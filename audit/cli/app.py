@@ -32,11 +32,12 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.annotation.accounts import list_accounts
     from audit.store import open_store
 
+    environment = login_settings(arguments)
     engine = open_store(arguments.db)
     if not list_accounts(engine):
         say(f"There are no accounts yet: make one with `audit user add NAME --role manager --db {arguments.db}`.")
     engine.dispose()
-    serve(arguments.db, arguments.port, arguments.address, login_settings(arguments))
+    serve(arguments.db, arguments.port, arguments.address, environment)
 
 
 def login_settings(arguments: argparse.Namespace) -> dict[str, str]:

@@ -24,7 +24,8 @@ def limits(environment: Mapping[str, str] | None = None) -> Limits:
     environment = os.environ if environment is None else environment
     usual = Limits()
     return Limits(
-        _hours(environment.get(IDLE), IDLE) or usual.idle, _hours(environment.get(LONGEST), LONGEST) or usual.longest
+        _hours(environment.get(IDLE), f"--idle-hours ({IDLE})") or usual.idle,
+        _hours(environment.get(LONGEST), f"--login-hours ({LONGEST})") or usual.longest,
     )
 
 
@@ -55,5 +56,5 @@ def _hours(text: str | None, name: str) -> timedelta | None:
     except ValueError:
         number = 0.0
     if not 0 < number <= _YEAR:
-        raise AuditError(f"{name} is {text!r}; it must be a number of hours greater than 0, at most {_YEAR}")
+        raise AuditError(f"{name} is {text[:40]!r}; it must be a number of hours above 0 and at most {_YEAR}")
     return timedelta(hours=number)

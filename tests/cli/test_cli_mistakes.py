@@ -103,6 +103,13 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["report", "--db", "."], "is a folder"),
         (["report", "--answers", "mine"], "argument --answers: invalid choice: 'mine'"),
         (["app", "--db", "absent.db"], "there is no database absent.db"),
+        (
+            ["app", "--idle-hours", "0"],
+            "--idle-hours (AUDIT_IDLE_HOURS) is '0.0'; it must be a number of hours above 0",
+        ),
+        (["app", "--login-hours", "nan"], "--login-hours (AUDIT_LOGIN_HOURS) is 'nan'"),
+        (["app", "--login-hours", "1e9"], "and at most 8784"),
+        (["app", "--login-hours", "a week"], "'a week' is not a number"),
         (["user", "list", "--db", "absent.db"], "there is no database absent.db"),
         (["user", "add", "mia", "--db", "absent.db"], "there is no database absent.db"),
         (["user"], "the following arguments are required: add|list|disable|enable|password"),
