@@ -14,7 +14,9 @@ from audit.ui.provider import claims_of_session
 
 _WHOSE = "state-belongs-to"
 """The id of the account that this session's state belongs to."""
-_KEPT = ("language",)
+_ENDED = "login-ended"
+"""Set when a login has ended while its page is still on the screen."""
+_KEPT = ("language", _ENDED)
 
 
 def cookie_token() -> str | None:
@@ -40,6 +42,8 @@ def current(engine: Engine) -> Account | None:
         forget()
     if account is not None:
         st.session_state[_WHOSE] = account.id
+    elif whose is not None:
+        st.session_state[_ENDED] = True
     return account
 
 
@@ -68,6 +72,8 @@ def allowed(engine: Engine, *roles: str) -> Account:
     Every page begins with this: that a page is not in somebody's menu does not keep them from it.
     """
     account = current(engine)
+    if account is None and st.session_state.pop(_ENDED, False):
+        st.rerun()  # of the whole page, also from a fragment: the menu and the name on it go, too
     if account is None or account.role not in roles:
         st.error(t("app.not_allowed" if account else "app.logged_out"))
         if account is None:
@@ -104,7 +110,7 @@ def leave_provider(engine: Engine) -> None:
 
 
 def forget() -> None:
-    """Forget everything but the language."""
+    """Forget everything that somebody did here."""
     for key in list(st.session_state):
         if key not in _KEPT:
             del st.session_state[key]

@@ -51,9 +51,12 @@ def test_the_session_keeps_no_password_and_ends_with_the_login(prepared: Prepare
     press(app, "positive")
     assert "account_id" not in app.session_state
     assert text_in("en", "app.logged_out") in said(app)
-    assert not rows(prepared, tables.Judgement)
-    app.run()
     assert text_in("en", "welcome.what") in said(app)
+    assert 'class="audit-who"' not in blocks(app)
+    assert not rows(prepared, tables.Judgement)
+    app.segmented_control[0].set_value("zh").run()
+    assert not app.exception
+    assert text_in("zh", "app.logged_out") in said(app)
     assert "/login" in blocks(app)
 
 

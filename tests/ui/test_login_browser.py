@@ -107,6 +107,9 @@ def test_an_expired_login_stores_nothing(served: tuple[str, Prepared], window: W
     before = judgements(made)
     judge_in_vain(window)
     assert judgements(made) == before
+    assert not window.all(".audit-who")
+    next(one for one in window.all("button") if one.text == "中文").click()
+    window.see(text_in("zh", "app.logged_out"))
     window.driver.refresh()
     _until(lambda: at_log_in(window))
 
