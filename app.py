@@ -1,5 +1,15 @@
-"""`streamlit run app.py`, or `audit app`: starts the annotation app."""
+"""`streamlit run app.py`, or `audit app`: serves the annotation app.
+
+Streamlit imports this file once to find `app`, the server with its routes, and runs it as a script for every page.
+"""
+
+import streamlit as st
 
 from audit.ui import start
 
-start()
+if __name__ == "__main__":
+    start()
+else:
+    from audit.ui.server import middleware, routes
+
+    app = st.App(__file__, routes=routes(), middleware=middleware())

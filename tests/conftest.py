@@ -15,6 +15,21 @@ from audit.tasks import Input
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
+
+@pytest.fixture(scope="session", autouse=True)
+def _light_hashes() -> Iterator[None]:
+    """Argon2id with the least work there is: hundreds of accounts are made here, each with 64 MiB otherwise."""
+    from pwdlib import PasswordHash
+    from pwdlib.hashers.argon2 import Argon2Hasher
+
+    from audit.annotation import passwords
+
+    light = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "_hasher", lambda: light)
+        yield
+
+
 LABELS = ("positive", "neutral", "negative")
 
 OWN = """

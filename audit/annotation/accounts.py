@@ -1,15 +1,18 @@
 """Accounts and roles. Every write elsewhere asks `require` again, in its own transaction."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, select
 
+from audit.annotation.passwords import hashed, matches
 from audit.errors import AuditError, NotAllowed
 from audit.store import insert_new, table_of, tables
 
 ROLES = ("annotator", "adjudicator", "manager")
 GOLD = "gold"
-_SHORTEST = 8
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
 @dataclass(frozen=True)
@@ -21,23 +24,31 @@ class Account:
     role: str
 
 
-def add_account(engine: Engine, name: str, role: str, password: str, *, by: int | None = None) -> Account:
+def add_account(
+    engine: Engine,
+    name: str,
+    role: str,
+    password: str | None,
+    *,
+    languages: Sequence[str] = (),
+    by: int | None = None,
+) -> Account:
     """A new account, made by a manager (`by`, an account id) or by whoever has the database itself (None).
 
-    Raises AuditError for a taken or empty name, an unknown role or a short password; NotAllowed for another role.
+    Without a password the account logs in through an identity provider only. `languages` are codes of the languages
+    that it reads; none: all. Raises AuditError for a taken or bad name, an unknown role, a bad language or password;
+    NotAllowed for another role.
     """
     name = name.strip()
     if not name or name == GOLD or len(name) > 80 or not name.isprintable():
         raise AuditError(f"account name {name!r}: must be 1 to 80 printable characters and not {GOLD!r}")
     if role not in ROLES:
         raise AuditError(f"role {role!r} is not one of {', '.join(ROLES)}")
-    if len(password) < _SHORTEST:
-        raise AuditError(f"the password has {len(password)} characters, at least {_SHORTEST} are needed")
     row = {
         "name": name,
         "role": role,
-        "password": _hasher().hash(password),
-        "languages": "",
+        "password": None if password is None else hashed(password),
+        "languages": _joined(languages),
         "disabled": False,
         "created_at": tables.now(),
     }
@@ -55,12 +66,12 @@ def add_account(engine: Engine, name: str, role: str, password: str, *, by: int 
 def log_in(engine: Engine, name: str, password: str) -> Account:
     """The account of this name and password. Raises NotAllowed with one message for every reason."""
     table = table_of(tables.Annotator)
+    # No account has a name that cannot be printed, and PostgreSQL refuses a NUL byte in a question.
+    asked = name.strip() if name.strip().isprintable() else ""
     with engine.connect() as connection:
-        row = connection.execute(select(table).where(table.c.name == name.strip())).mappings().first()
-    stored = row["password"] if row else None
-    # A hash is checked in every case, so that the time taken does not tell which names exist.
-    right = _hasher().verify(password, stored or _decoy())
-    if row is None or stored is None or not right or row["disabled"]:
+        row = connection.execute(select(table).where(table.c.name == asked)).mappings().first()
+    right = matches(password, row["password"] if row else None)
+    if row is None or not right or row["disabled"] or row["role"] not in ROLES:
         raise NotAllowed("name or password is wrong, or the account is disabled")
     return Account(int(row["id"]), row["name"], row["role"])
 
@@ -92,16 +103,8 @@ def gold_id(connection: Connection) -> int:
     return int(connection.execute(select(table.c.id).where(table.c.name == GOLD)).scalar_one())
 
 
-def _hasher():
-    from pwdlib import PasswordHash
-
-    return PasswordHash.recommended()
-
-
-_DECOY: list[str] = []
-
-
-def _decoy() -> str:
-    if not _DECOY:
-        _DECOY.append(_hasher().hash("nobody's password"))
-    return _DECOY[0]
+def _joined(languages: Sequence[str]) -> str:
+    for code in languages:
+        if not _LANGUAGE.fullmatch(code):
+            raise AuditError(f"language {code!r} is no code such as en, zh or pt-BR")
+    return ",".join(dict.fromkeys(languages))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.accounts import gold_id
+from audit.annotation.accounts import gold_id, require
 from audit.annotation.answers import settle
 from audit.store import insert_new, pieces, table_of, tables
 
@@ -23,9 +23,14 @@ class Gilded:
     """Questions whose text has different gold labels in different rows: gold says nothing about them."""
 
 
-def answer_with_gold(engine: Engine) -> Gilded:
-    """Answer every question about an input that is a source with a gold label. Repeating it adds nothing."""
+def answer_with_gold(engine: Engine, *, by: int | None = None) -> Gilded:
+    """Answer every question about an input that is a source with a gold label. Repeating it adds nothing.
+
+    Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None).
+    """
     with engine.begin() as connection:
+        if by is not None:
+            require(connection, by, "manager")
         labels = _labels(connection)
         asked = _asked(connection, list(labels))
         annotator = gold_id(connection)

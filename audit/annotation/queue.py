@@ -142,7 +142,7 @@ def _group(connection: Connection, group_id: int) -> ShownGroup:
 
 
 def queue_of(engine: Engine, account_id: int) -> Queue:
-    """Counts for the progress line."""
+    """Counts for the progress line. Raises NotAllowed for an account that may not judge."""
     question, judgement = table_of(tables.Question), table_of(tables.Judgement)
     later = judgement.alias("later")
     midnight = tables.now().replace(hour=0, minute=0, second=0, microsecond=0)
@@ -152,6 +152,7 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
         .where(judgement.c.annotator_id == account_id, judgement.c.answer != WITHDRAWN, later.c.id.is_(None))
     )
     with engine.connect() as connection:
+        require(connection, account_id, *ROLES)
         left = select(func.count()).select_from(question).where(_open_for(account_id), _votes() < question.c.annotators)
         return Queue(
             mine_today=connection.execute(mine.where(judgement.c.decided_at >= midnight)).scalar() or 0,

@@ -8,7 +8,7 @@ from typing import Literal
 import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.accounts import ROLES
+from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import UNSURE, WITHDRAWN
 from audit.annotation.questions import labels_of
 from audit.errors import AuditError, BadFile
@@ -125,12 +125,13 @@ def need_numbers(rated: Rated, path: str | Path, level: str) -> None:
     refuse_bad_rows(path, bad, len(rated.frame))
 
 
-def stored_ratings(engine: Engine, task: str | None = None, kind: Kind = "input") -> Rated:
+def stored_ratings(engine: Engine, task: str | None = None, kind: Kind = "input", *, by: int | None = None) -> Rated:
     """People's judgements that count: first pass, not superseded, not withdrawn; `item` is the question's id.
 
     Questions are of one `kind`, about inputs or about groups: their labels have nothing in common. "Unsure" is no
-    label: such judgements are left out, and a note says how many. Gold is not a person. Raises AuditError where nobody
-    has judged anything, and where there are several tasks and none was chosen.
+    label: such judgements are left out, and a note says how many. Gold is not a person. They name who gave them: for a
+    manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None). Raises AuditError
+    where nobody has judged anything, and where there are several tasks and none was chosen.
     """
     from audit.tasks import get_task
 
@@ -155,6 +156,8 @@ def stored_ratings(engine: Engine, task: str | None = None, kind: Kind = "input"
     if task is not None:
         query = query.where(question.c.task == get_task(task).name)
     with engine.connect() as connection:
+        if by is not None:
+            require(connection, by, "manager")
         frame = pd.DataFrame(connection.execute(query).all(), columns=["task", *RATING])
     asked = sorted(frame["task"].unique())
     if not asked:

@@ -4,10 +4,11 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import add_database, say, whole
+from audit.cli.options import add_database, fraction, say, whole
 
 
 def add(commands: Any) -> None:
@@ -16,6 +17,13 @@ def add(commands: Any) -> None:
     add_database(parser)
     parser.add_argument("--port", type=whole, default=8501, metavar="P", help="where to listen (default: 8501)")
     parser.add_argument("--address", default="localhost", help="and at which address (default: localhost only)")
+    parser.add_argument(
+        "--idle-hours", type=fraction, metavar="H", help="log people out who do nothing for so long (default: 12)"
+    )
+    parser.add_argument(
+        "--login-hours", type=fraction, metavar="H", help="and everybody after so long (default: 168, a week)"
+    )
+    parser.add_argument("--https", action="store_true", help="people come by https: never send cookies without it")
     parser.set_defaults(run=run)
 
 
@@ -24,14 +32,27 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.annotation.accounts import list_accounts
     from audit.store import open_store
 
+    environment = login_settings(arguments)
     engine = open_store(arguments.db)
     if not list_accounts(engine):
         say(f"There are no accounts yet: make one with `audit user add NAME --role manager --db {arguments.db}`.")
     engine.dispose()
-    serve(arguments.db, arguments.port, arguments.address)
+    serve(arguments.db, arguments.port, arguments.address, environment)
 
 
-def serve(database: str, port: int, address: str = "localhost") -> None:
+def login_settings(arguments: argparse.Namespace) -> dict[str, str]:
+    """The options about logging in, as variables of the environment. Raises AuditError for a bad number of hours."""
+    from audit.ui import settings
+
+    given = {settings.IDLE: arguments.idle_hours, settings.LONGEST: arguments.login_hours}
+    found = {name: str(value) for name, value in given.items() if value is not None}
+    if arguments.https:
+        found[settings.HTTPS] = "1"
+    settings.limits({**os.environ, **found})
+    return found
+
+
+def serve(database: str, port: int, address: str = "localhost", environment: Mapping[str, str] | None = None) -> None:
     """Run Streamlit until it is stopped. Raises AuditError for a port that is no port or is taken."""
     from audit.ui.flags import arguments
 
@@ -39,7 +60,7 @@ def serve(database: str, port: int, address: str = "localhost") -> None:
     say(f"The app is at http://{address}:{port} (stop it with Ctrl-C).")
     command = [sys.executable, "-m", "streamlit", "run", str(script())]
     command += [*arguments(port), "--server.address", address]
-    subprocess.run(command, env={**os.environ, "AUDIT_DB": _absolute(database)}, check=False)
+    subprocess.run(command, env={**os.environ, **(environment or {}), "AUDIT_DB": _absolute(database)}, check=False)
 
 
 def check_port(port: int, address: str) -> None:

@@ -30,7 +30,8 @@ def open_store(where: str, create: bool = False) -> Engine:
     if is_file:
         _check_path(Path(name), create)
     try:
-        engine = create_engine(url, json_serializer=_dumps, pool_pre_ping=not is_file)
+        # Errors name the statement, never its values: hashes of passwords and texts stay out of logs.
+        engine = create_engine(url, json_serializer=_dumps, pool_pre_ping=not is_file, hide_parameters=True)
     except ModuleNotFoundError as missing:
         raise NotInstalled(
             f"the database driver {missing.name} is not installed; install it with `pip install 'audit[postgres]'`"
@@ -101,7 +102,7 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
         with engine.connect() as connection:
             found = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
         if found == 1:
-            found = _add_audits(engine)
+            found = _add_tables(engine)
         if found != tables.SCHEMA_VERSION:
             raise BadFile(f"{name} has tables of version {found}, this audit reads version {tables.SCHEMA_VERSION}")
         return
@@ -114,9 +115,9 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
         _mark(connection)
 
 
-def _add_audits(engine: Engine) -> int:
-    """From version 1 to 2: three tables more, and nothing that is there is touched. Doing it twice does no harm."""
-    new = [SQLModel.metadata.tables[name] for name in ("audit", "audit_draw", "spot_check")]
+def _add_tables(engine: Engine) -> int:
+    """From version 1 to 2: four tables more, and nothing that is there is touched. Doing it twice does no harm."""
+    new = [SQLModel.metadata.tables[name] for name in ("audit", "audit_draw", "spot_check", "login")]
     version = SQLModel.metadata.tables["schema_version"]
     with engine.begin() as connection:
         # A write first, so that of two processes that open the database at once one waits for the other.

@@ -238,6 +238,22 @@ class Annotator(SQLModel, table=True):
     created_at: datetime = _time()
 
 
+class Login(SQLModel, table=True):
+    """A browser in which somebody has logged in, until it expires or is ended. Not a part of the history."""
+
+    __table_args__ = (Index("ix_login_annotator", "annotator_id"),)
+    key: bytes = Field(sa_column=Column(LargeBinary(32), primary_key=True))
+    """SHA-256 of the token in the browser's cookie: whoever reads the database cannot log in with it."""
+    annotator_id: int = Field(foreign_key="annotator.id")
+    created_at: datetime = _time()
+    seen_at: datetime = _time()
+    """The last use, to the minute."""
+    expires_at: datetime = _time()
+    """Each use puts it off, up to a hard limit after `created_at`."""
+    ended_at: datetime | None = _time(nullable=True)
+    """When it was logged out, or its account disabled or given another password."""
+
+
 class Judgement(SQLModel, table=True):
     """One annotator's answer to one question in one pass. A changed answer is a new row that supersedes the old."""
 

@@ -1,40 +1,92 @@
 """Who may log in: for managers."""
 
+from collections.abc import Callable
+
 import streamlit as st
+from sqlalchemy import Engine
 
 from audit.annotation.accounts import ROLES as ALL_ROLES
-from audit.annotation.accounts import add_account, list_accounts
+from audit.annotation.accounts import Account, add_account
+from audit.annotation.keeping import Kept, disable_account, enable_account, kept_accounts, set_password
+from audit.annotation.passwords import LONGEST
 from audit.errors import AuditError
-from audit.ui import database, session
+from audit.ui import database, session, settings
 from audit.ui.language import t
 
 ROLES = ("manager",)
-_ADDED = "account-added"
+_DONE = "accounts-done"
+"""The key of the text that says what was done before this run."""
 
 
 def page() -> None:
-    """The list of accounts, and the form that adds one."""
+    """The list of accounts, the form that adds one, and what changes one."""
     engine = database.engine()
-    session.allowed(engine, *ROLES)
+    account = session.allowed(engine, *ROLES)
+    known = kept_accounts(engine, by=account.id)
     st.subheader(t("menu.accounts"))
-    st.dataframe(
-        [{t("accounts.name"): one.name, t("accounts.role"): t(f"role.{one.role}")} for one in list_accounts(engine)],
-        hide_index=True,
-    )
+    st.dataframe([_row(one) for one in known], hide_index=True)
+    if done := st.session_state.pop(_DONE, None):
+        st.success(t(f"accounts.{done}"), icon=":material/check:")
+    _adding(engine)
+    _changing(engine, known)
+
+
+def _row(one: Kept) -> dict[str, str]:
+    seen = f"{one.seen_at:%Y-%m-%d %H:%M} UTC" if one.seen_at else t("accounts.never")
+    return {
+        t("accounts.name"): one.name,
+        t("accounts.role"): t(f"role.{one.role}"),
+        t("accounts.state"): t("accounts.disabled" if one.disabled else "accounts.enabled"),
+        t("accounts.seen"): seen,
+        t("accounts.languages"): ", ".join(one.languages),
+    }
+
+
+def _adding(engine: Engine) -> None:
     st.subheader(t("accounts.add"))
-    if st.session_state.pop(_ADDED, False):
-        st.success(t("accounts.added"), icon=":material/check:")
+    by_provider = settings.provider() is not None
     with st.form("add-account"):
         name = st.text_input(t("accounts.name"), max_chars=80, autocomplete="off")
         role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=lambda one: t(f"role.{one}"))
-        password = st.text_input(t("accounts.password"), type="password", max_chars=200, autocomplete="new-password")
+        password = st.text_input(
+            t("accounts.password"), type="password", max_chars=LONGEST, autocomplete="new-password"
+        )
+        without = st.checkbox(t("accounts.no_password")) if by_provider else False
+        languages = st.text_input(t("accounts.which_languages"), max_chars=80, autocomplete="off")
         sent = st.form_submit_button(t("accounts.add"), type="primary")
     if sent:
-        try:
-            manager = session.allowed(engine, *ROLES)
-            add_account(engine, name, role, password, by=manager.id)
-        except AuditError as problem:
-            session.refused(problem)
-            return
-        st.session_state[_ADDED] = True
-        st.rerun()
+        codes = [code.strip() for code in languages.split(",") if code.strip()]
+        given = None if without else password
+        _do(engine, "added", lambda by: add_account(engine, name, role, given, languages=codes, by=by))
+
+
+def _changing(engine: Engine, known: list[Kept]) -> None:
+    st.subheader(t("accounts.change"))
+    by_id = {one.id: one for one in known}
+    chosen = by_id[
+        st.selectbox(t("accounts.name"), list(by_id), format_func=lambda id: by_id[id].name, key="change-who")
+    ]
+    name = chosen.name
+    with st.form(f"change-{chosen.id}", clear_on_submit=True):
+        password = st.text_input(
+            t("accounts.new_password"), type="password", max_chars=LONGEST, autocomplete="new-password"
+        )
+        sent = st.form_submit_button(t("accounts.set_password"))
+    if sent:
+        _do(engine, "password_set", lambda by: set_password(engine, name, password, by=by))
+    if chosen.disabled:
+        if st.button(t("accounts.enable"), key=f"enable-{chosen.id}"):
+            _do(engine, "was_enabled", lambda by: enable_account(engine, name, by=by))
+    elif st.button(t("accounts.disable"), key=f"disable-{chosen.id}"):
+        _do(engine, "was_disabled", lambda by: disable_account(engine, name, by=by))
+
+
+def _do(engine: Engine, done: str, change: Callable[[int], Account]) -> None:
+    """Make a change as the manager who is logged in now, and say so in the next run; or say why not."""
+    try:
+        change(session.allowed(engine, *ROLES).id)
+    except AuditError as problem:
+        session.refused(problem)
+        return
+    st.session_state[_DONE] = done
+    st.rerun()

@@ -116,6 +116,7 @@ def _progress(engine: Engine, account_id: int) -> None:
 def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> None:
     """A button was pressed. Whatever is not an answer to the question on the screen changes nothing."""
     try:
+        session.still(engine, account_id)
         _take(engine, account_id, question_id, answer)
     except AuditError as problem:
         st.session_state[_NOTE] = translated(str(problem))
@@ -136,6 +137,7 @@ def _take(engine: Engine, account_id: int, question_id: int, answer: str) -> Non
 
 def _undo(engine: Engine, account_id: int) -> None:
     try:
+        session.still(engine, account_id)
         if _too_soon():
             return
         question_id = undo(engine, account_id)

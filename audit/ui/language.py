@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from audit.resources import data_file
+from audit.ui.cookies import LANGUAGE
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 """Code -> name in the language itself. A new language is one file in data/ui, one guideline and one entry here."""
@@ -25,10 +26,11 @@ def texts(code: str) -> Mapping[str, str]:
 
 
 def language() -> str:
-    """The code of this session's language: the one chosen, or else Chinese for a Chinese browser, or else English."""
-    chosen = st.session_state.get(_STATE)
-    if chosen in LANGUAGES:
-        return str(chosen)
+    """The code of this session's language: the one chosen here or when logging in, or else Chinese for a Chinese
+    browser, or else English."""
+    for chosen in (st.session_state.get(_STATE), st.context.cookies.get(LANGUAGE)):
+        if chosen in LANGUAGES:
+            return str(chosen)
     return "zh" if str(st.context.locale or "").lower().startswith("zh") else "en"
 
 

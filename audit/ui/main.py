@@ -51,8 +51,19 @@ def _menu(engine: Engine, account: Account) -> None:
     with st.sidebar:
         st.html(f'<p class="audit-who">{html(account.name)}<br><small>{t(f"role.{account.role}")}</small></p>')
         language_switch()
-        st.button(t("app.log_out"), key="log-out", on_click=session.leave, icon=":material/logout:")
+        with st.container(key="log-out"):
+            _way_out(engine)
     try:
         chosen.run()
     except AuditError as problem:
         session.refused(problem)
+
+
+def _way_out(engine: Engine) -> None:
+    form = session.leaving_form()
+    if form is not None:
+        st.html(form)
+    else:
+        st.button(
+            t("app.log_out"), key="leave", on_click=session.leave_provider, args=(engine,), icon=":material/logout:"
+        )

@@ -38,17 +38,9 @@ def of_all(report: Report) -> None:
     if not found or not found["answers"]:
         return
     heading(t("audits.checks"))
-    error = {
-        name: percent(found[key]) for name, key in (("rate", "error"), ("low", "error_low"), ("high", "error_high"))
-    }
-    say(
-        t(
-            "audits.answers",
-            answers=found["answers"],
-            wrong=found["answers_wrong"],
-            **{name: percent(value) for name, value in error.items()},
-        )
-    )
+    ends = {name: percent(found[f"error_{name}"]) for name in ("low", "high")}
+    rate = percent(found["error"])
+    say(t("audits.answers", answers=found["answers"], wrong=found["answers_wrong"], rate=rate, **ends))
     if found["fs_checked"] is None:
         return
     st.caption(plain(t("audits.groups", groups=found["groups"], removed=found["removed"], added=found["added"])))

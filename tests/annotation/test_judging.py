@@ -58,7 +58,9 @@ def give(engine, account, *labels):
 
 def test_log_in_takes_the_password_and_nothing_else(engine, who):
     assert log_in(engine, " ann ", PASSWORD).role == "annotator"
-    for name, password in (("ann", "wrong password"), ("nobody", PASSWORD), ("ann", ""), ("gold", "")):
+    for name, password in (
+        ("ann", "wrong password"), ("nobody", PASSWORD), ("ann", ""), ("gold", ""), ("ann\0", PASSWORD), ("", PASSWORD),
+    ):  # fmt: skip
         with pytest.raises(NotAllowed, match="name or password is wrong"):
             log_in(engine, name, password)
     assert PASSWORD not in str(rows(engine, tables.Annotator))

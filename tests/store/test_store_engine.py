@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 from sqlalchemy import inspect, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from audit.errors import AuditError, BadFile
 from audit.store import open_store, tables
@@ -61,11 +62,11 @@ def test_another_version_of_the_tables_is_refused(tmp_path):
         open_store(where)
 
 
-def test_a_database_of_version_1_gains_the_tables_of_audits_and_keeps_what_it_has(tmp_path):
+def test_a_database_of_version_1_gains_the_new_tables_and_keeps_what_it_has(tmp_path):
     where = str(tmp_path / "a.db")
     engine = open_store(where, create=True)
     with engine.begin() as connection:
-        for name in ("audit", "audit_draw", "spot_check"):
+        for name in ("audit", "audit_draw", "spot_check", "login"):
             connection.execute(text(f"DROP TABLE {name}"))
         connection.execute(text("UPDATE schema_version SET version = 1"))
         connection.execute(text("INSERT INTO relation (task, name, version, params) VALUES ('t', 'MR1', '1', '{}')"))
@@ -76,6 +77,7 @@ def test_a_database_of_version_1_gains_the_tables_of_audits_and_keeps_what_it_ha
             assert connection.execute(text("SELECT version FROM schema_version")).scalars().all() == [2]
             assert connection.execute(text("SELECT name FROM relation")).scalars().all() == ["MR1"]
             assert connection.execute(text("SELECT count(*) FROM audit")).scalar() == 0
+            assert connection.execute(text("SELECT count(*) FROM login")).scalar() == 0
         engine.dispose()
 
 
@@ -156,3 +158,11 @@ def test_sqlite_keeps_what_is_committed_and_waits_for_others(tmp_path):
         assert read == {"journal_mode": "wal", "foreign_keys": 1}
         assert connection.execute(text("PRAGMA busy_timeout")).scalar() >= 5_000
         assert connection.execute(text("PRAGMA synchronous")).scalar() == 2
+
+
+def test_errors_name_no_values(tmp_path):
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    with pytest.raises(SQLAlchemyError) as caught, engine.begin() as connection:
+        connection.execute(text("INSERT INTO nowhere VALUES (:value)"), {"value": "a secret"})
+    assert "nowhere" in str(caught.value)
+    assert "a secret" not in str(caught.value)

@@ -1,14 +1,19 @@
 """A small real database (twelve sentences, two systems, two relations), and driving the app on it."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import streamlit as st
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
+from audit.annotation import accounts
 from audit.annotation.accounts import Account, add_account
+from audit.annotation.logins import cookie_key, open_login
 from audit.corpora.base import Row, Unit
+from audit.errors import NotAllowed
 from audit.false_satisfaction.questions import refresh
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
@@ -16,6 +21,7 @@ from audit.runner.run import run
 from audit.sampling.draw import Size, draw
 from audit.store import open_store
 from audit.tasks import Input
+from audit.ui import database
 
 APP = Path(__file__).parents[2] / "app.py"
 PASSWORD = "a long password"
@@ -83,8 +89,21 @@ def prepare(path: Path) -> Prepared:
     return Prepared(engine, path, **accounts)
 
 
+def cookie_of_session() -> str | None:
+    """AppTest has no browser and so no cookies: `account_id` in its session stands for the cookie of a login.
+
+    Takes the place of `audit.ui.session.cookie_token` (see conftest.py); the login itself is a real one.
+    """
+    id = st.session_state.get("account_id")
+    if id is None:
+        return None
+    with suppress(NotAllowed):  # it was opened before, or its account is disabled
+        open_login(database.engine(), id, cookie_key(f"browser of {id}"))
+    return f"browser of {id}"
+
+
 def open_app(account: Account | None = None, language: str | None = None) -> AppTest:
-    """The app, as somebody who is logged in sees it, or the log-in page."""
+    """The app, as somebody who is logged in sees it, or as a stranger does."""
     app = AppTest.from_file(str(APP), default_timeout=20)
     if account:
         app.session_state["account_id"] = account.id
@@ -94,10 +113,9 @@ def open_app(account: Account | None = None, language: str | None = None) -> App
 
 
 def log_in(app: AppTest, name: str, password: str = PASSWORD) -> AppTest:
-    """Fill in the log-in page and send it."""
-    app.text_input[0].set_value(name)
-    app.text_input[1].set_value(password)
-    return app.button[0].click().run()
+    """Log in as the page at /login does, and come back. Raises NotAllowed for a wrong password."""
+    app.session_state["account_id"] = accounts.log_in(database.engine(), name, password).id
+    return app.run()
 
 
 def go(app: AppTest, name: str) -> AppTest:

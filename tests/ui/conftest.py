@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from app_driver import Prepared, prepare
+from app_driver import Prepared, cookie_of_session, prepare
 
 from audit.store import open_store
+from audit.ui import session
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +28,9 @@ def prepared(original: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     shutil.copy(original.path, path)
     monkeypatch.setenv("AUDIT_DB", str(path))
     return replace(original, engine=open_store(str(path)), path=path)
+
+
+@pytest.fixture(autouse=True)
+def _cookies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands for the browser's cookie in AppTest."""
+    monkeypatch.setattr(session, "cookie_token", cookie_of_session)

@@ -8,9 +8,11 @@ from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation.judging import judge
+from audit.annotation.logins import cookie_key, end_logins, open_login
 from audit.annotation.queue import next_question
 from audit.store import table_of, tables
 from audit.ui import annotate, session
+from audit.ui.language import text_in
 
 
 @pytest.fixture(autouse=True)
@@ -33,23 +35,6 @@ def press(app: AppTest, answer: str) -> int:
     return question
 
 
-def test_a_wrong_password_is_refused_and_repeated_ones_wait(
-    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = log_in(open_app(), "ann", "something else")
-    assert "Name or password is wrong, or the account is disabled" in said(app)
-    assert "account_id" not in app.session_state
-    for _ in range(session.FREE_FAILURES):
-        log_in(app, "ann", "wrong again")
-    log_in(app, "ann")
-    assert "Too many wrong passwords" in said(app)
-    assert "account_id" not in app.session_state
-    later = session.time.monotonic() + 5
-    monkeypatch.setattr(session.time, "monotonic", lambda: later)
-    log_in(app, "ann")
-    assert app.session_state["account_id"] == prepared.ann.id
-
-
 def test_no_database_is_said_and_not_raised(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_DB", str(tmp_path / "absent.db"))
     app = open_app()
@@ -58,12 +43,35 @@ def test_no_database_is_said_and_not_raised(tmp_path, monkeypatch: pytest.Monkey
     assert not (tmp_path / "absent.db").exists()
 
 
-def test_the_session_keeps_the_id_and_logging_out_forgets_it(prepared: Prepared) -> None:
+def test_the_session_keeps_no_password_and_ends_with_the_login(prepared: Prepared) -> None:
     app = log_in(open_app(), "ann")
     assert PASSWORD not in str(app.session_state)
-    app.button(key="log-out").click().run()
+    with prepared.engine.begin() as connection:
+        end_logins(connection, prepared.ann.id)
+    press(app, "positive")
     assert "account_id" not in app.session_state
-    assert len(app.text_input) == 2
+    assert text_in("en", "app.logged_out") in said(app)
+    assert text_in("en", "welcome.what") in said(app)
+    assert 'class="audit-who"' not in blocks(app)
+    assert not rows(prepared, tables.Judgement)
+    app.segmented_control[0].set_value("zh").run()
+    assert not app.exception
+    assert text_in("zh", "app.logged_out") in said(app)
+    assert "/login" in blocks(app)
+
+
+def test_a_session_that_somebody_else_comes_back_to_begins_anew(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app(prepared.ann)
+    app.text_input[0].set_value("what ann wrote").run()
+    app.session_state["of ann"] = "what ann wrote"
+    open_login(prepared.engine, prepared.ben.id, cookie_key("of ben's browser"))
+    monkeypatch.setattr(session, "cookie_token", lambda: "of ben's browser")
+    app.run()
+    assert '<p class="audit-who">ben<' in blocks(app)
+    assert "of ann" not in app.session_state
+    assert app.text_input[0].value == ""
 
 
 def test_a_disabled_account_is_out_at_the_next_click(prepared: Prepared) -> None:

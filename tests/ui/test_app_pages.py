@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from audit.annotation.accounts import list_accounts, log_in
 from audit.annotation.judging import judge
+from audit.annotation.logins import end_logins
 from audit.annotation.queue import next_question
 from audit.false_satisfaction.questions import refresh_around
 from audit.store import table_of, tables
@@ -74,7 +75,7 @@ def test_every_page_in_every_language(prepared: Prepared, name: str, language: s
     app = go(open_app(prepared.boss, language), name)
     assert not app.exception
     assert not app.error
-    assert app.button(key="log-out").label == text_in(language, "app.log_out")
+    assert text_in(language, "app.log_out") in blocks(app)
 
 
 @pytest.mark.parametrize(("name", "home"), [("ann", "annotate"), ("judge", "adjudicate"), ("boss", "results")])
@@ -93,7 +94,10 @@ def test_the_language_is_switched_and_stays(prepared: Prepared) -> None:
     assert text_in("zh", "label.positive") in [one.label for one in app.button]
     app.run()
     assert text_in("zh", "task.sentiment.question") in blocks(app)
-    app.button(key="log-out").click().run()
+    assert '<input type="hidden" name="lang" value="zh">' in blocks(app)
+    with prepared.engine.begin() as connection:
+        end_logins(connection, prepared.ann.id)
+    app.run()
     assert text_in("zh", "welcome.what") in said(app)
 
 
@@ -162,3 +166,21 @@ def test_a_manager_adds_an_account(prepared: Prepared) -> None:
     with prepared.engine.connect() as connection:
         stored = connection.execute(select(table_of(tables.Annotator).c.password)).scalars().all()
     assert all(str(one).startswith("$argon2id$") for one in stored)
+
+
+def test_a_manager_disables_enables_and_gives_a_password(prepared: Prepared) -> None:
+    ann = open_app(prepared.ann)
+    app = go(open_app(prepared.boss), "accounts")
+    app.selectbox(key="change-who").set_value(prepared.ann.id).run()
+    app.button(key=f"disable-{prepared.ann.id}").click().run()
+    assert text_in("en", "accounts.was_disabled") in said(app)
+    assert text_in("en", "welcome.what") in said(ann.run())
+    app.button(key=f"enable-{prepared.ann.id}").click().run()
+    app.text_input[-1].set_value("another password")
+    next(one for one in app.button if one.label == text_in("en", "accounts.set_password")).click().run()
+    assert text_in("en", "accounts.password_set") in said(app)
+    assert log_in(prepared.engine, "ann", "another password") == prepared.ann
+    app.selectbox(key="change-who").set_value(prepared.boss.id).run()
+    app.button(key=f"disable-{prepared.boss.id}").click().run()
+    assert "is the last manager" in said(app).replace("\\", "")
+    assert not app.exception

@@ -1,0 +1,130 @@
+"""Keeping accounts: who there is, other passwords, disabling. By managers, or by whoever has the database itself.
+
+People are never deleted here, since their judgements are history; a disabled account is out at once, in every browser.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, Engine, delete, func, select
+
+from audit.annotation.accounts import ROLES, Account, require
+from audit.annotation.logins import end_logins
+from audit.annotation.passwords import hashed
+from audit.errors import AuditError
+from audit.store import table_of, tables
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An account as its keepers see it."""
+
+    id: int
+    name: str
+    role: str
+    languages: tuple[str, ...]
+    """Codes of the languages it reads; none: all."""
+    disabled: bool
+    has_password: bool
+    """Without one it logs in through an identity provider only."""
+    seen_at: datetime | None
+    """The last use of the app, in UTC to the minute; None: never."""
+
+
+def kept_accounts(engine: Engine, *, by: int | None = None) -> list[Kept]:
+    """Every account of a person, the disabled ones too, by name. Raises NotAllowed where `by` is no manager."""
+    annotator, login = table_of(tables.Annotator), table_of(tables.Login)
+    query = (
+        select(annotator, func.max(login.c.seen_at).label("seen_at"))
+        .outerjoin(login, login.c.annotator_id == annotator.c.id)
+        .where(annotator.c.role.in_(ROLES))
+        .group_by(annotator.c.id)
+        .order_by(annotator.c.name)
+    )
+    with engine.connect() as connection:
+        _by_a_manager(connection, by)
+        return [
+            Kept(
+                int(row["id"]),
+                row["name"],
+                row["role"],
+                tuple(row["languages"].split(",")) if row["languages"] else (),
+                bool(row["disabled"]),
+                row["password"] is not None,
+                _utc(row["seen_at"]),
+            )
+            for row in connection.execute(query).mappings()
+        ]
+
+
+def set_password(engine: Engine, name: str, password: str, *, by: int | None = None) -> Account:
+    """Give an account another password, which logs it out everywhere. Raises AuditError or NotAllowed."""
+    new = hashed(password)
+    table = table_of(tables.Annotator)
+    with engine.begin() as connection:
+        _lock(connection)
+        _by_a_manager(connection, by)
+        account = _named(connection, name)
+        connection.execute(table.update().where(table.c.id == account.id).values(password=new))
+        end_logins(connection, account.id)
+    return account
+
+
+def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:
+    """Keep an account out from now on: its logins end, and the question it was shown is free for others.
+
+    Raises AuditError for an unknown name and for the last manager that is not disabled; NotAllowed for another role.
+    """
+    table, lease = table_of(tables.Annotator), table_of(tables.Lease)
+    with engine.begin() as connection:
+        _lock(connection)
+        _by_a_manager(connection, by)
+        account = _named(connection, name)
+        others = select(table.c.id).where(
+            table.c.role == "manager", table.c.disabled.is_(False), table.c.id != account.id
+        )
+        if account.role == "manager" and connection.execute(others).first() is None:
+            raise AuditError(f"{account.name!r} is the last manager; make or enable another one first")
+        connection.execute(table.update().where(table.c.id == account.id).values(disabled=True))
+        connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
+        end_logins(connection, account.id)
+    return account
+
+
+def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:
+    """Let a disabled account log in again. Raises AuditError for an unknown name; NotAllowed for another role."""
+    table = table_of(tables.Annotator)
+    with engine.begin() as connection:
+        _lock(connection)
+        _by_a_manager(connection, by)
+        account = _named(connection, name)
+        connection.execute(table.update().where(table.c.id == account.id).values(disabled=False))
+    return account
+
+
+def _by_a_manager(connection: Connection, by: int | None) -> None:
+    if by is not None:
+        require(connection, by, "manager")
+
+
+def _lock(connection: Connection) -> None:
+    """One keeper at a time: of two managers who disable each other at once, the second finds itself the last.
+
+    A write that changes nothing takes the lock on SQLite and on PostgreSQL.
+    """
+    table = table_of(tables.Annotator)
+    connection.execute(table.update().where(table.c.role == "manager").values(disabled=table.c.disabled))
+
+
+def _named(connection: Connection, name: str) -> Account:
+    table = table_of(tables.Annotator)
+    query = select(table.c.id, table.c.name, table.c.role).where(table.c.name == name, table.c.role.in_(ROLES))
+    row = connection.execute(query).first()
+    if row is None:
+        raise AuditError(f"there is no account {name!r}; see `audit user list`")
+    return Account(int(row[0]), row[1], row[2])
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    """SQLite gives times back without their zone, which is always UTC."""
+    return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)

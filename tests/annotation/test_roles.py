@@ -1,0 +1,117 @@
+"""Every function of the room `annotation` that takes an engine asks for the role itself.
+
+The functions are found, not listed: one that is added later is tried with a disabled account and as an annotator too.
+Functions that take a connection are parts of a transaction in which another one has asked.
+"""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import audit.annotation
+from audit.annotation import accounts, identity, keeping, logins, ratings
+from audit.annotation.accounts import Account, add_account
+from audit.annotation.judging import judge, undo
+from audit.annotation.queue import next_question, queue_of
+from audit.errors import NotAllowed, Refused
+from audit.store import open_store
+
+FOR_ANNOTATORS = {"next_question", "queue_of", "judge", "undo"}
+"""What an annotator's account may call, for its own work; a function that is not here must refuse it."""
+WITHOUT_ACCOUNT = {
+    accounts.log_in: "it is how an account comes in, by its password",
+    accounts.list_accounts: "names and roles, for the command line",
+    identity.account_of_identity: "it is how an account comes in, by its provider",
+    logins.open_login: "refuses disabled accounts; called when somebody has proved who they are",
+    logins.account_of: "it is how the app asks who is there",
+    logins.end_login: "needs the key of the login itself",
+    ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",
+}
+PASSWORD = "long enough"
+
+
+def functions() -> Iterator[Callable[..., Any]]:
+    """Public functions of the room whose first parameter is an engine."""
+    for module in pkgutil.iter_modules(audit.annotation.__path__):
+        loaded = importlib.import_module(f"audit.annotation.{module.name}")
+        for name, one in vars(loaded).items():
+            if inspect.isfunction(one) and one.__module__ == loaded.__name__ and not name.startswith("_"):
+                parameters = list(inspect.signature(one).parameters)
+                if parameters and parameters[0] == "engine":
+                    yield one
+
+
+FOUND = [one for one in functions() if one not in WITHOUT_ACCOUNT]
+
+
+def account_parameter(one: Callable[..., Any]) -> str | None:
+    return next((name for name in ("account_id", "by") if name in inspect.signature(one).parameters), None)
+
+
+def call(one: Callable[..., Any], engine: Any, account_id: int) -> Any:
+    """Call a function with this account and something for every other parameter that it needs."""
+    given: dict[str, Any] = {}
+    for name, parameter in list(inspect.signature(one).parameters.items())[1:]:
+        if name == account_parameter(one):
+            given[name] = account_id
+        elif parameter.default is inspect.Parameter.empty:
+            given[name] = {"name": "ben", "role": "manager", "password": PASSWORD, "answer": "positive"}.get(
+                name, 1 if parameter.annotation in (int, "int") else ["positive"] if name == "allowed" else "x"
+            )
+    return one(engine, **given)
+
+
+@pytest.fixture
+def world(tmp_path) -> tuple[Any, dict[str, Account]]:
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    roles = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager", "gone": "manager"}
+    people = {name: add_account(engine, name, role, PASSWORD) for name, role in roles.items()}
+    keeping.disable_account(engine, "gone")
+    return engine, people
+
+
+def test_the_walk_finds_what_there_is() -> None:
+    names = {one.__name__ for one in FOUND}
+    assert {"judge", "undo", "disputed", "adjudicate", "progress", "stored_ratings", "answer_with_gold"} <= names
+    assert {"add_account", "set_password", "disable_account", "enable_account", "kept_accounts"} <= names
+    assert names >= FOR_ANNOTATORS
+
+
+@pytest.mark.parametrize("one", FOUND, ids=lambda one: one.__name__)
+def test_every_function_says_for_which_account(one: Callable[..., Any]) -> None:
+    assert account_parameter(one), f"{one.__name__} takes an engine but no account; see WITHOUT_ACCOUNT of this test"
+
+
+@pytest.mark.parametrize("one", FOUND, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("who", ["gone", "nobody"])
+def test_a_disabled_account_and_one_that_is_none_change_and_see_nothing(world, content, one, who) -> None:
+    engine, people = world
+    id = people[who].id if who in people else 999
+    before = content(engine)
+    with pytest.raises(NotAllowed, match="does not exist or is disabled"):
+        call(one, engine, id)
+    assert content(engine) == before
+
+
+@pytest.mark.parametrize(
+    "one", [one for one in FOUND if one.__name__ not in FOR_ANNOTATORS], ids=lambda one: one.__name__
+)
+def test_an_annotator_changes_and_sees_nothing_of_others(world, content, one) -> None:
+    engine, people = world
+    before = content(engine)
+    with pytest.raises(NotAllowed, match="ann has the role annotator"):
+        call(one, engine, people["ann"].id)
+    assert content(engine) == before
+
+
+def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
+    engine, people = world
+    assert next_question(engine, people["ann"].id) is None
+    assert queue_of(engine, people["ann"].id).mine == 0
+    assert undo(engine, people["ann"].id) is None
+    with pytest.raises(Refused):  # there is no such question
+        judge(engine, people["ann"].id, 1, "positive")

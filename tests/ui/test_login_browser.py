@@ -1,0 +1,134 @@
+"""Logging in and out in a real Chromium: reload, back, two tabs, an expired login, a forged form."""
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from app_driver import Prepared, prepare
+from app_server import app_server
+from sqlalchemy import select
+from test_app_browser import Window, _until
+
+from audit.store import table_of, tables
+from audit.ui.language import text_in
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
+    folder = tmp_path_factory.mktemp("login")
+    made = prepare(folder / "audit.db")
+    with app_server(str(made.path), folder / "log.txt") as address:
+        yield address, made
+
+
+@pytest.fixture
+def window(served: tuple[str, Prepared], tmp_path: Path) -> Iterator[Window]:
+    opened = Window(served[0], tmp_path / "profile")
+    yield opened
+    opened.driver.quit()
+
+
+def click_log_out(window: Window) -> None:
+    _until(lambda: window.all(".st-key-log-out button"))[0].click()
+    _until(lambda: window.all("input[name=password]"))
+
+
+def at_log_in(window: Window) -> bool:
+    return bool(window.all("input[name=password]")) and "/login" in window.driver.current_url
+
+
+def judge_in_vain(window: Window) -> None:
+    """Press the key of an answer until the page says that nobody is logged in."""
+
+    def refused() -> bool:
+        window.all("body")[0].send_keys("1")
+        time.sleep(0.3)
+        return text_in("en", "app.logged_out") in window.text()
+
+    _until(refused)
+
+
+def judgements(made: Prepared) -> int:
+    with made.engine.connect() as connection:
+        return len(connection.execute(select(table_of(tables.Judgement).c.id)).all())
+
+
+def test_a_reload_stays_in_and_the_page_asked_for_comes(served: tuple[str, Prepared], window: Window) -> None:
+    window.driver.get(f"{served[0]}/accounts")
+    assert at_log_in(window)
+    window.log_in("boss")
+    window.see(text_in("en", "accounts.add"))
+    assert window.driver.current_url == f"{served[0]}/accounts"
+    window.driver.refresh()
+    window.see(text_in("en", "accounts.change"))
+    assert "audit_login" not in str(window.script("return document.cookie"))
+    assert [one["httpOnly"] for one in window.driver.get_cookies() if one["name"].startswith("audit_login")] == [True]
+
+
+def test_back_after_logging_out_shows_nothing(window: Window) -> None:
+    window.log_in("ann")
+    _until(window.question)
+    click_log_out(window)
+    window.driver.back()
+    _until(lambda: at_log_in(window))
+    assert not window.question()
+    window.driver.forward()
+    _until(lambda: at_log_in(window))
+
+
+def test_logging_out_in_one_tab_ends_the_other(served: tuple[str, Prepared], window: Window) -> None:
+    window.log_in("ann")
+    _until(window.question)
+    first = window.driver.current_window_handle
+    window.driver.switch_to.new_window("tab")
+    window.driver.get(served[0])
+    _until(window.question)
+    click_log_out(window)
+    before = judgements(served[1])
+    window.driver.switch_to.window(first)
+    judge_in_vain(window)
+    assert judgements(served[1]) == before
+    _until(lambda: window.all("a.audit-button"))[0].click()
+    _until(lambda: at_log_in(window))
+
+
+def test_an_expired_login_stores_nothing(served: tuple[str, Prepared], window: Window) -> None:
+    made = served[1]
+    window.log_in("ben")
+    _until(window.question)
+    login = table_of(tables.Login)
+    with made.engine.begin() as connection:
+        expired = login.update().where(login.c.annotator_id == made.ben.id)
+        connection.execute(expired.values(expires_at=tables.now() - timedelta(seconds=1)))
+    before = judgements(made)
+    judge_in_vain(window)
+    assert judgements(made) == before
+    assert not window.all(".audit-who")
+    next(one for one in window.all("button") if one.text == "中文").click()
+    window.see(text_in("zh", "app.logged_out"))
+    window.driver.refresh()
+    _until(lambda: at_log_in(window))
+
+
+def test_a_forged_form_and_html_in_the_name(window: Window) -> None:
+    window.script("document.querySelector('input[name=form]').value = 'forged'")
+    name, password = window.all("input")[:2]
+    name.send_keys("<img src=x onerror=document.title='hacked'>")
+    password.send_keys("a long password\n")
+    window.see(text_in("en", "welcome.old_form"))
+    assert window.driver.title == "Log in · audit"
+    assert window.script("return document.querySelectorAll('main img').length") == 0
+    assert window.script("return document.querySelector('input[name=name]').value").startswith("<img")
+
+
+def test_the_language_of_the_log_in_page_goes_on(window: Window) -> None:
+    window.driver.find_element("link text", "中文").click()
+    window.see(text_in("zh", "welcome.what"))
+    window.log_in("judge")
+    window.see(text_in("zh", "menu.adjudicate"))
+    click_log_out(window)
+    window.see(text_in("zh", "welcome.what"))

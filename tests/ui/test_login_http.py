@@ -1,0 +1,361 @@
+"""Logging in and out over HTTP, and what is tried against it, on a real `audit app`."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+from app_server import app_server
+from sqlalchemy import Engine, select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.keeping import disable_account, enable_account, set_password
+from audit.annotation.logins import cookie_key, form_token, new_token, open_login
+from audit.store import open_store, table_of, tables
+from audit.ui.language import text_in
+
+PASSWORD = "correct horse, battery"
+PAGE = {"Accept": "text/html"}
+
+
+@dataclass
+class Served:
+    """A running app, its database and what it printed."""
+
+    address: str
+    engine: Engine
+    log: Path
+    people: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def port(self) -> int:
+        return int(urlsplit(self.address).port or 0)
+
+    def rows(self) -> list:
+        with self.engine.connect() as connection:
+            return list(connection.execute(select(table_of(tables.Login))).mappings())
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("http")
+    engine = open_store(str(folder / "audit.db"), create=True)
+    roles = {"ann": "annotator", "ben": "annotator", "cy": "annotator", "judge": "adjudicator", "boss": "manager"}
+    people = {name: add_account(engine, name, role, PASSWORD).id for name, role in roles.items()}
+    with app_server(str(folder / "audit.db"), folder / "log.txt") as address:
+        yield Served(address, engine, folder / "log.txt", people)
+
+
+class Browser(requests.Session):
+    """A browser without scripts: keeps cookies, and takes a form from the page that it was shown."""
+
+    def __init__(self, served: Served):
+        super().__init__()
+        self.served = served
+        self.trust_env = False
+        self.headers.update(PAGE)
+
+    def look(self, path: str) -> requests.Response:
+        return self.get(f"{self.served.address}{path}", allow_redirects=False)
+
+    def form(self, path: str = "/login") -> dict[str, str]:
+        return fields_of(self.look(path).text)
+
+    def submit(self, path: str, data: dict[str, str] | bytes, **headers: str) -> requests.Response:
+        return self.post(f"{self.served.address}{path}", data=data, headers=headers, allow_redirects=False)
+
+    def enter(self, name: str, password: str = PASSWORD, next: str = "") -> requests.Response:
+        form = self.form(f"/login?next={next}" if next else "/login")
+        return self.submit("/login", form | {"name": name, "password": password})
+
+    def be(self, name: str) -> None:
+        """Have a login of this account without the work of a password."""
+        token = new_token()
+        open_login(self.served.engine, self.served.people[name], cookie_key(token))
+        self.show(token)
+
+    def show(self, token: str) -> None:
+        """Have this token in the cookie, wherever it is from."""
+        self.cookies.set(f"audit_login_{self.served.port}", token, domain="127.0.0.1", path="/")
+
+    @property
+    def token(self) -> str | None:
+        return self.cookies.get(f"audit_login_{self.served.port}")
+
+
+def fields_of(page: str) -> dict[str, str]:
+    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page))
+
+
+@pytest.fixture
+def browser(served: Served) -> Browser:
+    return Browser(served)
+
+
+def test_pages_send_strangers_to_log_in_and_back(served: Served, browser: Browser) -> None:
+    for path, to in (("/", "/login"), ("/results", "/login?next=results"), ("/nonsense", "/login")):
+        sent = browser.look(path)
+        assert (sent.status_code, sent.headers["Location"]) == (303, to)
+    assert browser.enter("boss", next="results").headers["Location"] == "/results"
+    assert browser.look("/results").status_code == 200
+    assert browser.look("/login?next=accounts").headers["Location"] == "/accounts"
+
+
+def test_the_cookie_is_out_of_reach_and_its_token_is_not_in_the_database(served: Served, browser: Browser) -> None:
+    answer = browser.enter("ann")
+    cookie = next(one for one in answer.raw.headers.getlist("Set-Cookie") if "audit_login" in one)
+    assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
+    assert "Secure" not in cookie
+    assert "Max-Age" not in cookie
+    assert browser.token
+    assert len(browser.token) >= 43  # 256 bits in base64
+    stored = served.rows()[-1]
+    assert stored["key"] == cookie_key(browser.token)
+    assert stored["annotator_id"] == served.people["ann"]
+    with open(served.engine.url.database or "", "rb") as database:
+        content = database.read()
+    assert browser.token.encode() not in content
+    assert PASSWORD.encode() not in content
+    assert browser.token not in served.log.read_text(encoding="utf-8")
+    assert PASSWORD not in served.log.read_text(encoding="utf-8")
+
+
+def test_behind_a_tls_proxy_cookies_are_for_https_only(served: Served, browser: Browser) -> None:
+    browser.headers["X-Forwarded-Proto"] = "https"
+    answer = browser.look("/login")
+    assert "Secure" in answer.headers["Set-Cookie"]
+
+
+@pytest.mark.parametrize(
+    "next",
+    ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:1", "results/../..", "%0d%0a", "a b"],
+)
+def test_there_is_no_open_redirect(browser: Browser, next: str) -> None:
+    assert browser.form("/login?next=" + next)["next"] == ""
+    browser.be("ben")
+    assert browser.look("/login?next=" + next).headers["Location"] == "/"
+
+
+def test_a_form_with_another_next_leads_to_the_first_page(browser: Browser) -> None:
+    form = browser.form() | {"next": "//evil.example", "name": "ben", "password": PASSWORD}
+    assert browser.submit("/login", form).headers["Location"] == "/"
+
+
+def test_a_wrong_password_and_an_unknown_name_are_told_alike(browser: Browser) -> None:
+    answers = [browser.enter("judge", "wrong password"), browser.enter("nobody", "wrong password")]
+    assert [one.status_code for one in answers] == [403, 403]
+    for one in answers:
+        assert "Name or password is wrong, or the account is disabled." in one.text
+        assert "wrong password" not in one.text
+    assert browser.token is None
+    assert browser.enter("judge").status_code == 303
+
+
+def test_too_many_wrong_passwords_wait_from_every_browser(served: Served) -> None:
+    for _ in range(5):
+        assert Browser(served).enter("cy", "a guess").status_code == 403
+    late = Browser(served).enter("cy")
+    assert late.status_code == 429
+    assert late.headers["Retry-After"] in ("1", "2")
+    assert text_in("en", "welcome.wait", count=int(late.headers["Retry-After"])) in late.text
+    assert Browser(served).enter("judge").status_code == 303
+
+
+@pytest.mark.parametrize("field", ["form", "cookie", "both", "used"])
+def test_a_forged_or_used_form_is_refused(served: Served, browser: Browser, field: str) -> None:
+    form = browser.form() | {"name": "ann", "password": PASSWORD}
+    if field in ("form", "both"):
+        form["form"] = "" if field == "both" else "forged"
+    if field in ("cookie", "both"):
+        browser.cookies.clear()
+    if field == "used":
+        assert browser.submit("/login", form | {"password": "wrong password"}).status_code == 403
+    before = len(served.rows())
+    answer = browser.submit("/login", form)
+    assert answer.status_code == 403
+    assert text_in("en", "welcome.old_form") in answer.text
+    assert browser.token is None
+    assert len(served.rows()) == before
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_a_form_of_another_site_is_refused(browser: Browser, headers: dict[str, str]) -> None:
+    form = browser.form() | {"name": "ann", "password": PASSWORD}
+    assert browser.submit("/login", form, **headers).status_code == 403
+    assert browser.token is None
+
+
+def test_a_replayed_form_logs_nobody_in_after_logging_out(served: Served, browser: Browser) -> None:
+    form = browser.form() | {"name": "ann", "password": PASSWORD}
+    assert browser.submit("/login", form).status_code == 303
+    first = browser.token
+    assert (
+        browser.submit("/logout", {"form": form_token(str(first)), "lang": "zh"}).headers["Location"]
+        == "/login?lang=zh"
+    )
+    assert browser.token is None
+    assert browser.submit("/login", form).status_code == 403
+    browser.show(str(first))
+    assert browser.look("/").headers["Location"] == "/login"
+
+
+def test_logging_out_needs_the_form_of_the_same_login(served: Served, browser: Browser) -> None:
+    browser.be("ann")
+    other = Browser(served)
+    other.be("ben")
+    for form in ({"lang": "en"}, {"form": "x"}, {"form": form_token(str(other.token))}, {"form": str(browser.token)}):
+        assert browser.submit("/logout", form).status_code == 403
+    right = {"form": form_token(str(browser.token))}
+    assert browser.submit("/logout", right, Origin="https://evil.example").status_code == 403
+    assert browser.look("/logout").headers["Location"] == "/"
+    assert browser.look("/").status_code == 200
+    assert browser.submit("/logout", right).status_code == 303
+    assert browser.look("/").status_code == 303
+    assert other.look("/").status_code == 200
+
+
+def test_logging_in_anew_ends_the_login_before(served: Served, browser: Browser) -> None:
+    # Two tabs show the form; one logs ann in, the other ben.
+    form = browser.form() | {"name": "ben", "password": PASSWORD}
+    first = new_token()
+    open_login(served.engine, served.people["ann"], cookie_key(first))
+    browser.show(first)
+    assert browser.submit("/login", form).status_code == 303
+    assert browser.token not in (None, first)
+    thief = Browser(served)
+    thief.show(first)
+    assert thief.look("/").headers["Location"] == "/login"
+
+
+@pytest.mark.parametrize("token", ["", "x", "x" * 4_000, "ünïcode", "../../etc", "' OR 1=1 --"])
+def test_a_made_up_cookie_is_nobody(served: Served, token: str) -> None:
+    cookie = f"audit_login_{served.port}={token}".encode()
+    answer = requests.get(f"{served.address}/", headers={**PAGE, "Cookie": cookie}, allow_redirects=False)
+    assert answer.headers["Location"] == "/login"
+
+
+def test_an_expired_login_is_nobody(served: Served, browser: Browser) -> None:
+    table = table_of(tables.Login)
+    for column, age in (
+        ("seen_at", timedelta(hours=13)),
+        ("expires_at", timedelta(seconds=1)),
+        ("created_at", timedelta(days=8)),
+    ):
+        browser.be("ann")
+        assert browser.look("/").status_code == 200
+        with served.engine.begin() as connection:
+            mine = table.c.key == cookie_key(str(browser.token))
+            connection.execute(table.update().where(mine).values({column: tables.now() - age}))
+        assert browser.look("/").headers["Location"] == "/login", column
+
+
+def test_a_disabled_account_and_another_password_end_every_login(served: Served) -> None:
+    for change in (
+        lambda: disable_account(served.engine, "ben"),
+        lambda: set_password(served.engine, "ben", PASSWORD + "!"),
+    ):
+        tabs = [Browser(served), Browser(served)]
+        for tab in tabs:
+            tab.be("ben")
+            assert tab.look("/").status_code == 200
+        change()
+        assert [tab.look("/").status_code for tab in tabs] == [303, 303]
+        assert tabs[0].enter("ben").status_code == 403
+        enable_account(served.engine, "ben")
+    set_password(served.engine, "ben", PASSWORD)
+
+
+def test_a_megabyte_is_refused_before_it_is_hashed(browser: Browser) -> None:
+    form = browser.form()
+    answer = browser.submit("/login", form | {"name": "ann", "password": "x" * 1_000_000})
+    assert answer.status_code == 413
+    assert text_in("en", "welcome.too_large") in answer.text
+    form = browser.form()
+
+    def pieces() -> Iterator[bytes]:  # without a Content-Length
+        for _ in range(100):
+            yield b"x" * 10_000
+
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    try:
+        answer = browser.submit("/login", pieces(), **kind)  # type: ignore[arg-type]
+        assert answer.status_code == 413
+    except requests.ConnectionError:
+        pass  # the server hung up in the middle, which is as good
+    long = browser.form() | {"name": "ann", "password": "x" * 5_000}
+    assert browser.submit("/login", long).status_code == 403
+
+
+def test_what_is_no_form_is_refused(browser: Browser) -> None:
+    browser.form()
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert browser.submit("/login", b'{"name": "ann"}', **{"Content-Type": "application/json"}).status_code == 415
+    for body in (b"name=%ff%fe&password=x", b"name=\xff", b"&".join(b"a=b" for _ in range(100))):
+        assert browser.submit("/login", body, **kind).status_code == 400
+
+
+def test_html_in_the_name_stays_a_text(browser: Browser) -> None:
+    answer = browser.enter('"><script>alert(1)</script>', "wrong password")
+    assert "<script" not in answer.text
+    assert "&lt;script&gt;alert(1)" in answer.text
+    assert "'none'" in answer.headers["Content-Security-Policy"]
+    assert browser.look("/login?next=%22%3E%3Cscript%3E&lang=%3Cscript%3E").text.count("<script") == 0
+
+
+def test_the_page_speaks_chinese_when_asked(browser: Browser) -> None:
+    assert f"<h1>{text_in('en', 'welcome.title')}</h1>" in browser.look("/login").text
+    asked = browser.look("/login?lang=zh&next=browse")
+    assert '<html lang="zh">' in asked.text
+    assert fields_of(asked.text)["next"] == "browse"
+    assert f"<h1>{text_in('zh', 'welcome.title')}</h1>" in browser.look("/login").text  # and stays so
+    assert "用户名或密码错误" in browser.enter("nobody", "wrong password").text
+    browser.cookies.clear()
+    browser.headers["Accept-Language"] = "zh-CN,zh;q=0.9"
+    assert '<html lang="zh">' in browser.look("/login").text
+
+
+def test_files_are_not_for_annotators_nor_for_strangers(served: Served, browser: Browser) -> None:
+    path = "/media/0123456789abcdef.json"
+    assert browser.look(path).status_code == 403
+    browser.be("ann")
+    assert browser.look(path).status_code == 403
+    for name in ("judge", "boss"):
+        browser.be(name)
+        assert browser.look(path).status_code == 404  # there is no such file
+
+
+def test_secrets_are_in_no_log(served: Served) -> None:
+    printed = served.log.read_text(encoding="utf-8")
+    assert "Traceback" not in printed
+    assert "argon2" not in printed
+
+
+@pytest.mark.slow
+def test_limits_https_and_a_base_path_are_settings(served: Served, tmp_path: Path) -> None:
+    path = str(served.engine.url.database)
+    base = {"STREAMLIT_SERVER_BASE_URL_PATH": "judge/here"}
+    options = ("--idle-hours", "0.5", "--login-hours", "1", "--https")
+    with app_server(path, tmp_path / "log.txt", *options, environment=base, base="/judge/here") as address:
+        there = Browser(Served(address, served.engine, tmp_path / "log.txt"))
+        assert there.look("/results").headers["Location"] == "/judge/here/login?next=results"
+        page = there.look("/login")
+        assert "Secure" in page.headers["Set-Cookie"]
+        assert "Path=/judge/here" in page.headers["Set-Cookie"]
+        cookie = page.headers["Set-Cookie"].partition(";")[0]
+        form = fields_of(page.text) | {"name": "judge", "password": PASSWORD}
+        answer = there.submit("/login", form, Cookie=cookie)
+        assert answer.headers["Location"] == "/judge/here/"
+    row = max(served.rows(), key=lambda one: one["created_at"])
+    assert row["expires_at"] - row["created_at"] == timedelta(minutes=30)
