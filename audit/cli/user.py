@@ -1,4 +1,4 @@
-"""`audit user add|list`: accounts of the app."""
+"""`audit user add|list|delete`: accounts of the app."""
 
 import argparse
 import getpass
@@ -12,7 +12,7 @@ from audit.cli.options import add_database, add_json, answer
 def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("user", help="accounts of the app")
-    actions = parser.add_subparsers(dest="action", required=True, metavar="add|list", parser_class=type(parser))
+    actions = parser.add_subparsers(dest="action", required=True, metavar="add|list|delete", parser_class=type(parser))
     new = actions.add_parser(
         "add", help="make an account; the password is asked for, or read from stdin or AUDIT_PASSWORD"
     )
@@ -24,6 +24,10 @@ def add(commands: Any) -> None:
     add_database(old)
     add_json(old)
     old.set_defaults(run=_list)
+    gone = actions.add_parser("delete", help="take a person's name and password away; what they answered stays")
+    gone.add_argument("name")
+    add_database(gone)
+    gone.set_defaults(run=_delete)
 
 
 def _add(arguments: argparse.Namespace) -> None:
@@ -53,3 +57,18 @@ def _list(arguments: argparse.Namespace) -> None:
         {"name": account.name, "role": account.role} for account in list_accounts(open_store(arguments.db))
     ]
     answer(arguments.json, rows, table(rows))
+
+
+def _delete(arguments: argparse.Namespace) -> None:
+    from audit.annotation.leaving import delete_person
+    from audit.store import open_store
+
+    left = delete_person(open_store(arguments.db), arguments.name)
+    answer(
+        False,
+        None,
+        [
+            f"{arguments.name} is now {left.name}, cannot log in, and {left.judgements:,} judgements and "
+            f"{left.adjudications:,} adjudications stay. Older backups and exports still have the name."
+        ],
+    )

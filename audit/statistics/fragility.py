@@ -61,12 +61,12 @@ def fragility(sr_observed: Sequence[float], groups: Iterable[JudgedGroup]) -> Fr
     """How many questions' answers separate the best systems of a relation from being beaten by another one.
 
     `sr_observed[i]` is SR_o of system i, whose SR_g is SR_o (1 - false / judged) over its groups (without any it is
-    SR_o, which is right for SR_o = 0). The best are those with the highest SR_g, ties included; they are beaten when a system
-    that is not among them has a higher SR_g than each of them. `least` is a bound that no smaller number passes: each
-    question is credited with all that its groups could change, and the largest credits are added up until they reach
-    the gap. `most` is what a greedy search needs, which changes the answer that closes most of the gap, again and
-    again, or all wrong parts of a group together where no single one does. Where every group hangs on one question
-    and one system is best, both are the answer. Runs in O(n log n) of the groups' parts.
+    SR_o, which is right for SR_o = 0). The best are those with the highest SR_g, ties included; they are beaten when
+    a system that is not among them has a higher SR_g than each of them. `least` is a bound that no smaller number
+    passes: each question is credited with all that its groups could change, and the largest credits are added up until
+    they reach the gap. `most` is what a greedy search needs, which changes the answer that closes most of the gap,
+    again and again, or all wrong parts of a group together where no single one does. Where every group hangs on one
+    question and one system is best, both are the answer.
 
     >>> one = JudgedGroup(0, (Part(0, (RIGHT, WRONG)),))
     >>> other = JudgedGroup(1, (Part(1, (WRONG, RIGHT)),))

@@ -94,20 +94,20 @@ def copy_to_file(engine: Engine, path: Path) -> None:
     target_engine = open_store(str(path), create=True)
     try:
         # One snapshot for all tables.
-        with engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection:
-            copy_tables(connection, target_engine)
+        steady = engine.connect().execution_options(isolation_level="REPEATABLE READ")
+        with steady as connection, target_engine.begin() as into:
+            copy_tables(connection, into)
         with target_engine.connect() as connection:
             connection.execute(text("PRAGMA journal_mode=DELETE"))
     finally:
         target_engine.dispose()
 
 
-def copy_tables(source: Connection, target: Engine) -> None:
-    """Insert every table's rows into a database that has none, in one transaction."""
-    with target.begin() as connection:
-        for table in SQLModel.metadata.sorted_tables:
-            if table.name != "schema_version":
-                write_rows(connection, table, read_rows(source, table))
+def copy_tables(source: Connection, target: Connection) -> None:
+    """Insert every table's rows into a database that has none."""
+    for table in SQLModel.metadata.sorted_tables:
+        if table.name != "schema_version":
+            write_rows(target, table, read_rows(source, table))
 
 
 @contextmanager
