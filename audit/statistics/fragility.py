@@ -63,15 +63,15 @@ def fragility(sr_observed: Sequence[float], groups: Iterable[JudgedGroup]) -> Fr
     `sr_observed[i]` is SR_o of system i, whose SR_g is SR_o (1 - false / judged) over its groups (without any it is
     SR_o, which is right for SR_o = 0). The best are those with the highest SR_g, ties included; they are beaten when
     a system that is not among them has a higher SR_g than each of them. `least` is a bound that no smaller number
-    passes: each question is credited with all that its groups could change, and the largest credits are added up until
-    they reach the gap. `most` is what a greedy search needs, which changes the answer that closes most of the gap,
-    again and again, or all wrong parts of a group together where no single one does. Where every group hangs on one
-    question and one system is best, both are the answer.
+    passes: each question is credited with all that its groups could change for the better, and the largest credits are
+    added up until they reach the gap. `most` is what a greedy search needs, which changes the answer that closes most
+    of the gap, again and again, or all wrong parts of a group together where no single one does. Where every group
+    hangs on one question and one system is best, both are the answer.
 
     >>> one = JudgedGroup(0, (Part(0, (RIGHT, WRONG)),))
     >>> other = JudgedGroup(1, (Part(1, (WRONG, RIGHT)),))
     >>> fragility([0.9, 0.8], [one, other]).most
-    1
+    2
     """
     every = list(groups)
     judged = [0] * len(sr_observed)
@@ -149,26 +149,31 @@ class _Search:
 
     def credits(self, one: int, challenger: int) -> list[float]:
         """Per question the most that it can add to SR_g(challenger) - SR_g(one), whatever the others do."""
-        found = []
-        for question, places in self._of.items():
-            most = 0.0
-            for answer in range(1, self._answers[question]):
-                credit = 0.0
-                for place in places:
-                    group = self._groups[place]
-                    if group.system not in (one, challenger):
-                        continue
-                    effects = [part.effects for part in group.parts if part.question == question]
-                    false = self._state(group) == WRONG
-                    worse = any(effect[answer] == WRONG for effect in effects)
-                    mends = any(effect[0] == WRONG for effect in effects) and all(
-                        effect[answer] == RIGHT for effect in effects
-                    )
-                    if (false and mends) if group.system == challenger else (worse and not false):
-                        credit += self._weight[group.system]
-                most = max(most, credit)
-            found.append(most)
-        return found
+        return [
+            max([0.0, *(self._credit(question, answer, one, challenger) for answer in range(1, answers))])
+            for question, answers in self._answers.items()
+        ]
+
+    def _credit(self, question: int, answer: int, one: int, challenger: int) -> float:
+        credit = 0.0
+        for place in self._of[question]:
+            group = self._groups[place]
+            false = self._state(group) == WRONG
+            effects = [part.effects for part in group.parts if part.question == question]
+            if len(effects) == len(group.parts):  # nothing else has a say in this group
+                then = self._state(group, {question: answer})
+                if then == OPEN:
+                    return 0.0
+                change = int(then == WRONG) - int(false)
+                credit += self._weight[group.system] * change * ((group.system == one) - (group.system == challenger))
+            elif group.system == one:
+                worse = any(effect[answer] == WRONG for effect in effects)
+                credit += self._weight[one] * (worse and not false)
+            elif group.system == challenger:
+                mends = any(effect[0] == WRONG for effect in effects)
+                mends = mends and all(effect[answer] == RIGHT for effect in effects)
+                credit += self._weight[challenger] * (false and mends)
+        return credit
 
     def beat(self, gaps: Sequence[float], best: Sequence[int], challenger: int) -> dict[int, int] | None:
         """Questions and answers that let the challenger beat all the best, by a greedy search; None: none found."""
@@ -209,6 +214,15 @@ class _Search:
             for other in sorted(again):
                 if not any(question in self._chosen for question, _ in other):
                     offer(other)
+        return self._needed(left, challenger)
+
+    def _needed(self, left: dict[int, float], challenger: int) -> dict[int, int]:
+        """The chosen answers without those that later ones made superfluous."""
+        for question in list(self._chosen):
+            after = self._change({question: 0}, self._of[question], left, challenger)
+            if after and all(gap < -TIED for gap in after.values()):
+                left = after
+                del self._chosen[question]
         return self._chosen
 
     def _moves(self, challenger: int) -> list[tuple[tuple[int, int], ...]]:
