@@ -119,7 +119,7 @@ def _relation(
         empty.task,
         empty.study,
         empty.relation,
-        tuple(names[at] for at in result.best),
+        tuple(sorted(names[at] for at in result.best)),
         None if result.challenger is None else names[result.challenger],
         result.most,
         result.least,

@@ -60,7 +60,8 @@ def write_history(connection: Connection, folder: Path) -> dict[str, dict[str, s
 
 def _write(path: Path, columns: dict[str, str], rows: Iterator[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(columns), lineterminator="\n")
+        # Lines end as RFC 4180 has it: only then does Python quote a text with a carriage return in it.
+        writer = csv.DictWriter(file, list(columns), lineterminator="\r\n")
         writer.writeheader()
         writer.writerows(rows)
 

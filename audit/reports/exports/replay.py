@@ -117,9 +117,10 @@ def _differ(where: str, before: object, after: object) -> Iterator[tuple[str, ob
 
 
 def _same(before: object, after: object) -> bool:
-    numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (before, after))
-    if numbers:
-        return math.isclose(before, after, rel_tol=_CLOSE, abs_tol=1e-12)  # type: ignore[arg-type]
+    if isinstance(before, bool) or isinstance(after, bool):
+        return before is after
+    if isinstance(before, int | float) and isinstance(after, int | float):
+        return math.isclose(before, after, rel_tol=_CLOSE, abs_tol=1e-12)
     return before == after
 
 
