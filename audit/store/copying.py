@@ -87,9 +87,12 @@ def copy_to_file(engine: Engine, path: Path) -> None:
             source = connection.connection.driver_connection
             if not isinstance(source, sqlite3.Connection):
                 raise BadFile(f"the driver {engine.driver} of this database cannot copy it; open it by its path")
-            source.backup(target)
-            # Without a write-ahead log beside it, the copy is one file that can be moved.
-            target.execute("PRAGMA journal_mode=DELETE")
+            try:
+                source.backup(target)
+                # Without a write-ahead log beside it, the copy is one file that can be moved.
+                target.execute("PRAGMA journal_mode=DELETE")
+            except sqlite3.Error as problem:
+                raise BadFile(f"the database cannot be copied to {path.parent}: {problem}") from None
         return
     target_engine = open_store(str(path), create=True)
     try:

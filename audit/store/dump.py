@@ -60,15 +60,18 @@ def load_tables(connection: Connection, folder: Path, entries: Mapping[str, Any]
     for table in carried_tables():
         if table.name not in entries:
             continue
-        entry = entries[table.name]
-        names = [column["name"] for column in entry["columns"]]
+        try:
+            names = [str(column["name"]) for column in entries[table.name]["columns"]]
+            rows = int(entries[table.name]["rows"])
+        except (KeyError, TypeError, ValueError):
+            raise BadFile(f"{folder}: the manifest lacks the columns or rows of table {table.name}") from None
         missing = sorted(set(names) - set(carried_columns(table)))
         if missing:
             raise BadFile(f"{folder}: table {table.name} has the column {missing[0]!r}, which this audit does not know")
         path = folder / file_name(table)
         written = write_rows(connection, table, _rows(path, table, names))
-        if written != entry["rows"]:
-            raise BadFile(f"{path}: {written:,} rows, the manifest says {entry['rows']:,}; export again")
+        if written != rows:
+            raise BadFile(f"{path}: {written:,} rows, the manifest says {rows:,}; export again")
         total += written
     return total
 

@@ -38,6 +38,9 @@ def described(path: Path) -> dict[str, Any]:
 def check(folder: Path, name: str, sealed: Mapping[str, Any]) -> None:
     """Raise BadFile, with the file and its lines, unless a file of a folder is what the manifest says."""
     path = folder / name
+    kinds = {"lines": int, "sha256": str, "block": int, "crc32": str}
+    if not isinstance(sealed, Mapping) or any(not isinstance(sealed.get(key), kind) for key, kind in kinds.items()):
+        raise BadFile(f"{path}: the manifest lacks the sums of this file; export again")
     try:
         found = described(path)
     except FileNotFoundError:
@@ -48,7 +51,7 @@ def check(folder: Path, name: str, sealed: Mapping[str, Any]) -> None:
         return
     sums = sealed["crc32"]
     wanted = [sums[at : at + 8] for at in range(0, len(sums), 8)]
-    for place, sum_ in enumerate(_sums(path, sealed["block"])):
+    for place, sum_ in enumerate(_sums(path, max(1, sealed["block"]))):
         first = place * sealed["block"] + 1
         if place >= len(wanted):
             raise BadFile(

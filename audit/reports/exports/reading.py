@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 
 from audit.errors import BadFile
 from audit.files import read_text
+from audit.reports.exports.documents import DOCUMENTS
 from audit.reports.exports.writing import FORMAT, MANIFEST
 from audit.store import open_store, tables
 from audit.store.copying import filled
@@ -46,7 +47,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{path}: the export has tables of version {manifest['schema']}, this audit reads up to version "
             f"{tables.SCHEMA_VERSION}; install audit {manifest.get('audit')} or later"
         )
-    unsealed = sorted({f"{FOLDER}/{table}.jsonl" for table in manifest["tables"]} - set(manifest["files"]))
+    strange = sorted(set(map(str, manifest["documents"])) - set(DOCUMENTS))
+    if strange:
+        raise BadFile(f"{path}: the document {strange[0]!r} is unknown; this audit computes {', '.join(DOCUMENTS)}")
+    named = {*manifest["documents"], *(f"{FOLDER}/{table}.jsonl" for table in manifest["tables"])}
+    unsealed = sorted(named - set(manifest["files"]))
     if unsealed:
         raise BadFile(f"{path}: the file {unsealed[0]!r} is not among the files; export again")
     root = folder.resolve()

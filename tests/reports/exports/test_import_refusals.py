@@ -76,7 +76,13 @@ def test_a_manifest_that_was_changed(exported, tmp_path):
         ({"schema": "2"}, "'schema' is missing or not what it should be"),
         ({"files": []}, "'files' is missing or not what it should be"),
         ({"files": {}}, "is not among the files"),
-        ({"tables": {}, "files": {"../judged.db": {}}}, "'../judged.db' is not in the export's folder"),
+        (
+            {"tables": {}, "documents": [], "files": {"../judged.db": {}}},
+            "'../judged.db' is not in the export's folder",
+        ),
+        ({"tables": {}, "documents": [], "files": {"report.json": {}}}, "lacks the sums of this file"),
+        ({"documents": ["../judged.db"]}, "the document '../judged.db' is unknown"),
+        ({"tables": {"study": {}}}, "the manifest lacks the columns or rows of table study"),
     ],
 )
 def test_a_manifest_that_cannot_be(exported, tmp_path, changes, message):
