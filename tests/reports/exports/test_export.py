@@ -53,9 +53,8 @@ def test_the_import_of_an_export_is_the_same_database(judged, tmp_path, content)
     assert left == {"b.db", "judged.db", "one", "two"}
 
 
-def test_new_rows_go_on_after_the_imported_ones(judged, tmp_path):
-    export(open_store(judged), tmp_path / "one")
-    import_export(tmp_path / "one", str(tmp_path / "b.db"))
+def test_new_rows_go_on_after_the_imported_ones(exported, tmp_path):
+    import_export(exported, str(tmp_path / "b.db"))
     with open_store(str(tmp_path / "b.db")).begin() as connection:
         judgement = table_of(tables.Judgement)
         last = dict(connection.execute(select(judgement).order_by(judgement.c.id.desc()).limit(1)).mappings().one())
@@ -63,9 +62,8 @@ def test_new_rows_go_on_after_the_imported_ones(judged, tmp_path):
         assert key.inserted_primary_key[0] == last["id"] + 1
 
 
-def test_judgements_for_people(judged, tmp_path):
-    export(open_store(judged), tmp_path / "one")
-    rows = read(tmp_path / "one/judgements.csv")
+def test_judgements_for_people(judged, exported):
+    rows = read(exported / "judgements.csv")
     with open_store(judged).connect() as connection:
         assert len(rows) == len(connection.execute(select(table_of(tables.Judgement).c.id)).all())
     withdrawn = [row for row in rows if row["answer"] == "withdrawn"]
@@ -81,22 +79,21 @@ def test_judgements_for_people(judged, tmp_path):
     assert float(one["seconds"]) >= 0
     assert one["decided_at"].endswith("Z")
     assert {row["guideline"] for row in rows if row["annotator"] == "gold"} == {"0"}
-    settled = read(tmp_path / "one/adjudications.csv")
+    settled = read(exported / "adjudications.csv")
     assert {(row["adjudicator"], row["allowed"], row["reason"]) for row in settled} == {
         ("ada", "negative|neutral", "ben is right")
     }
 
 
-def test_the_manifest_says_what_every_column_is(judged, tmp_path):
-    export(open_store(judged), tmp_path / "one")
-    manifest = read_manifest(tmp_path / "one")
+def test_the_manifest_says_what_every_column_is(exported):
+    manifest = read_manifest(exported)
     assert manifest["left_out"] == ["annotator.password"] or "login" in manifest["left_out"]
     for name, columns in manifest["history"].items():
-        assert list(columns) == list(read(tmp_path / "one" / name)[0])
-    assert set(manifest["files"]) | {"manifest.json"} == set(contents(tmp_path / "one"))
+        assert list(columns) == list(read(exported / name)[0])
+    assert set(manifest["files"]) | {"manifest.json"} == set(contents(exported))
     assert manifest["documents"] == ["report.json", "agreement.json"]
     assert "password" not in json.dumps(manifest["tables"])
-    assert b"argon2" not in b"".join(contents(tmp_path / "one").values())
+    assert b"argon2" not in b"".join(contents(exported).values())
 
 
 def test_nothing_of_people_is_in_a_pseudonymised_export(judged, tmp_path, content):

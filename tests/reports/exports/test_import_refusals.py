@@ -6,15 +6,9 @@ import pytest
 
 from audit.errors import AuditError, BadFile
 from audit.reports.exports.reading import import_export
-from audit.reports.exports.writing import MANIFEST, export
+from audit.reports.exports.writing import MANIFEST
 from audit.store import open_store
 from audit.store.seals import described, seal
-
-
-@pytest.fixture
-def exported(judged, tmp_path):
-    export(open_store(judged), tmp_path / "one")
-    return tmp_path / "one"
 
 
 def refused(folder, tmp_path):

@@ -12,12 +12,6 @@ from audit.store import open_store
 from audit.store.seals import described, seal
 
 
-@pytest.fixture
-def exported(judged, tmp_path):
-    export(open_store(judged), tmp_path / "one")
-    return tmp_path / "one"
-
-
 def test_the_same_numbers_come_out(exported):
     found = replay(exported)
     assert found.equal
