@@ -1,7 +1,7 @@
 """`audit import-labels`: labels that people gave elsewhere become judgements of annotators of their own.
 
 They are votes like any other: a question that wants two annotators is settled by two of them that agree, or by one of
-them and somebody who judges it here. The annotators have no password and cannot log in.
+them and somebody who judges it here. The annotators are disabled accounts: nobody can log in as one of them.
 """
 
 from collections import Counter
@@ -270,17 +270,21 @@ def _open(connection: Connection, task: Task, inputs: set[int]) -> int:
 
 
 def _annotators(connection: Connection, names: Sequence[str]) -> dict[str, int]:
-    """Accounts without a password for these names, made where they are absent."""
-    table = table_of(tables.Annotator)
+    """Accounts for these names, made where they are absent; disabled, so that nobody can log in by any way.
+
+    Votes of disabled accounts count. An account is one of ours when all that it ever answered was answered elsewhere.
+    """
+    table, judgement = table_of(tables.Annotator), table_of(tables.Judgement)
     for name in names:
         row = connection.execute(select(table).where(table.c.name == name)).mappings().first()
-        if row is not None and (row["password"] is not None or row["role"] != ROLE):
+        if row is None:
+            continue
+        guidelines = select(judgement.c.guideline).where(judgement.c.annotator_id == row["id"]).distinct()
+        if row["role"] != ROLE or [int(one[0]) for one in connection.execute(guidelines)] != [ELSEWHERE]:
             raise AuditError(
                 f"{name!r} is an account that somebody uses; give who made these labels another name with --annotator"
             )
-        if row is not None and row["disabled"]:
-            raise AuditError(f"the annotator {name!r} is disabled; name another with --annotator")
-    made = {"role": ROLE, "password": None, "languages": "", "disabled": False, "created_at": tables.now()}
+    made = {"role": ROLE, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
     insert_new(connection, tables.Annotator, [{"name": name} | made for name in names])
     found: dict[str, int] = {}
     for piece in pieces(names):

@@ -78,7 +78,10 @@ def test_texts_become_judgements_of_an_annotator_who_cannot_log_in(engine, csv):
     assert votes(engine, "crowd") == {
         "Film 1 was fine.": "positive", "Film 2 was fine.": "negative", "Film 3 was fine.": "unsure"
     }  # fmt: skip
-    assert "crowd" in [one.name for one in list_accounts(engine) if one.role == "annotator"]
+    annotator = table_of(tables.Annotator)
+    with engine.connect() as connection:
+        row = connection.execute(select(annotator).where(annotator.c.name == "crowd")).mappings().one()
+    assert (row["role"], row["password"], row["disabled"]) == ("annotator", None, True)
     with pytest.raises(NotAllowed):
         log_in(engine, "crowd", "")
 
@@ -161,6 +164,17 @@ def test_what_is_refused_changes_nothing(engine, csv, content, text, options, me
     before = content(engine)
     with pytest.raises(AuditError, match=message):
         import_labels(engine, read_labels(csv(text)), **options)
+    assert content(engine) == before
+
+
+def test_an_account_without_a_password_is_somebodys_all_the_same(engine, csv, content):
+    # As those are that log in through an identity provider.
+    row = {"name": "eve@example.org", "role": "annotator", "languages": "", "disabled": False}
+    with engine.begin() as connection:
+        connection.execute(table_of(tables.Annotator).insert(), row | {"created_at": tables.now()})
+    before = content(engine)
+    with pytest.raises(AuditError, match=r"'eve@example\.org' is an account that somebody uses"):
+        import_labels(engine, read_labels(csv("text,label\nFilm 1 was fine.,positive")), annotator="eve@example.org")
     assert content(engine) == before
 
 
