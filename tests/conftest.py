@@ -180,3 +180,73 @@ def content() -> Callable[..., dict[str, list]]:
         return found
 
     return read
+
+
+def _lines() -> Iterator[dict]:
+    """Groups of two relations and three systems on ten films, some of them false satisfactions."""
+    outputs = {"sure": "PPPNNNUPPN", "calm": "PPPPNNUUPN", "odd": "NPPNNPUPPP"}
+    labels = {"P": "positive", "N": "negative", "U": "neutral"}
+    for number in range(10):
+        for relation in ("X1", "X2"):
+            for system, said in outputs.items():
+                violated = (number + len(system)) % 5 == 0
+                second = "N" if violated and said[number] == "P" else "P" if violated else said[number]
+                yield {
+                    "relation": relation,
+                    "system": system,
+                    "source": f"Film {number} was fine.",
+                    "follow_ups": [f"Film {number} was, for {relation}, fine."],
+                    "outputs": [labels[said[number]], labels[second]],
+                    "verdict": "violated" if violated else "satisfied",
+                    "gold": "positive" if number % 4 == 0 else None,
+                    "id": str(number),
+                }
+
+
+@pytest.fixture(scope="session")
+def _judged(tmp_path_factory) -> Path:
+    import json
+
+    from audit.annotation.accounts import add_account
+    from audit.annotation.gold import answer_with_gold
+    from audit.annotation.judging import adjudicate, disputed, judge, undo
+    from audit.annotation.queue import next_question
+    from audit.false_satisfaction.questions import refresh
+    from audit.keys import uniform
+    from audit.runner.imported import import_run, read_run
+    from audit.sampling.draw import Size, draw_all
+    from audit.store import open_store, tables
+
+    folder = tmp_path_factory.mktemp("judged")
+    own = folder / "own.jsonl"
+    own.write_text("\n".join(map(json.dumps, _lines())), encoding="utf-8")
+    engine = open_store(str(folder / "judged.db"), create=True)
+    import_run(engine, read_run(own))
+    draw_all(engine, Size(per_relation=6))
+    refresh(engine)
+    answer_with_gold(engine)
+    refresh(engine)
+    people = [add_account(engine, name, "annotator", "long enough").id for name in ("anna", "ben")]
+    ada = add_account(engine, "ada", "adjudicator", "long enough").id
+    for person in people:
+        undone = False
+        while (shown := next_question(engine, person)) is not None:
+            # Both say the same of three texts in four.
+            label = LABELS[int(3 * uniform("label", *shown.texts, person * (uniform(shown.texts) < 0.25)))]
+            judge(engine, person, shown.id, label, shown_at=tables.now(), comment='I, anna, am "quite" sure,\nben.')
+            if not undone:
+                undo(engine, person)
+                undone = True
+    for case in disputed(engine, ada):
+        adjudicate(engine, ada, case.shown.id, ["negative", "neutral"], "ben is right")
+    refresh(engine)
+    engine.dispose()
+    return folder / "judged.db"
+
+
+@pytest.fixture
+def judged(_judged, tmp_path) -> str:
+    """A database of three systems, two relations and twenty-odd judged questions by anna, ben, ada and gold; a copy."""
+    import shutil
+
+    return str(shutil.copy(_judged, tmp_path / "judged.db"))

@@ -68,8 +68,21 @@ def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[
 def settle(connection: Connection, question_ids: Iterable[int]) -> None:
     """Rebuild the answers of these questions."""
     ids = list(question_ids)
-    question, adjudication = table_of(tables.Question), table_of(tables.Adjudication)
     answer = table_of(tables.Answer)
+    rows = settled_answers(connection, ids)
+    for piece in pieces(ids):
+        connection.execute(delete(answer).where(answer.c.question_id.in_(piece)))
+    insert_new(
+        connection,
+        tables.Answer,
+        [{"question_id": id, "origin": origin, "allowed": allowed} for (id, origin), allowed in rows.items()],
+    )
+
+
+def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
+    """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
+    ids = list(question_ids)
+    question, adjudication = table_of(tables.Question), table_of(tables.Adjudication)
     wanted: dict[int, int] = {}
     rows: dict[tuple[int, str], list[str]] = {}
     for piece in pieces(ids):
@@ -82,7 +95,6 @@ def settle(connection: Connection, question_ids: Iterable[int]) -> None:
             ((row["question_id"], "adjudicated"), sorted(row["allowed"]))
             for row in connection.execute(latest).mappings()
         )
-        connection.execute(delete(answer).where(answer.c.question_id.in_(piece)))
     votes: dict[int, list[Vote]] = {}
     for vote in counting_votes(connection, ids):
         votes.setdefault(vote.question_id, []).append(vote)
@@ -93,8 +105,4 @@ def settle(connection: Connection, question_ids: Iterable[int]) -> None:
             rows[question_id, "people"] = [people[0]]
         if gold and len(set(gold)) == 1:
             rows[question_id, "gold"] = [gold[0]]
-    insert_new(
-        connection,
-        tables.Answer,
-        [{"question_id": id, "origin": origin, "allowed": allowed} for (id, origin), allowed in rows.items()],
-    )
+    return rows

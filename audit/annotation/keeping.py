@@ -62,7 +62,7 @@ def set_password(engine: Engine, name: str, password: str, *, by: int | None = N
     new = hashed(password)
     table = table_of(tables.Annotator)
     with engine.begin() as connection:
-        _lock(connection)
+        lock_accounts(connection)
         _by_a_manager(connection, by)
         account = _named(connection, name)
         connection.execute(table.update().where(table.c.id == account.id).values(password=new))
@@ -77,14 +77,10 @@ def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Acco
     """
     table, lease = table_of(tables.Annotator), table_of(tables.Lease)
     with engine.begin() as connection:
-        _lock(connection)
+        lock_accounts(connection)
         _by_a_manager(connection, by)
         account = _named(connection, name)
-        others = select(table.c.id).where(
-            table.c.role == "manager", table.c.disabled.is_(False), table.c.id != account.id
-        )
-        if account.role == "manager" and connection.execute(others).first() is None:
-            raise AuditError(f"{account.name!r} is the last manager; make or enable another one first")
+        need_another_manager(connection, account)
         connection.execute(table.update().where(table.c.id == account.id).values(disabled=True))
         connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
         end_logins(connection, account.id)
@@ -95,7 +91,7 @@ def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Accou
     """Let a disabled account log in again. Raises AuditError for an unknown name; NotAllowed for another role."""
     table = table_of(tables.Annotator)
     with engine.begin() as connection:
-        _lock(connection)
+        lock_accounts(connection)
         _by_a_manager(connection, by)
         account = _named(connection, name)
         connection.execute(table.update().where(table.c.id == account.id).values(disabled=False))
@@ -107,7 +103,15 @@ def _by_a_manager(connection: Connection, by: int | None) -> None:
         require(connection, by, "manager")
 
 
-def _lock(connection: Connection) -> None:
+def need_another_manager(connection: Connection, account: Account) -> None:
+    """Raise AuditError where this account is the last manager that is not disabled; call `lock_accounts` before."""
+    table = table_of(tables.Annotator)
+    others = select(table.c.id).where(table.c.role == "manager", table.c.disabled.is_(False), table.c.id != account.id)
+    if account.role == "manager" and connection.execute(others).first() is None:
+        raise AuditError(f"{account.name!r} is the last manager; make or enable another one first")
+
+
+def lock_accounts(connection: Connection) -> None:
     """One keeper at a time: of two managers who disable each other at once, the second finds itself the last.
 
     A write that changes nothing takes the lock on SQLite and on PostgreSQL.

@@ -23,6 +23,12 @@ COMMANDS = (
     "annotators",
     "app",
     "user",
+    "import_labels",
+    "export",
+    "import_export",
+    "replay",
+    "backup",
+    "doctor",
     "listings",
 )
 INTERRUPTED = 130
@@ -48,10 +54,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status: 0, or 2 for a mistake of the user."""
+    """Run a command; returns the exit status: 0, 1 where it found a problem, or 2 for a mistake of the user."""
     try:
         arguments = parser().parse_args(argv)
-        arguments.run(arguments)
+        status = arguments.run(arguments)
         sys.stdout.flush()
     except AuditError as mistake:
         print(f"audit: {mistake}", file=sys.stderr)
@@ -68,6 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         reason = " ".join(str(getattr(problem, "orig", problem)).split())
         print(f"audit: the database refused: {reason}; what was stored before is kept", file=sys.stderr)
         return 2
+    else:
+        return int(status or 0)
     return 0
 
 

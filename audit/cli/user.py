@@ -1,4 +1,4 @@
-"""`audit user add|list|disable|enable|password`: accounts of the app."""
+"""`audit user add|list|disable|enable|password|delete`: accounts of the app."""
 
 import argparse
 import getpass
@@ -13,7 +13,7 @@ def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("user", help="accounts of the app")
     actions = parser.add_subparsers(
-        dest="action", required=True, metavar="add|list|disable|enable|password", parser_class=type(parser)
+        dest="action", required=True, metavar="add|list|disable|enable|password|delete", parser_class=type(parser)
     )
     new = actions.add_parser(
         "add", help="make an account; the password is asked for, or read from stdin or AUDIT_PASSWORD"
@@ -39,6 +39,10 @@ def add(commands: Any) -> None:
         one.add_argument("name")
         add_database(one)
         one.set_defaults(run=run)
+    gone = actions.add_parser("delete", help="take a person's name and password away; what they answered stays")
+    gone.add_argument("name")
+    add_database(gone)
+    gone.set_defaults(run=_delete)
 
 
 def _add(arguments: argparse.Namespace) -> None:
@@ -102,3 +106,18 @@ def _password(arguments: argparse.Namespace) -> None:
     engine = open_store(arguments.db)
     account = set_password(engine, arguments.name, _ask())
     answer(False, None, [f"Password of {account.name} set; the account is logged out everywhere."])
+
+
+def _delete(arguments: argparse.Namespace) -> None:
+    from audit.annotation.leaving import delete_person
+    from audit.store import open_store
+
+    left = delete_person(open_store(arguments.db), arguments.name)
+    answer(
+        False,
+        None,
+        [
+            f"{arguments.name} is now {left.name}, cannot log in, and {left.judgements:,} judgements and "
+            f"{left.adjudications:,} adjudications stay. Older backups and exports still have the name."
+        ],
+    )

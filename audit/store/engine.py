@@ -24,14 +24,13 @@ def open_store(where: str, create: bool = False) -> Engine:
     Raises BadFile when there is no such database (and `create` is false), when it cannot be opened, or when it is
     something else; AuditError for a URL that is none or of another kind; NotInstalled when its driver is absent.
     """
-    url = _url(where)
-    is_file = url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
-    name = str(url.database) if is_file else url.render_as_string()
-    if is_file:
-        _check_path(Path(name), create)
+    url, file = _url(where), file_of(where)
+    name = str(file) if file else url.render_as_string()
+    if file:
+        _check_path(file, create)
     try:
         # Errors name the statement, never its values: hashes of passwords and texts stay out of logs.
-        engine = create_engine(url, json_serializer=_dumps, pool_pre_ping=not is_file, hide_parameters=True)
+        engine = create_engine(url, json_serializer=_dumps, pool_pre_ping=file is None, hide_parameters=True)
     except ModuleNotFoundError as missing:
         raise NotInstalled(
             f"the database driver {missing.name} is not installed; install it with `pip install 'audit[postgres]'`"
@@ -52,6 +51,13 @@ def open_store(where: str, create: bool = False) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def file_of(where: str) -> Path | None:
+    """The file of a database, or None where it is on a server or in memory. Raises AuditError for no name at all."""
+    url = _url(where)
+    is_file = url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
+    return Path(str(url.database)) if is_file else None
 
 
 def _url(where: str) -> URL:

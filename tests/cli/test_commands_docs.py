@@ -103,6 +103,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
     group = {"relation": "X", "system": "a", "source": "S.", "follow_ups": ["F."], "outputs": ["positive", "positive"]}
     (tmp_path / "own.jsonl").write_text(json.dumps(group | {"verdict": "satisfied"}), encoding="utf-8")
     (tmp_path / "ratings.csv").write_text("item,annotator,label\n1,a,x\n1,b,x\n2,a,y\n2,b,x", encoding="utf-8")
+    (tmp_path / "labels.csv").write_text("text,label\nIt is good.,positive\nElsewhere.,positive", encoding="utf-8")
     monkeypatch.setenv("AUDIT_PASSWORD", "correct horse")
     calls = {
         "run": f"--corpus reviews.csv --systems {own.specs('calm')[0]} --relations MR3.1 --workers 0",
@@ -118,6 +119,13 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "systems": "",
         "corpora": "",
         "import-run": "own.jsonl --db other.db",
+        "import-labels": "labels.csv --annotator crowd",
+        "export": "--out exported",
+        "import": "exported --db again.db",
+        "replay": "exported",
+        "backup": "--out backup.db",
+        "restore": "backup.db --db restored.db",
+        "doctor": "",
     }
     for name, arguments in calls.items():
         as_json = ["--json"] if name != "user add" else []

@@ -1,0 +1,237 @@
+"""`audit doctor`: is this database sound, and what to do where it is not. Looks, and changes nothing."""
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, and_, exists, func, select, text
+from sqlmodel import SQLModel
+
+from audit.annotation.accounts import ROLES
+from audit.annotation.answers import WITHDRAWN, settle, settled_answers
+from audit.errors import AuditError
+from audit.false_satisfaction.settling import COUNTED
+from audit.relations import Outcome
+from audit.store import open_store, pieces, table_of, tables
+from audit.store.engine import file_of
+
+LEAST_SPACE = 1 << 30
+"""Bytes that should be free: a backup of a large study, or a day of judging, and room to spare."""
+_LARGE_LOG = 1 << 30
+_RESTORE = "restore a backup with `audit restore`, or ask on the project's page with what `audit doctor --json` prints"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at. `advice` says what to do where it is not `ok`."""
+
+    check: str
+    ok: bool
+    found: str
+    advice: str | None = None
+
+
+def doctor(where: str) -> list[Check]:
+    """Every check of a database, in the order in which to mend things; the first is whether it opens."""
+    file = file_of(where)
+    try:
+        engine = open_store(where)
+    except AuditError as problem:
+        return [Check("opens", False, str(problem), "name another with --db, or restore a backup with `audit restore`")]
+    try:
+        with engine.connect() as connection:
+            found = [Check("opens", True, f"tables of version {tables.SCHEMA_VERSION}")]
+            found += _storage(connection, file)
+            found += [check(connection) for check in CHECKS]
+    finally:
+        engine.dispose()
+    return found
+
+
+def _storage(connection: Connection, file: Path | None) -> Iterator[Check]:
+    """What only a file can have wrong."""
+    if file is None:
+        return
+    found = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check(10)"))]
+    whole = found == ["ok"]
+    yield Check("file", whole, "whole" if whole else "; ".join(found), None if whole else _RESTORE)
+    mode = str(connection.execute(text("PRAGMA journal_mode")).scalar())
+    yield Check(
+        "write-ahead log",
+        mode == "wal",
+        "on" if mode == "wal" else f"journal mode is {mode}, so that readers block writers",
+        None if mode == "wal" else "put the file on a local disk: network file systems have no write-ahead log",
+    )
+    log = file.with_name(file.name + "-wal")
+    size = log.stat().st_size if log.exists() else 0
+    if size > _LARGE_LOG:
+        yield Check(
+            "size of the log",
+            False,
+            f"{size / 2**30:.1f} GiB",
+            "stop all that has the database open, then run `audit doctor` again: the last one to close empties the log",
+        )
+    free, needed = shutil.disk_usage(file.absolute().parent).free, max(LEAST_SPACE, file.stat().st_size)
+    yield Check(
+        "disk",
+        free >= needed,
+        f"{free / 2**30:.1f} GiB free",
+        None if free >= needed else f"free space until {needed / 2**30:.1f} GiB are left: a full disk stops judging",
+    )
+
+
+def _references(connection: Connection) -> Check:
+    """Rows that refer to nothing: declared foreign keys, and the group ids that have none."""
+    lost = []
+    for table in SQLModel.metadata.sorted_tables:
+        for column in table.columns:
+            targets = [foreign.column for foreign in column.foreign_keys]
+            if column.name == "group_id" and not targets:
+                targets = [table_of(tables.Group).c.id]
+            for target in targets:
+                other = target.table.alias("referred")
+                missing = and_(column.is_not(None), ~exists().where(other.c[target.name] == column))
+                number = connection.execute(select(func.count()).select_from(table).where(missing)).scalar() or 0
+                if number:
+                    lost.append(f"{number:,} in {table.name}.{column.name}")
+    return _found("references", lost, "every row refers to something that is there", _RESTORE)
+
+
+def _outputs(connection: Connection) -> Check:
+    """Counted members of drawn groups without an output of their system: such a group cannot be settled rightly."""
+    draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
+    there = exists().where(output.c.system_id == draw.c.system_id, output.c.input_id == member.c.input_id)
+    query = (
+        select(func.count())
+        .select_from(draw.join(member, member.c.group_id == draw.c.group_id))
+        .where(member.c.role.in_(COUNTED), ~there)
+    )
+    number = connection.execute(query).scalar() or 0
+    lost = [f"{number:,} members of drawn groups have none"] if number else []
+    return _found("outputs", lost, "every member of a drawn group has one", "repeat `audit run`, which makes them")
+
+
+def _draws(connection: Connection) -> Check:
+    """Drawn groups are satisfied, and a cell's ranks are 1, 2, 3 ... without a gap."""
+    draw, verdict = table_of(tables.Draw), table_of(tables.Verdict)
+    satisfied = exists().where(
+        verdict.c.group_id == draw.c.group_id,
+        verdict.c.system_id == draw.c.system_id,
+        verdict.c.outcome == int(Outcome.SATISFIED),
+    )
+    wrong = []
+    number = connection.execute(select(func.count()).select_from(draw).where(~satisfied)).scalar() or 0
+    if number:
+        wrong.append(f"{number:,} drawn groups are not satisfied")
+    cell = (draw.c.sample_id, draw.c.relation_id, draw.c.system_id)
+    gaps = (
+        select(func.count())
+        .select_from(draw)
+        .group_by(*cell)
+        .having((func.min(draw.c.rank) != 1) | (func.max(draw.c.rank) != func.count()))
+        .subquery()
+    )
+    number = connection.execute(select(func.count()).select_from(gaps)).scalar() or 0
+    if number:
+        wrong.append(f"{number:,} cells have gaps in their ranks")
+    return _found("draws", wrong, "drawn groups are satisfied and ranked without gaps", "repeat `audit sample`")
+
+
+def _chains(connection: Connection) -> Check:
+    """A judgement supersedes an earlier one of the same annotator on the same question, and no two the same one."""
+    judgement = table_of(tables.Judgement)
+    earlier = judgement.alias("earlier")
+    strange = (earlier.c.question_id != judgement.c.question_id) | (earlier.c.annotator_id != judgement.c.annotator_id)
+    late = (earlier.c.id >= judgement.c.id) | (earlier.c.round != judgement.c.round)
+    joined = judgement.join(earlier, earlier.c.id == judgement.c.supersedes)
+    wrong = []
+    number = connection.execute(select(func.count()).select_from(joined).where(strange | late)).scalar() or 0
+    if number:
+        wrong.append(f"{number:,} judgements supersede what they cannot")
+    superseded = judgement.c.supersedes.is_not(None)
+    twice = (
+        select(judgement.c.supersedes)
+        .where(superseded)
+        .group_by(judgement.c.supersedes)
+        .having(func.count() > 1)
+        .subquery()
+    )
+    number = connection.execute(select(func.count()).select_from(twice)).scalar() or 0
+    if number:
+        wrong.append(f"{number:,} judgements are superseded twice")
+    return _found("history", wrong, "judgements supersede their own annotator's", _RESTORE)
+
+
+def _votes(connection: Connection) -> Check:
+    """Nobody's answer to a question counts twice."""
+    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
+    later = judgement.alias("later")
+    twice = (
+        select(judgement.c.question_id)
+        .join(annotator, annotator.c.id == judgement.c.annotator_id)
+        .outerjoin(later, later.c.supersedes == judgement.c.id)
+        .where(judgement.c.answer != WITHDRAWN, later.c.id.is_(None), annotator.c.role.in_((*ROLES, "gold")))
+        .group_by(judgement.c.question_id, judgement.c.annotator_id, judgement.c.round)
+        .having(func.count() > 1)
+        .subquery()
+    )
+    number = connection.execute(select(func.count()).select_from(twice)).scalar() or 0
+    wrong = [f"{number:,} questions have two answers of the same annotator that count"] if number else []
+    return _found("votes", wrong, "nobody's answer to a question counts twice", _RESTORE)
+
+
+def _answers(connection: Connection) -> Check:
+    """The stored answers are those that the history gives."""
+    question, answer = table_of(tables.Question), table_of(tables.Answer)
+    ids = [int(row[0]) for row in connection.execute(select(question.c.id).order_by(question.c.id))]
+    differing = 0
+    for piece in pieces(ids):
+        query = select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(answer.c.question_id.in_(piece))
+        stored = {(int(row[0]), str(row[1])): sorted(row[2]) for row in connection.execute(query)}
+        rebuilt = {key: sorted(allowed) for key, allowed in settled_answers(connection, piece).items()}
+        differing += len({key[0] for key in stored.keys() | rebuilt.keys() if stored.get(key) != rebuilt.get(key)})
+    wrong = [f"{differing:,} of {len(ids):,} questions have another answer than their history"] if differing else []
+    return _found("answers", wrong, "as the history has them", "run `audit doctor --rebuild`, which writes them anew")
+
+
+def _leases(connection: Connection) -> Check:
+    """Expired leases do no harm: the next annotator who asks for a question takes them back."""
+    lease, annotator = table_of(tables.Lease), table_of(tables.Annotator)
+    held = connection.execute(select(func.count()).select_from(lease)).scalar() or 0
+    query = select(func.count()).select_from(lease).where(lease.c.expires_at < tables.now())
+    expired = connection.execute(query).scalar() or 0
+    gone = select(func.count()).select_from(lease.join(annotator, annotator.c.id == lease.c.annotator_id))
+    disabled = connection.execute(gone.where(annotator.c.disabled.is_(True))).scalar() or 0
+    found = f"{held:,} held, {expired:,} of them expired, which the next annotator takes back"
+    if disabled:
+        found += f"; {disabled:,} of disabled accounts, until they expire"
+    return Check("leases", True, found)
+
+
+def _found(name: str, wrong: Iterable[str], good: str, advice: str) -> Check:
+    problems = "; ".join(wrong)
+    return Check(name, not problems, problems or good, advice if problems else None)
+
+
+CHECKS: tuple[Callable[[Connection], Check], ...] = (
+    _references,
+    _outputs,
+    _draws,
+    _chains,
+    _votes,
+    _answers,
+    _leases,
+)
+
+
+def rebuild_answers(engine: Engine) -> int:
+    """Write the derived table of answers anew from the history; returns how many questions were gone through."""
+    question = table_of(tables.Question)
+    with engine.connect() as connection:
+        ids = [int(row[0]) for row in connection.execute(select(question.c.id).order_by(question.c.id))]
+    for piece in pieces(ids):
+        # Batches, so that annotators wait for none of them long.
+        with engine.begin() as connection:
+            settle(connection, piece)
+    return len(ids)

@@ -1,0 +1,172 @@
+"""Questions and judgements as tasks of Label Studio (https://labelstud.io/guide/task_format), and its labelling config.
+
+What comes back is read by `audit import-labels`: each task carries the key of its question.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from sqlalchemy import Connection, Engine, select
+
+from audit.annotation.accounts import require
+from audit.annotation.answers import UNSURE, WITHDRAWN
+from audit.annotation.label_files import QUESTION, exported_id
+from audit.errors import AuditError
+from audit.reports.exports.writing import new_folder
+from audit.store import table_of, tables
+from audit.store.bulk import BATCH
+from audit.store.copying import in_utc, private_copy
+from audit.store.dump import spelled
+from audit.store.personal import pseudonymise
+from audit.tasks import get_task
+
+CONTROL, OBJECT = "answer", "text"
+"""Names of the tags of the labelling config."""
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """What was written."""
+
+    folder: Path
+    tasks: int
+    annotations: int
+
+
+def to_label_studio(
+    engine: Engine,
+    folder: Path,
+    *,
+    task: str | None = None,
+    salt: bytes | None = None,
+    with_comments: bool = False,
+    by: int | None = None,
+) -> Tasks:
+    """Write `tasks.json` and `config.xml` of the questions about inputs of one task into a new folder.
+
+    Judgements that count (first pass, superseded by nothing, not withdrawn) are annotations, `completed_by` their
+    annotator's name as an e-mail address, as Label Studio wants it; gold is `ground_truth`. There are no predictions:
+    outputs of systems are not shown to annotators. `salt`, `with_comments` and `by` as in `export`. Raises AuditError
+    where there are no questions, or several tasks and none was chosen.
+    """
+    if by is not None:
+        with engine.connect() as connection:
+            require(connection, by, "manager")
+    with new_folder(folder) as parts, private_copy(engine, parts) as copy:
+        if salt is not None:
+            with copy.begin() as connection:
+                pseudonymise(connection, salt, with_comments)
+        with copy.connect() as connection:
+            of = get_task(_task(connection, task))
+            number = annotations = 0
+            with (parts / "tasks.json").open("w", encoding="utf-8", newline="\n") as file:
+                for number, one in enumerate(_tasks(connection, of.name), start=1):
+                    file.write("[\n" if number == 1 else ",\n")
+                    file.write(json.dumps(one, ensure_ascii=False))
+                    annotations += len(one["annotations"])
+                file.write("\n]\n")
+        config = config_of(of.question, (*of.labels, UNSURE))
+        (parts / "config.xml").write_text(config, encoding="utf-8")
+    return Tasks(folder, number, annotations)
+
+
+def config_of(question: str, labels: tuple[str, ...]) -> str:
+    """The labelling config of Label Studio: the text, and one choice of the labels.
+
+    >>> "<Choice value=\\"positive\\"/>" in config_of("What is it?", ("positive", "negative"))
+    True
+    """
+    choices = "".join(f"    <Choice value={quoteattr(label)}/>\n" for label in labels)
+    return (
+        f'<View>\n  <Header value={quoteattr(question)}/>\n  <Text name="{OBJECT}" value="$text"/>\n'
+        f'  <Choices name="{CONTROL}" toName="{OBJECT}" choice="single">\n{choices}  </Choices>\n</View>\n'
+    )
+
+
+def _task(connection: Connection, name: str | None) -> str:
+    table = table_of(tables.Question)
+    there = sorted({str(row[0]) for row in connection.execute(select(table.c.task).distinct())})
+    if not there:
+        raise AuditError("there are no questions yet; draw groups with `audit sample` first")
+    if name is None and len(there) > 1:
+        raise AuditError(f"there are questions of several tasks: {', '.join(there)}; choose one with --task")
+    return name or there[0]
+
+
+def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
+    question, given = table_of(tables.Question), table_of(tables.Input)
+    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
+    later = judgement.alias("later")
+    counting = (
+        select(judgement, annotator.c.name, annotator.c.role)
+        .join(annotator, annotator.c.id == judgement.c.annotator_id)
+        .outerjoin(later, later.c.supersedes == judgement.c.id)
+        .where(judgement.c.round == 1, judgement.c.answer != WITHDRAWN, later.c.id.is_(None))
+        .subquery()
+    )
+    query = (
+        select(
+            question.c.id,
+            question.c.key,
+            given.c.texts,
+            given.c.languages,
+            counting.c.id.label("judgement"),
+            counting.c.annotator_id,
+            counting.c.name,
+            counting.c.role,
+            counting.c.answer,
+            counting.c.comment,
+            counting.c.shown_at,
+            counting.c.decided_at,
+        )
+        .join(given, given.c.id == question.c.input_id)
+        .outerjoin(counting, counting.c.question_id == question.c.id)
+        .where(question.c.task == task, question.c.kind == "input")
+        .order_by(question.c.id, counting.c.id)
+    )
+    rows = connection.execution_options(stream_results=True, yield_per=BATCH).execute(query).mappings()
+    for id, some in groupby(rows, key=lambda row: row["id"]):
+        votes = list(some)
+        about = votes[0]
+        yield {
+            "id": id,
+            "data": {
+                "text": "\n\n".join(about["texts"]),
+                "language": about["languages"],
+                QUESTION: bytes(about["key"]).hex(),
+            },
+            "annotations": [_annotation(vote) for vote in votes if vote["judgement"] is not None],
+            "predictions": [],
+        }
+
+
+def _annotation(vote: Any) -> dict[str, Any]:
+    decided, shown = in_utc(vote["decided_at"]), vote["shown_at"]
+    result: dict[str, Any] = {
+        "id": exported_id(vote["answer"]),
+        "from_name": CONTROL,
+        "to_name": OBJECT,
+        "type": "choices",
+        "value": {"choices": [vote["answer"]]},
+    }
+    if vote["comment"]:
+        result["meta"] = {"text": [vote["comment"]]}
+    return {
+        "id": vote["judgement"],
+        "completed_by": {"id": vote["annotator_id"], "email": vote["name"]},
+        "created_at": spelled(decided),
+        "lead_time": _lead(decided, shown),
+        "was_cancelled": False,
+        "ground_truth": vote["role"] == "gold",
+        "result": [result],
+    }
+
+
+def _lead(decided: datetime, shown: datetime | None) -> float | None:
+    return None if shown is None else round((decided - in_utc(shown)).total_seconds(), 3)

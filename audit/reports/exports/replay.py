@@ -1,0 +1,198 @@
+"""`audit replay`: every published number once more from an export, and how many answers hold each winner up."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from sqlalchemy import Engine
+
+from audit.errors import BadFile
+from audit.false_satisfaction.fragile import Fragile, fragile
+from audit.false_satisfaction.settling import Whose
+from audit.files import read_text
+from audit.reports.exports.documents import document
+from audit.reports.exports.reading import opened
+from audit.reports.preference import read_weights
+from audit.reports.study import study_report
+from audit.statistics.intervals import get_target
+
+SHOWN = 100
+"""Differences of a document that are listed; `differences` counts them all."""
+_LINES = 10
+"""Of these, how many the text shows."""
+_CLOSE = 1e-9
+"""Relative difference up to which numbers are the same: another machine rounds the last digits otherwise."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A document as it was published, beside what the export gives now."""
+
+    document: str
+    differences: int
+    listed: tuple[dict[str, Any], ...]
+    """The first `SHOWN`: where (a path such as cells[3].fs_rate), published, replayed."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What a replay found."""
+
+    seal: str
+    audit: str
+    """The version of audit that made the export."""
+    pseudonymised: bool
+    documents: tuple[Compared, ...]
+    winners: tuple[Fragile, ...]
+
+    @property
+    def equal(self) -> bool:
+        return not any(one.differences for one in self.documents)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `audit replay --json`."""
+        return {
+            "equal": self.equal,
+            "seal": self.seal,
+            "audit": self.audit,
+            "pseudonymised": self.pseudonymised,
+            "documents": [
+                {"document": one.document, "equal": not one.differences, "differences": one.differences}
+                | {"listed": list(one.listed)}
+                for one in self.documents
+            ],
+            "winners": [asdict(one) for one in self.winners],
+        }
+
+
+def replay(folder: Path, published: Sequence[Path] = ()) -> Replayed:
+    """Make the database of an export anew in a temporary place and compute the documents in it again.
+
+    `published` are more reports, as `audit report --json` printed them from the same data: they are computed with the
+    settings in their signatures. Winners are those of all answers (`both`). Raises what `read_manifest` raises, and
+    BadFile for a published file that is no report of a database.
+    """
+    reports = [(path, _published(path)) for path in published]
+    with opened(folder) as (engine, manifest):
+        compared = []
+        for name in manifest["documents"]:
+            now = document(name, engine)
+            compared.append(compare(name, json.loads(read_text(folder / name)), now))
+        for path, report in reports:
+            compared.append(compare(str(path), report, _again(path, report, engine)))
+        checked = "report.json" in manifest["documents"]
+        winners = fragile(engine) if checked else []
+    return Replayed(
+        manifest["seal"], str(manifest["audit"]), manifest["pseudonymised"], tuple(compared), tuple(winners)
+    )
+
+
+def compare(name: str, published: object, now: object) -> Compared:
+    """What differs between two documents; numbers that agree to nine digits are the same.
+
+    >>> compare("report.json", {"cells": [{"fs_rate": 0.5}]}, {"cells": [{"fs_rate": 0.25}]}).listed
+    ({'where': 'cells[0].fs_rate', 'published': 0.5, 'replayed': 0.25},)
+    """
+    found = [
+        {"where": where, "published": before, "replayed": after} for where, before, after in _differ("", published, now)
+    ]
+    return Compared(name, len(found), tuple(found[:SHOWN]))
+
+
+def _differ(where: str, before: object, after: object) -> Iterator[tuple[str, object, object]]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in [*before, *(name for name in after if name not in before)]:
+            inner = f"{where}.{name}" if where else str(name)
+            yield from _differ(inner, before.get(name, "absent"), after.get(name, "absent"))
+    elif isinstance(before, list) and isinstance(after, list):
+        if len(before) != len(after):
+            yield f"{where}.length", len(before), len(after)
+        for place, (one, other) in enumerate(zip(before, after, strict=False)):
+            yield from _differ(f"{where}[{place}]", one, other)
+    elif not _same(before, after):
+        yield where, before, after
+
+
+def _same(before: object, after: object) -> bool:
+    if isinstance(before, bool) or isinstance(after, bool):
+        return before is after
+    if isinstance(before, int | float) and isinstance(after, int | float):
+        return math.isclose(before, after, rel_tol=_CLOSE, abs_tol=1e-12)
+    return before == after
+
+
+def _published(path: Path) -> dict[str, Any]:
+    try:
+        report = json.loads(read_text(path))
+    except ValueError as problem:
+        raise BadFile(f"{path}: not JSON ({problem}); give what `audit report --json` printed") from None
+    if not isinstance(report, dict) or not isinstance(report.get("signature"), dict) or "cells" not in report:
+        raise BadFile(f"{path}: not a report; give what `audit report --json` printed")
+    if "answers" not in report["signature"]:
+        raise BadFile(f"{path}: a report of a file of totals, which no export holds; run `audit rerank` on the file")
+    return report
+
+
+def _again(path: Path, report: dict[str, Any], engine: Engine) -> dict[str, Any]:
+    """The report with the settings of a signature."""
+    signature = report["signature"]
+    try:
+        whose = signature["answers"]["whose"]
+        studies = [one["id"] for one in signature["studies"]]
+        designs = {one["design"] for one in signature["samples"]}
+        interval, delta = signature["interval"], signature["delta"]
+        target = get_target(signature["target"])
+    except (KeyError, TypeError):
+        raise BadFile(f"{path}: the signature lacks settings; give what `audit report --json` printed") from None
+    if whose not in get_args(Whose):
+        raise BadFile(f"{path}: the signature says answers of {whose!r}; allowed are {', '.join(get_args(Whose))}")
+    return study_report(
+        engine,
+        whose,
+        studies[0] if len(studies) == 1 else None,
+        designs.pop() if len(designs) == 1 else None,
+        interval=interval,
+        target=target,
+        delta=delta,
+        weights=read_weights(signature["weights"]) if "weights" in signature else None,
+    )
+
+
+def replay_lines(replayed: Replayed) -> list[str]:
+    """What a replay found, for a terminal."""
+    lines = [f"Export {replayed.seal[:12]}, made by audit {replayed.audit}, as sealed."]
+    for one in replayed.documents:
+        if not one.differences:
+            lines.append(f"{one.document}: every number is the same.")
+            continue
+        lines.append(f"{one.document}: {one.differences:,} values differ.")
+        lines += [f"  {row['where']}: was {row['published']}, is {row['replayed']}" for row in one.listed[:_LINES]]
+        if one.differences > _LINES:
+            lines.append(f"  and {one.differences - _LINES:,} more; --json lists {SHOWN}")
+    if not replayed.documents:
+        lines.append("Nothing had been checked when it was made, so there is nothing to recompute.")
+    several = len({one.study for one in replayed.winners}) > 1
+    for winner in replayed.winners:
+        name = f"{winner.relation} of study {winner.study}" if several else winner.relation
+        lines.append(f"{name}: {winner_text(winner)}")
+    return lines
+
+
+def winner_text(one: Fragile) -> str:
+    """How much holds a winner up, in words.
+
+    >>> entry = Fragile("sentiment", 1, "MR1.1", ("a",), "b", 3, 3, True, 6, 65)
+    >>> winner_text(entry)
+    'a is best; b would be, were 3 of 65 answers others (6 judgements)'
+    """
+    if not one.winner:
+        return f"no winner is known: {one.reason}"
+    who = f"{' and '.join(one.winner)} {'is' if len(one.winner) == 1 else 'are'} best"
+    if one.questions is None:
+        return f"{who}; {one.reason}"
+    number = f"{one.questions:,}" if one.exact else f"at most {one.questions:,} (at least {one.least:,})"
+    judgements = "1 judgement" if one.judgements == 1 else f"{one.judgements:,} judgements"
+    return f"{who}; {one.challenger} would be, were {number} of {one.answered:,} answers others ({judgements})"

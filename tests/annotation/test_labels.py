@@ -1,0 +1,283 @@
+"""Labels from elsewhere: what matches, what does not and why, and that doing it twice adds nothing."""
+
+import json
+
+import pytest
+from sqlalchemy import select
+
+from audit.annotation.accounts import list_accounts, log_in
+from audit.annotation.answers import counting_votes
+from audit.annotation.label_files import exported_id, read_labels
+from audit.annotation.labels import CONTRADICTORY, NO_QUESTION, NO_ROW, NOT_HERE, import_labels, renamed_labels
+from audit.errors import AuditError, BadFile, NotAllowed
+from audit.store import input_ids, open_store, table_of, tables
+from audit.tasks import Input
+
+
+@pytest.fixture
+def engine(judged):
+    return open_store(judged)
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def write(text, name="labels.csv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def studio(csv):
+    def write(*tasks):
+        return csv(json.dumps(list(tasks)), "export.json")
+
+    return write
+
+
+def task(text, *labels, by=7, **annotation):
+    """A task of Label Studio as its documentation has it (https://labelstud.io/guide/task_format)."""
+    annotations = [
+        {
+            "id": 1001, "completed_by": by, "was_cancelled": False, "lead_time": 4.5,
+            "created_at": "2026-03-09T22:16:08.728353Z",
+            "result": [
+                {
+                    "id": "Dx_aB91ISN", "from_name": "sentiment", "to_name": "text", "type": "choices",
+                    "value": {"choices": [label]},
+                }
+            ],
+        }
+        | annotation
+        for label in labels
+    ]  # fmt: skip
+    return {"id": 3, "data": {"text": text}, "annotations": annotations, "predictions": []}
+
+
+def votes(engine, name):
+    """The counting judgements of an annotator, by text."""
+    question, given = table_of(tables.Question), table_of(tables.Input)
+    with engine.connect() as connection:
+        texts = dict(
+            connection.execute(
+                select(question.c.id, given.c.texts).join(given, given.c.id == question.c.input_id)
+            ).all()
+        )
+        return {
+            texts[one.question_id][0]: one.answer for one in counting_votes(connection, texts) if one.annotator == name
+        }
+
+
+def test_texts_become_judgements_of_an_annotator_who_cannot_log_in(engine, csv):
+    path = csv("text,label\nFilm 1 was fine.,good\nFilm 2 was fine. ,BAD\nFilm 3 was fine.,unsure\nUnknown.,good\n")
+    renamed = {"good": "positive", "bad": "negative"}
+    made = import_labels(engine, read_labels(path), annotator="crowd", renamed=renamed)
+    assert (made.labels, made.added, made.unmatched, made.first) == (4, 3, {NOT_HERE: 1}, {NOT_HERE: "line 5"})
+    assert votes(engine, "crowd") == {
+        "Film 1 was fine.": "positive", "Film 2 was fine.": "negative", "Film 3 was fine.": "unsure"
+    }  # fmt: skip
+    annotator = table_of(tables.Annotator)
+    with engine.connect() as connection:
+        row = connection.execute(select(annotator).where(annotator.c.name == "crowd")).mappings().one()
+    assert (row["role"], row["password"], row["disabled"]) == ("annotator", None, True)
+    with pytest.raises(NotAllowed):
+        log_in(engine, "crowd", "")
+
+
+def test_again_adds_nothing_and_another_label_supersedes(engine, csv, content):
+    path = csv("text,label,annotator\nFilm 1 was fine.,positive,x\nFilm 1 was fine.,negative,y\n")
+    import_labels(engine, read_labels(path))
+    before = content(engine)
+    made = import_labels(engine, read_labels(path))
+    assert (made.added, made.known, made.annotators) == (0, 2, ["x", "y"])
+    assert content(engine) == before
+    path.write_text("text,label,annotator\nFilm 1 was fine.,neutral,x\n", encoding="utf-8")
+    made = import_labels(engine, read_labels(path))
+    assert (made.added, made.changed) == (0, 1)
+    assert votes(engine, "x") == {"Film 1 was fine.": "neutral"}
+    assert len(content(engine)["judgement"]) == len(before["judgement"]) + 1
+
+
+def test_two_annotators_who_agree_settle_a_question_that_nobody_was_asked(engine, csv):
+    with engine.begin() as connection:
+        (id,) = input_ids(connection, [Input.of("Never drawn.")]).values()
+    path = csv("text,label,annotator\nNever drawn.,positive,x\nNever drawn.,positive,y\n")
+    made = import_labels(engine, read_labels(path))
+    assert (made.opened, made.added) == (1, 2)
+    question, answer = table_of(tables.Question), table_of(tables.Answer)
+    with engine.connect() as connection:
+        query = (
+            select(question.c.priority, answer.c.origin, answer.c.allowed).join(answer).where(question.c.input_id == id)
+        )
+        assert connection.execute(query).one() == (None, "people", ["positive"])
+
+
+def test_rows_of_a_study(engine, csv):
+    made = import_labels(engine, read_labels(csv("row,label\n1,positive\n99,positive\n")), annotator="x")
+    assert (made.added, made.unmatched) == (1, {NO_ROW: 1})
+    assert votes(engine, "x") == {"Film 1 was fine.": "positive"}
+    assert import_labels(engine, read_labels(csv("row,label\n1,positive\n")), annotator="x", study=2).unmatched == {
+        NO_ROW: 1
+    }
+
+
+def test_a_row_that_is_another_text_in_another_study_is_refused(engine, csv, content):
+    with engine.begin() as connection:
+        study = dict(connection.execute(select(table_of(tables.Study))).mappings().one())
+        connection.execute(table_of(tables.Study).insert(), study | {"id": 2, "key": b"2" * 16})
+        (id,) = input_ids(connection, [Input.of("Another.")]).values()
+        row = {"study_id": 2, "row": "1", "input_id": id, "attributes": {}, "u": 0.5}
+        connection.execute(table_of(tables.Source).insert(), row)
+    before = content(engine)
+    given = read_labels(csv("row,label\n1,positive\n"))
+    with pytest.raises(BadFile, match=r"line 2: row '1' is another text in study \d than in \d; name --study"):
+        import_labels(engine, given, annotator="x")
+    assert content(engine) == before
+    assert import_labels(engine, given, annotator="x", study=2).added == 1
+    assert votes(engine, "x") == {"Another.": "positive"}
+
+
+def test_an_annotator_who_contradicts_themselves_says_nothing(engine, csv):
+    lines = ["Film 1 was fine.,positive"] * 2 + ["Film 1 was fine.,negative", "Film 1 was fine.,positive"]
+    made = import_labels(engine, read_labels(csv("text,label\n" + "\n".join(lines))), annotator="x")
+    assert (made.added, made.repeated, made.unmatched) == (0, 1, {CONTRADICTORY: 3})
+    assert made.labels == made.repeated + sum(made.unmatched.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("text,label\na,great", {"annotator": "x"}, r"line 2: label 'great' is not one of positive, neutral"),
+        ("text,label\na,one\nb,two", {"annotator": "x"}, r"2 of 2 labels are wrong, so nothing was used:\n  line 2: "),
+        ("text,label\na,positive", {}, "does not say who gave the labels; name them with --annotator"),
+        ("text,label,annotator\na,positive,x\nb,positive,y", {"annotator": "z"}, "the file names 2 annotators"),
+        ("text,label\na,positive", {"annotator": "gold"}, "annotator 'gold': must be 1 to 80"),
+        ("text,label\na,positive", {"annotator": "deleted-3"}, "not begin with 'deleted-'"),
+        ("text,label\nFilm 1 was fine.,positive", {"annotator": "anna"}, "'anna' is an account that somebody uses"),
+        ("text,label\na,positive", {"annotator": "x", "task": "weather"}, "unknown task 'weather'"),
+        ("text,label\na,positive", {"annotator": "x", "renamed": {"a": "b"}}, "--map a=b: 'b' is not one of"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_changes_nothing(engine, csv, content, text, options, message):
+    before = content(engine)
+    with pytest.raises(AuditError, match=message):
+        import_labels(engine, read_labels(csv(text)), **options)
+    assert content(engine) == before
+
+
+def test_an_account_without_a_password_is_somebodys_all_the_same(engine, csv, content):
+    # As those are that log in through an identity provider.
+    row = {"name": "eve@example.org", "role": "annotator", "languages": "", "disabled": False}
+    with engine.begin() as connection:
+        connection.execute(table_of(tables.Annotator).insert(), row | {"created_at": tables.now()})
+    before = content(engine)
+    with pytest.raises(AuditError, match=r"'eve@example\.org' is an account that somebody uses"):
+        import_labels(engine, read_labels(csv("text,label\nFilm 1 was fine.,positive")), annotator="eve@example.org")
+    assert content(engine) == before
+
+
+def test_only_a_manager_imports_by_account(engine, csv):
+    anna = next(one.id for one in list_accounts(engine) if one.name == "anna")
+    with pytest.raises(NotAllowed):
+        import_labels(engine, read_labels(csv("text,label\na,positive")), annotator="x", by=anna)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("text,gold\na,positive", "the columns are text, gold; needed are label and text or row"),
+        ("text,row,label\na,1,positive", "one of the two"),
+        ("text,label\n,positive", "line 2: the column text or row is empty"),
+        ("text,label,annotator\na,positive,", "line 2: the column annotator is empty"),
+        ("text,label\na", "line 2: 1 fields where the header has 2"),
+        ("", "the file is empty"),
+    ],
+)
+def test_csvs_that_are_none(csv, text, message):
+    with pytest.raises(BadFile, match=message):
+        read_labels(csv(text))
+
+
+def test_files_of_another_kind_or_encoding(csv, tmp_path):
+    with pytest.raises(BadFile, match=r"must end in \.csv or \.json"):
+        read_labels(csv("text,label\na,positive", "labels.txt"))
+    (tmp_path / "a.csv").write_bytes("text,label\né,positive".encode("latin-1"))
+    with pytest.raises(BadFile, match=r"a\.csv, line 2: byte 11 \(0xe9\) is not UTF-8"):
+        read_labels(tmp_path / "a.csv")
+    with pytest.raises(BadFile, match="--control names a tag of Label Studio"):
+        read_labels(csv("text,label\na,positive"), control="x")
+    assert read_labels(csv("text,label\na,\nb,positive")).without == {"no label": 1}
+
+
+def test_label_studio(engine, studio):
+    path = studio(
+        task("Film 1 was fine.", "Positive"),
+        task("Film 1 was fine.", "Negative", by={"id": 8, "email": "eve@example.org"}),
+        task("Film 2 was fine.", "Positive", was_cancelled=True),
+        task("Film 2 was fine.", "Positive", result=[]),
+        task("Film 2 was fine."),
+    )
+    given = read_labels(path)
+    assert given.without == {"skipped by the annotator": 1, "no choice made": 1, "not annotated": 1}
+    made = import_labels(engine, given)
+    assert (made.added, made.annotators) == (2, ["eve@example.org", "label-studio-7"])
+    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
+    with engine.connect() as connection:
+        query = select(judgement).join(annotator).where(annotator.c.name == "label-studio-7")
+        row = connection.execute(query).mappings().one()
+    assert (row["decided_at"] - row["shown_at"]).total_seconds() == 4.5
+    assert (row["decided_at"].isoformat()[:19], row["guideline"]) == ("2026-03-09T22:16:08", 0)
+
+
+def test_several_choices_of_label_studio(studio):
+    two = task("a", "positive")
+    other = dict(two["annotations"][0]["result"][0]) | {"from_name": "irony", "value": {"choices": ["yes"]}}
+    two["annotations"][0]["result"].append(other)
+    with pytest.raises(
+        BadFile, match=r"task 3: choices of several tags \(irony, sentiment\); choose one with --control"
+    ):
+        read_labels(studio(two))
+    assert [one.label for one in read_labels(studio(two), "irony").labels] == ["yes"]
+    many = task("a", "positive")
+    many["annotations"][0]["result"][0]["value"]["choices"].append("negative")
+    with pytest.raises(BadFile, match="is not a single choice"):
+        read_labels(studio(many))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON"),
+        ("{}", "not a list of tasks with data"),
+        ('[{"text": "a", "sentiment": "Positive"}]', "not a list of tasks with data"),
+        ('[{"data": {"text": "a"}, "annotations": 3}]', "task 1: no list of annotations"),
+        ('[{"data": {"text": "a"}, "annotations": [3]}]', "task 1: an annotation without a list of results"),
+    ],
+)
+def test_json_that_is_not_label_studios(csv, text, message):
+    with pytest.raises(BadFile, match=message):
+        read_labels(csv(text, "a.json"))
+
+
+def test_a_text_or_key_that_cannot_be_read(studio, engine):
+    nameless = task("a", "positive")
+    nameless["data"] = {"review": "a"}
+    with pytest.raises(BadFile, match="the data has no text under the name 'text'"):
+        read_labels(studio(nameless))
+    nameless["data"] = {"audit_question": "xyz"}
+    with pytest.raises(BadFile, match="audit_question or created_at cannot be read"):
+        read_labels(studio(nameless))
+    nameless["data"] = {"audit_question": "00" * 16}
+    assert import_labels(engine, read_labels(studio(nameless))).unmatched == {NO_QUESTION: 1}
+    same = task("a", "positive")
+    same["annotations"][0]["result"][0]["id"] = exported_id("positive")
+    assert read_labels(studio(same)).without == {"exported by audit, and not changed since": 1}
+
+
+def test_renaming():
+    assert renamed_labels(["good = positive"]) == {"good": "positive"}
+    for wrong in (["good"], ["=positive"], ["good="], ["good=positive", "good=negative"]):
+        with pytest.raises(AuditError, match="expected NAME=LABEL"):
+            renamed_labels(wrong)

@@ -1,0 +1,109 @@
+"""Export, import, replay, labels, backup, restore, doctor and `user delete`, through `main`."""
+
+import json
+
+import pytest
+
+from audit.cli import main
+from audit.store import open_store
+
+
+@pytest.fixture
+def call(capsys):
+    """Runs a command; returns its status, its JSON (or text) and what it said on stderr."""
+
+    def run(*arguments, as_json=True):
+        status = main([*map(str, arguments), *(["--json"] if as_json else [])])
+        shown = capsys.readouterr()
+        return status, json.loads(shown.out) if as_json and status < 2 else shown.out, shown.err
+
+    return run
+
+
+def test_there_and_back(call, judged, tmp_path):
+    status, made, _ = call("export", "--db", judged, "--out", tmp_path / "one")
+    assert (status, made["pseudonymised"], made["documents"]) == (0, False, ["report.json", "agreement.json"])
+    status, brought, _ = call("import", tmp_path / "one", "--db", tmp_path / "b.db")
+    assert (status, brought["rows"], brought["seal"]) == (0, made["rows"], made["seal"])
+    assert call("report", "--db", judged)[1] == call("report", "--db", tmp_path / "b.db")[1]
+    status, replayed, _ = call("replay", tmp_path / "one")
+    assert (status, replayed["equal"], replayed["seal"]) == (0, True, made["seal"])
+    assert list(replayed["winners"][0]) == [
+        "task", "study", "relation", "winner", "challenger", "questions", "least", "exact", "judgements", "answered",
+        "reason",
+    ]  # fmt: skip
+    published = tmp_path / "published.json"
+    report = call("report", "--db", judged, "--answers", "people")[1]
+    published.write_text(json.dumps(report), encoding="utf-8")
+    assert call("replay", tmp_path / "one", "--report", published)[0] == 0
+    report["cells"][0]["judged"] += 1
+    published.write_text(json.dumps(report), encoding="utf-8")
+    status, text, _ = call("replay", tmp_path / "one", "--report", published, as_json=False)
+    assert status == 1
+    assert "cells[0].judged: was" in text
+
+
+def test_a_tampered_export_is_refused_with_file_and_line(call, judged, tmp_path):
+    call("export", "--db", judged, "--out", tmp_path / "one")
+    path = tmp_path / "one/tables/judgement.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace("positive", "negative", 1), encoding="utf-8")
+    for command in (("import", tmp_path / "one", "--db", tmp_path / "b.db"), ("replay", tmp_path / "one")):
+        status, _, said = call(*command)
+        assert status == 2
+        assert "judgement.jsonl, line 1: changed since the export was made" in said
+    assert not (tmp_path / "b.db").exists()
+
+
+def test_pseudonyms(call, judged, tmp_path):
+    salt = tmp_path / "salt"
+    for name in ("one", "two"):
+        call("export", "--db", judged, "--out", tmp_path / name, "--pseudonymise", "--salt-file", salt)
+    call("export", "--db", judged, "--out", tmp_path / "three", "--pseudonymise")
+    people = [(tmp_path / name / "tables/annotator.jsonl").read_text() for name in ("one", "two", "three")]
+    assert people[0] == people[1] != people[2]
+    for option in (["--salt-file", salt], ["--with-comments"]):
+        status, _, said = call("export", "--db", judged, "--out", tmp_path / "four", *option)
+        assert (status, "is for --pseudonymise" in said) == (2, True)
+    status, _, said = call("export", "--db", judged, "--out", tmp_path / "four", "--task", "sentiment")
+    assert (status, "--format label-studio" in said) == (2, True)
+
+
+def test_label_studio_there_and_labels_back(call, judged, tmp_path):
+    status, made, _ = call("export", "--db", judged, "--out", tmp_path / "ls", "--format", "label-studio")
+    assert (status, list(made)) == (0, ["out", "tasks", "annotations"])
+    labels = tmp_path / "labels.csv"
+    labels.write_text("text,label\nFilm 1 was fine.,good\nNowhere.,good\n", encoding="utf-8")
+    arguments = ("import-labels", labels, "--db", judged, "--annotator", "crowd", "--map", "good=positive,bad=negative")
+    status, made, _ = call(*arguments)
+    assert (status, made["added"], made["unmatched"]) == (0, 1, {"text not in the database": 1})
+    status, text, _ = call(*arguments, as_json=False)
+    assert "0 new, 0 changed, 1 known before" in text
+    assert "1 not used: text not in the database (first: line 3)." in text
+    labels.write_text("text,label\nFilm 1 was fine.,great\n", encoding="utf-8")
+    status, _, said = call(*arguments)
+    assert (status, "line 2: label 'great' is not one of positive" in said) == (2, True)
+
+
+def test_backup_restore_and_doctor(call, judged, tmp_path):
+    status, made, _ = call("backup", "--db", judged, "--out", tmp_path / "b.db")
+    assert (status, list(made)) == (0, ["file", "bytes", "sha256", "rows", "tables"])
+    status, brought, _ = call("restore", tmp_path / "b.db", "--db", tmp_path / "c.db")
+    assert (status, brought["tables"]) == (0, made["tables"])
+    status, found, _ = call("doctor", "--db", tmp_path / "c.db")
+    assert (status, found["sound"]) == (0, True)
+    with open_store(str(tmp_path / "c.db")).begin() as connection:
+        connection.exec_driver_sql("DELETE FROM answer")
+    status, text, _ = call("doctor", "--db", tmp_path / "c.db", as_json=False)
+    assert status == 1
+    assert "PROBLEM  answers: " in text
+    assert "run `audit doctor --rebuild`" in text
+    assert call("doctor", "--db", tmp_path / "c.db", "--rebuild")[0] == 0
+    status, found, _ = call("doctor", "--db", tmp_path / "absent.db")
+    assert (status, found["checks"][0]["check"]) == (1, "opens")
+
+
+def test_a_person_is_deleted(call, judged):
+    status, text, _ = call("user", "delete", "anna", "--db", judged, as_json=False)
+    assert status == 0
+    assert text.startswith("anna is now deleted-")
+    assert call("user", "delete", "anna", "--db", judged, as_json=False)[0] == 2

@@ -1,0 +1,102 @@
+"""How many answers hold winners up, in a database: flipping those answers in the history changes the winner."""
+
+import json
+
+from sqlalchemy import select
+
+from audit.annotation.answers import settle
+from audit.false_satisfaction.fragile import fragile
+from audit.reports.study import study_report
+from audit.runner.imported import import_run, read_run
+from audit.sampling.draw import Size, draw_all
+from audit.store import insert_new, open_store, table_of, tables
+
+
+def world(tmp_path, said, relation="X"):
+    """Two systems that satisfy one relation on films; `said` is what both outputs of each are, per film."""
+    lines = [
+        {
+            "relation": relation, "system": system, "source": f"Film {n}.", "follow_ups": [f"Film {n}!"], "id": str(n),
+            "outputs": [label, label], "verdict": "satisfied",
+        }
+        for system, labels in said.items()
+        for n, label in enumerate(labels)
+    ]  # fmt: skip
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    import_run(engine, read_run(tmp_path / "own.jsonl"))
+    draw_all(engine, Size(share=1.0))
+    return engine
+
+
+def answer(engine, label_of):
+    """Gold answers about every input, by its text; asked again, the answers are others."""
+    given, question = table_of(tables.Input), table_of(tables.Question)
+    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
+    with engine.begin() as connection:
+        person = {"id": 1, "name": "gold", "role": "gold", "languages": "", "disabled": False}
+        insert_new(connection, tables.Annotator, [person | {"created_at": tables.now()}])
+        assert connection.execute(select(annotator.c.id)).scalars().all() == [1]
+        connection.execute(judgement.delete())
+        for id, texts in connection.execute(select(given.c.id, given.c.texts)).all():
+            row = {"id": id, "key": bytes([id]) * 16, "task": "sentiment", "kind": "input", "input_id": id}
+            insert_new(connection, tables.Question, [row])
+            vote = {"question_id": id, "annotator_id": 1, "answer": label_of(texts[0]), "guideline": 0}
+            connection.execute(judgement.insert(), vote | {"decided_at": tables.now()})
+        settle(connection, connection.execute(select(question.c.id)).scalars().all())
+
+
+def best(engine):
+    return study_report(engine)["relations"][0]["best_genuine"]
+
+
+def test_one_answer_settles_groups_of_both_systems(tmp_path):
+    # a is right on 4 of 5 films, b on 3; they differ on films 0 (a right), 1 (b right), 2 (a right).
+    said = {"a": ["positive", "negative", "positive", "positive", "positive"]}
+    said["b"] = ["negative", "positive", "negative", "positive", "positive"]
+    engine = world(tmp_path, said)
+    answer(engine, lambda text: "positive")
+    (found,) = fragile(engine)
+    # SR_g of a: 4/5, of b: 3/5. Each group needs both of its answers: film 0 for b takes two answers (both parts of its
+    # group mended, which also makes a's group false): 3/5 and 4/5.
+    assert (found.winner, found.challenger, found.questions, found.answered) == (("a",), "b", 2, 10)
+    assert found.exact or found.least == 1
+    assert best(engine) == ["a"]
+    answer(engine, lambda text: "negative" if text in ("Film 0.", "Film 0!") else "positive")
+    assert best(engine) == ["b"]
+
+
+def test_carried_answers_change_with_the_source(tmp_path):
+    # MR3.1 carries every answer: one question a film.
+    engine = world(tmp_path, {"a": ["positive"] * 4, "b": ["negative"] * 2 + ["positive"] * 2}, "MR3.1")
+    answer(engine, lambda text: "positive")
+    with engine.begin() as connection:  # nobody was asked about follow-ups
+        given, question = table_of(tables.Input), table_of(tables.Question)
+        follow_ups = [
+            id for id, texts in connection.execute(select(given.c.id, given.c.texts)) if texts[0].endswith("!")
+        ]
+        for table in (tables.Answer, tables.Judgement):
+            connection.execute(table_of(table).delete().where(table_of(table).c.question_id.in_(follow_ups)))
+        connection.execute(question.delete().where(question.c.id.in_(follow_ups)))
+    (found,) = fragile(engine)
+    # a 4/4, b 2/4. Film 0 answered negative: a 3/4, b 3/4, a tie; film 1 too: a 2/4, b 4/4.
+    assert (found.questions, found.exact, found.judgements, found.answered) == (2, True, 2, 4)
+    answer(engine, lambda text: "negative" if text.startswith(("Film 0", "Film 1")) else "positive")
+    assert best(engine) == ["b"]
+
+
+def test_judgements_behind_people_are_counted(judged):
+    for one in fragile(open_store(judged)):
+        assert one.winner
+        if one.questions is not None:
+            assert one.questions <= one.judgements <= 2 * one.questions
+            assert one.least <= one.questions <= one.answered
+
+
+def test_no_winner_without_estimates(tmp_path):
+    engine = world(tmp_path, {"a": ["positive"], "b": ["negative"]})
+    (found,) = fragile(engine)
+    assert (found.winner, found.questions, found.reason) == ((), None, "no estimate for a, b")
+    (tmp_path / "one").mkdir()
+    (found,) = fragile(world(tmp_path / "one", {"a": ["positive"]}))
+    assert found.reason == "fewer than two systems are compared"

@@ -1,0 +1,132 @@
+"""What is no export, or is one no more: each is refused in a sentence, and no database is made."""
+
+import json
+
+import pytest
+
+from audit.errors import AuditError, BadFile
+from audit.reports.exports.reading import import_export
+from audit.reports.exports.writing import MANIFEST
+from audit.store import open_store
+from audit.store.seals import described, seal
+
+
+def refused(folder, tmp_path):
+    with pytest.raises(AuditError) as problem:
+        import_export(folder, str(tmp_path / "new.db"))
+    assert not list(tmp_path.glob("new.db*"))
+    return str(problem.value)
+
+
+def resealed(folder, **changes):
+    """The manifest changed by somebody who knows how to seal it."""
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8")) | changes
+    manifest["seal"] = seal(manifest)
+    (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def edit(path, change):
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8", newline="")
+
+
+def test_an_answer_that_was_changed(exported, tmp_path):
+    path = exported / "tables/judgement.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert '"answer":"positive"' in lines[0]
+    lines[0] = lines[0].replace('"answer":"positive"', '"answer":"negative"')
+    path.write_text("".join(lines), encoding="utf-8")
+    assert "judgement.jsonl, line 1: changed since the export was made" in refused(exported, tmp_path)
+
+
+def test_a_file_that_was_cut_short_or_is_missing(exported, tmp_path):
+    path = exported / "tables/verdict.jsonl"
+    content = path.read_bytes()
+    lines = content.splitlines(keepends=True)
+    assert len(lines) == 60
+    path.write_bytes(b"".join(lines[:30]))
+    assert "verdict.jsonl, line 30: the file ends here, but had 60 lines" in refused(exported, tmp_path)
+    path.write_bytes(b"".join(lines[:30]) + lines[30][:5])
+    assert "verdict.jsonl, line 31: changed" in refused(exported, tmp_path)
+    path.unlink()
+    assert "verdict.jsonl: the file is missing" in refused(exported, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["judgements.csv", "report.json", "tables/audit.jsonl"])
+def test_every_file_is_sealed(exported, tmp_path, name):
+    edit(exported / name, lambda text: text + "x")
+    assert name in refused(exported, tmp_path)
+
+
+def test_a_manifest_that_was_changed(exported, tmp_path):
+    edit(exported / MANIFEST, lambda text: text.replace('"pseudonymised": false', '"pseudonymised": true'))
+    assert "manifest.json: changed since the export was made" in refused(exported, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": 2}, "not a manifest of format 1"),
+        ({"schema": 99}, "the export has tables of version 99, this audit reads up to version"),
+        ({"schema": "2"}, "'schema' is missing or not what it should be"),
+        ({"files": []}, "'files' is missing or not what it should be"),
+        ({"files": {}}, "is not among the files"),
+        (
+            {"tables": {}, "documents": [], "files": {"../judged.db": {}}},
+            "'../judged.db' is not in the export's folder",
+        ),
+        ({"tables": {}, "documents": [], "files": {"report.json": {}}}, "lacks the sums of this file"),
+        ({"documents": ["../judged.db"]}, "the document '../judged.db' is unknown"),
+        ({"tables": {"study": {}}}, "the manifest lacks the columns or rows of table study"),
+    ],
+)
+def test_a_manifest_that_cannot_be(exported, tmp_path, changes, message):
+    resealed(exported, **changes)
+    assert message in refused(exported, tmp_path)
+
+
+def test_a_manifest_that_is_none(exported, tmp_path):
+    path = exported / MANIFEST
+    content = path.read_bytes()
+    for wrong, message in (
+        (b"{", "not JSON"),
+        (b"[]", "not a manifest"),
+        (content.decode().encode("utf-16"), "UTF-16"),
+        (b"", "is empty"),
+        (b"\xff" + content, "is not UTF-8"),
+    ):
+        path.write_bytes(wrong)
+        assert message in refused(exported, tmp_path)
+    path.unlink()
+    assert "this is no export" in refused(exported, tmp_path)
+    assert "there is no such folder" in refused(tmp_path / "absent", tmp_path)
+
+
+def test_rows_that_the_database_refuses_although_they_are_sealed(exported, tmp_path):
+    path = exported / "tables/answer.jsonl"
+    edit(path, lambda text: text.replace('"question_id":1,', '"question_id":999,', 1))
+    manifest = json.loads((exported / MANIFEST).read_text(encoding="utf-8"))
+    resealed(exported, files=manifest["files"] | {"tables/answer.jsonl": described(path)})
+    assert "the database refuses them: FOREIGN KEY" in refused(exported, tmp_path)
+
+
+def test_an_import_goes_into_an_empty_database_only(exported, judged, tmp_path, content):
+    before = content(open_store(judged))
+    with pytest.raises(BadFile, match=r"judged\.db is not empty \(it has rows in"):
+        import_export(exported, judged)
+    assert content(open_store(judged)) == before
+    open_store(str(tmp_path / "empty.db"), create=True).dispose()
+    import_export(exported, str(tmp_path / "empty.db"))
+    with pytest.raises(BadFile, match="is a folder"):
+        import_export(exported, str(tmp_path))
+
+
+def test_a_failure_leaves_an_empty_database_empty(exported, tmp_path, content):
+    engine = open_store(str(tmp_path / "empty.db"), create=True)
+    before = content(engine)
+    path = exported / "tables/verdict.jsonl"
+    edit(path, lambda text: text + text[: text.index("\n") + 1])
+    manifest = json.loads((exported / MANIFEST).read_text(encoding="utf-8"))
+    resealed(exported, files=manifest["files"] | {"tables/verdict.jsonl": described(path)})
+    with pytest.raises(BadFile, match="table verdict"):
+        import_export(exported, str(tmp_path / "empty.db"))
+    assert content(engine) == before

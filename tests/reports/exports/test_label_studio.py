@@ -1,0 +1,84 @@
+"""Tasks for Label Studio: its format, what is in them, and what comes back."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from audit.annotation.label_files import read_labels
+from audit.annotation.labels import import_labels
+from audit.errors import AuditError, NotAllowed
+from audit.reports.exports.label_studio import config_of, to_label_studio
+from audit.store import open_store
+
+
+def tasks(folder):
+    return json.loads((folder / "tasks.json").read_text(encoding="utf-8"))
+
+
+def test_tasks_have_texts_and_annotations_and_no_outputs(judged, tmp_path):
+    made = to_label_studio(open_store(judged), tmp_path / "ls")
+    found = tasks(tmp_path / "ls")
+    assert (made.tasks, made.annotations) == (len(found), sum(len(one["annotations"]) for one in found))
+    assert made.annotations > made.tasks > 0
+    for one in found:
+        assert list(one) == ["id", "data", "annotations", "predictions"]
+        assert list(one["data"]) == ["text", "language", "audit_question"]
+        assert one["predictions"] == []
+        by = [annotation["completed_by"]["email"] for annotation in one["annotations"]]
+        assert len(set(by)) == len(by)
+    annotation = next(a for one in found for a in one["annotations"] if a["completed_by"]["email"] == "anna")
+    result = annotation["result"][0]
+    assert (result["from_name"], result["to_name"], result["type"]) == ("answer", "text", "choices")
+    assert result["value"]["choices"][0] in ("positive", "neutral", "negative")
+    assert (annotation["ground_truth"], annotation["was_cancelled"]) == (False, False)
+    truths = {a["completed_by"]["email"] for one in found for a in one["annotations"] if a["ground_truth"]}
+    assert truths == {"gold"}
+    everything = (tmp_path / "ls/tasks.json").read_text(encoding="utf-8")
+    for system in ("calm", "odd"):
+        assert system not in everything
+
+
+def test_the_config_is_xml_whatever_the_labels_are():
+    tree = ElementTree.fromstring(config_of('Is it "<b>" & so?', ("a & b", '"c"', "<d>")))
+    assert tree.find("Header").get("value") == 'Is it "<b>" & so?'
+    choices = tree.find("Choices")
+    assert [one.get("value") for one in choices] == ["a & b", '"c"', "<d>"]
+    assert (choices.get("toName"), tree.find("Text").get("value")) == ("text", "$text")
+
+
+def test_what_comes_back_is_taken_once(judged, tmp_path, content):
+    engine = open_store(judged)
+    to_label_studio(engine, tmp_path / "ls")
+    before = content(engine)
+    made = import_labels(engine, read_labels(tmp_path / "ls/tasks.json"))
+    assert made.labels == 0
+    given = tasks(tmp_path / "ls")
+    eve = {"completed_by": {"email": "eve@example.org"}, "was_cancelled": False}
+    result = {
+        "id": "x1",
+        "from_name": "answer",
+        "to_name": "text",
+        "type": "choices",
+        "value": {"choices": ["neutral"]},
+    }
+    for one in given[:3]:
+        one["data"]["text"] = "The key of the question counts, not the text."
+        one["annotations"].append(eve | {"result": [result]})
+    (tmp_path / "back.json").write_text(json.dumps(given), encoding="utf-8")
+    made = import_labels(engine, read_labels(tmp_path / "back.json"))
+    assert (made.added, made.annotators, made.unmatched) == (3, ["eve@example.org"], {})
+    assert len(content(engine)["judgement"]) == len(before["judgement"]) + 3
+
+
+def test_pseudonyms_and_roles(judged, tmp_path):
+    engine = open_store(judged)
+    to_label_studio(engine, tmp_path / "ls", salt=b"salt")
+    everything = (tmp_path / "ls/tasks.json").read_text(encoding="utf-8")
+    assert "anna" not in everything
+    assert "person-" in everything
+    with pytest.raises(NotAllowed):
+        to_label_studio(engine, tmp_path / "two", by=2)
+    with pytest.raises(AuditError, match="there are no questions yet"):
+        to_label_studio(open_store(str(tmp_path / "a.db"), create=True), tmp_path / "two")
+    assert not (tmp_path / "two").exists()

