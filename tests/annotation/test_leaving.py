@@ -45,6 +45,8 @@ def test_who_cannot_be_deleted(judged, content):
         delete_person(engine, "ben", by=ids["anna"])
     with pytest.raises(AuditError, match="you cannot delete the account that you use"):
         delete_person(engine, "mia", by=mia)
+    with pytest.raises(AuditError, match="'mia' is the last manager"):
+        delete_person(engine, "mia")
     assert content(engine) == before
     add_account(engine, f"deleted-{ids['ben']}", "annotator", "long enough")
     assert delete_person(engine, "ben", by=mia).name == f"deleted-{ids['ben']}-again"
