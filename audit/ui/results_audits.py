@@ -7,7 +7,7 @@ import streamlit as st
 
 from audit.reports.build import Report
 from audit.reports.words import percent
-from audit.ui.language import t
+from audit.ui.language import t, translated
 from audit.ui.literal import plain
 from audit.ui.results_parts import heading, say, table
 
@@ -55,3 +55,5 @@ def of_all(report: Report) -> None:
         for name, rate, low, high in estimates
     ]
     table(rows, ("name", "fs_rate", "fs_low", "fs_high"))
+    if other["reason"]:
+        st.caption(plain(f"{t('audits.rogan_gladen')}: {translated(other['reason'])}"))

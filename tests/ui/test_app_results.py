@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driver import Prepared, blocks, go, open_app, said
+from app_driver import Prepared, blocks, go, log_in, open_app, said
 from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
@@ -65,10 +65,8 @@ def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judge
 def test_another_account_begins_with_the_defaults(judged: Prepared) -> None:
     app = results(judged)
     app.number_input(key="results-delta").set_value(2.5).run()
-    app.button(key="log-out").click().run()
-    app.text_input[0].set_value("boss")
-    app.text_input[1].set_value("a long password")
-    app.button[0].click().run()
+    log_in(app, "judge")
+    log_in(app, "boss")
     go(app, "results")
     assert app.number_input(key="results-delta").value == 0.0
 
