@@ -215,6 +215,8 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         binary = answers.get("gold", 0) > 0 and _gold_lacks_a_label(connection, studies)
         audited = {one["id"]: audits_of(connection, int(str(one["id"]))).groups for one in counted.samples}
     compares = [one["design"] == INFORMATIVE for one in counted.samples]
+    # A sample that only compares systems has no audits: what they measure is about rates.
+    audits = not compares or not all(compares)
     return {
         "audit": audit.__version__,
         "studies": [dict(one) for one in counted.studies],
@@ -233,8 +235,8 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "notes": [
             *([TWO_CLASSES] if binary else []),
             *([COMPARISONS] if any(compares) else []),
-            *([] if any(audited.values()) else [ASSUMED]),
-            *carry_note(counted),
+            *([ASSUMED] if audits and not any(audited.values()) else []),
+            *(carry_note(counted) if audits else []),
         ],
     }
 
