@@ -251,7 +251,7 @@ def _left(codes: tuple[str, ...]) -> Select[Any]:
     return (
         select(func.sum(case((reads, 1), else_=0)), func.sum(case((reads, 0), else_=1)))
         .select_from(question)
-        .where(_open_for_me(), _votes() < question.c.annotators)
+        .where(_open_for_me())
     )
 
 
@@ -262,12 +262,12 @@ def _counts(judgement: Any) -> ColumnElement[bool]:
 
 
 def _open_for_me() -> ColumnElement[bool]:
-    """Condition: somebody waits for the question and this account has not judged it."""
+    """Condition: somebody waits for the question, it has not all its votes, and none of this account."""
     question, mine = table_of(tables.Question), table_of(tables.Judgement).alias("mine")
     judged = exists().where(
         mine.c.question_id == question.c.id, mine.c.annotator_id == bindparam("account"), _counts(mine)
     )
-    return and_(question.c.priority.is_not(None), ~judged)
+    return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged)
 
 
 def _votes() -> ColumnElement[int]:
