@@ -105,7 +105,7 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     annotator, lease = table_of(tables.Annotator), table_of(tables.Lease)
     connection.execute(delete(lease).where(false()))
     me = annotator.c.id == account_id
-    connection.execute(select(annotator.c.id).where(me).with_for_update(key_share=True))
+    connection.execute(select(annotator.c.id).where(me).with_for_update(key_share=True)).first()
     require(connection, account_id, *ROLES)
     codes = languages_of(connection, account_id)
     moment = tables.now()

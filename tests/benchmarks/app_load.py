@@ -53,7 +53,9 @@ def prepared(where, annotators, sources):
     engine = open_store(where, create=True)
     corpus = get_corpus("rotten-tomatoes")
     with InProcess() as executor:
-        run(engine, corpus, ["vader", "textblob"], fitting(corpus, ["MR1.4", "MR2.1", "MR3.1"]), executor, limit=sources)
+        run(
+            engine, corpus, ["vader", "textblob"], fitting(corpus, ["MR1.4", "MR2.1", "MR3.1"]), executor, limit=sources
+        )
     draw_all(engine, Size(per_relation=sources))
     refresh(engine)
     for number in range(annotators):
