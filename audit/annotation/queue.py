@@ -91,7 +91,11 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
     """
     with engine.begin() as connection:
         chosen = _claim(connection, account_id)
-        return None if chosen is None else show(connection, chosen)
+    if chosen is None:
+        return None
+    # Read after the claim is done: on SQLite everybody else waits for it.
+    with engine.connect() as connection:
+        return show(connection, chosen)
 
 
 def _claim(connection: Connection, account_id: int) -> int | None:

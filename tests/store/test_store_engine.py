@@ -93,7 +93,8 @@ def _judged_before_filled(connection):
     for name, role in (("ann", "annotator"), ("bob", "manager"), ("gold", "gold")):
         connection.execute(
             text(
-                "INSERT INTO annotator (name, role, languages, disabled, created_at) VALUES (:n, :r, '', 0, '2026-01-01')"
+                "INSERT INTO annotator (name, role, languages, disabled, created_at) "
+                "VALUES (:n, :r, '', 0, '2026-01-01')"
             ),
             {"n": name, "r": role},
         )
