@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, exists, func, select
 
 from audit.annotation.accounts import ROLES
 from audit.store import insert_new, pieces, table_of, tables
@@ -66,9 +66,10 @@ def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[
 
 
 def settle(connection: Connection, question_ids: Iterable[int]) -> None:
-    """Rebuild the answers of these questions."""
+    """Rebuild what is derived of these questions: their answers, and whether they have all the votes they want."""
     ids = list(question_ids)
     answer = table_of(tables.Answer)
+    _note_filled(connection, ids)
     rows = settled_answers(connection, ids)
     for piece in pieces(ids):
         connection.execute(delete(answer).where(answer.c.question_id.in_(piece)))
@@ -77,6 +78,27 @@ def settle(connection: Connection, question_ids: Iterable[int]) -> None:
         tables.Answer,
         [{"question_id": id, "origin": origin, "allowed": allowed} for (id, origin), allowed in rows.items()],
     )
+
+
+def _note_filled(connection: Connection, question_ids: list[int]) -> None:
+    question, judgement = table_of(tables.Question), table_of(tables.Judgement)
+    annotator, later = table_of(tables.Annotator), judgement.alias("later")
+    people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
+    votes = (
+        select(func.count())
+        .where(
+            judgement.c.question_id == question.c.id,
+            judgement.c.round == 1,
+            judgement.c.answer != WITHDRAWN,
+            judgement.c.annotator_id.in_(people),
+            ~exists().where(later.c.supersedes == judgement.c.id),
+        )
+        .scalar_subquery()
+    )
+    for piece in pieces(question_ids):
+        filled = votes >= question.c.annotators
+        these = question.c.id.in_(piece)
+        connection.execute(question.update().where(these, question.c.filled != filled).values(filled=filled))
 
 
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:

@@ -38,6 +38,11 @@ def judge(
     """Store one judgement and return its id. Raises NotAllowed, or Refused where the answer cannot be taken."""
     lease, judgement = table_of(tables.Lease), table_of(tables.Judgement)
     with engine.begin() as connection:
+        # The question before its lease, as claims do (`audit.annotation.queue`): no two wait for each other.
+        asked = table_of(tables.Question)
+        asking = select(asked.c.id).where(asked.c.id == question_id).with_for_update(key_share=True)
+        # Read to its end: SQLite would hold on to what it has seen so far, and refuse to write after another wrote.
+        connection.execute(asking).first()
         held = connection.execute(
             delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
         ).rowcount

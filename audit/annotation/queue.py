@@ -2,12 +2,30 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, and_, delete, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    Engine,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    false,
+    func,
+    or_,
+    select,
+)
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN
 from audit.annotation.questions import labels_of
+from audit.annotation.readable import languages_of, readable
 from audit.errors import UnknownName
 from audit.relations import get_relation
 from audit.store import table_of, tables
@@ -61,41 +79,56 @@ class Queue:
     mine: int
     left_for_me: int
     """Questions in the queue that this annotator may still answer, those that others look at now included."""
+    in_other_languages: int = 0
+    """Questions that others may still answer and this annotator may not: they do not read the language."""
 
 
 def next_question(engine: Engine, account_id: int) -> Shown | None:
     """The most wanted question that this annotator has not judged, leased to them; None when there is none now.
 
-    Raises NotAllowed for an account that may not judge.
+    Only questions in languages that the account reads (`audit.annotation.readable`), and never more people than a
+    question wants. Raises NotAllowed for an account that may not judge.
     """
-    lease, question = table_of(tables.Lease), table_of(tables.Question)
     with engine.begin() as connection:
-        moment = tables.now()
-        # A write first: SQLite then takes its lock here, and two annotators cannot be given the last place at once.
-        connection.execute(delete(lease).where(lease.c.expires_at < moment))
-        require(connection, account_id, *ROLES)
-        held = and_(lease.c.question_id == question.c.id, lease.c.annotator_id == account_id)
-        open_for_me = _open_for(account_id)
-        query = select(question.c.id).join(lease, held).where(open_for_me)
-        chosen = connection.execute(query).scalar()
-        if chosen is None:
-            free = _votes_and_leases(account_id) < question.c.annotators
-            query = (
-                select(question.c.id)
-                .where(open_for_me, free)
-                # By kind within a rank: fewer switches between questions about texts and about groups.
-                .order_by(question.c.priority, question.c.kind, question.c.id)
-                .limit(1)
-                .with_for_update(skip_locked=True)
-            )
-            chosen = connection.execute(query).scalar()
-            if chosen is None:
-                return None
-            connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
-            connection.execute(
-                lease.insert(), {"question_id": chosen, "annotator_id": account_id, "expires_at": moment + LEASE}
-            )
-        return show(connection, int(chosen))
+        chosen = _claim(connection, account_id)
+    if chosen is None:
+        return None
+    # Read after the claim is done: on SQLite everybody else waits for it.
+    with engine.connect() as connection:
+        return show(connection, chosen)
+
+
+def _claim(connection: Connection, account_id: int) -> int | None:
+    """The id of the question that this account holds from now on.
+
+    SQLite has one writer at a time, so that a write first makes all of this one step. PostgreSQL locks the question
+    that was found and looks again: what another transaction has committed since the search began is seen only by a
+    later statement. Locks are taken in one order, account, question, its leases, so that no two claims wait for each
+    other.
+    """
+    annotator, lease = table_of(tables.Annotator), table_of(tables.Lease)
+    connection.execute(delete(lease).where(false()))
+    me = annotator.c.id == account_id
+    connection.execute(select(annotator.c.id).where(me).with_for_update(key_share=True)).first()
+    require(connection, account_id, *ROLES)
+    codes = languages_of(connection, account_id)
+    moment = tables.now()
+    given = {"account": account_id, "now": moment}
+    held = connection.execute(_held(codes), given).scalar()
+    if held is not None:
+        return int(held)
+    # Past questions that others are claiming first; where only such are left, wait for them.
+    for skip in (True, False):
+        while (found := connection.execute(_vacant(codes, skip), given).scalar()) is not None:
+            over = or_(lease.c.expires_at < moment, lease.c.annotator_id == account_id)
+            connection.execute(delete(lease).where(lease.c.question_id == found, over))
+            if connection.execute(_still_vacant(codes), {**given, "question": found}).first() is None:
+                continue
+            connection.execute(_leave_others(), {"account": account_id})
+            row = {"question_id": found, "annotator_id": account_id, "expires_at": moment + LEASE}
+            connection.execute(lease.insert(), row)
+            return int(found)
+    return None
 
 
 def show(connection: Connection, question_id: int) -> Shown:
@@ -143,67 +176,126 @@ def _group(connection: Connection, group_id: int) -> ShownGroup:
 
 def queue_of(engine: Engine, account_id: int) -> Queue:
     """Counts for the progress line. Raises NotAllowed for an account that may not judge."""
-    question, judgement = table_of(tables.Question), table_of(tables.Judgement)
-    later = judgement.alias("later")
     midnight = tables.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    mine = (
-        select(func.count())
-        .select_from(judgement.outerjoin(later, later.c.supersedes == judgement.c.id))
-        .where(judgement.c.annotator_id == account_id, judgement.c.answer != WITHDRAWN, later.c.id.is_(None))
-    )
     with engine.connect() as connection:
         require(connection, account_id, *ROLES)
-        left = select(func.count()).select_from(question).where(_open_for(account_id), _votes() < question.c.annotators)
-        return Queue(
-            mine_today=connection.execute(mine.where(judgement.c.decided_at >= midnight)).scalar() or 0,
-            mine=connection.execute(mine).scalar() or 0,
-            left_for_me=connection.execute(left).scalar() or 0,
-        )
+        codes = languages_of(connection, account_id)
+        given = {"account": account_id, "midnight": midnight}
+        mine, today = connection.execute(_my_judgements(), given).one()
+        left, others = connection.execute(_left(codes), given).one()
+        return Queue(mine_today=today or 0, mine=mine, left_for_me=left or 0, in_other_languages=others or 0)
 
 
-def _open_for(account_id: int) -> ColumnElement[bool]:
-    """Condition: somebody waits for the question and this annotator has not judged it."""
-    question, judgement = table_of(tables.Question), table_of(tables.Judgement)
-    later = judgement.alias("later_mine")
-    judged = (
-        select(judgement.c.question_id)
-        .outerjoin(later, later.c.supersedes == judgement.c.id)
-        .where(judgement.c.annotator_id == account_id, judgement.c.answer != WITHDRAWN, later.c.id.is_(None))
+# Statements are made once for each set of languages: putting one together takes longer than its answer.
+# `account` and `now` are given with each call.
+
+
+@cache
+def _held(codes: tuple[str, ...]) -> Select[Any]:
+    """The question that this account has a lease of, while it may still answer it."""
+    question, lease = table_of(tables.Question), table_of(tables.Lease)
+    return (
+        select(question.c.id)
+        .join(lease, lease.c.question_id == question.c.id)
+        .where(lease.c.annotator_id == bindparam("account"), lease.c.expires_at >= bindparam("now"))
+        .where(_open_for_me(), readable(question, codes))
+        .order_by(lease.c.expires_at.desc())
+        .limit(1)
     )
-    return and_(question.c.priority.is_not(None), question.c.id.not_in(judged))
+
+
+@cache
+def _vacant(codes: tuple[str, ...], skip: bool) -> Select[Any]:
+    """The most wanted question with a place for this account, locked; `skip` those that others have locked."""
+    question = table_of(tables.Question)
+    return (
+        select(question.c.id)
+        .where(_open_for_me(), _votes() + _leases() < question.c.annotators, readable(question, codes))
+        # By kind within a rank: fewer switches between questions about texts and about groups.
+        .order_by(question.c.priority, question.c.kind, question.c.id)
+        .limit(1)
+        .with_for_update(of=question, skip_locked=skip, key_share=True)
+    )
+
+
+@cache
+def _still_vacant(codes: tuple[str, ...]) -> Select[Any]:
+    """The same of one question, `question`."""
+    question = table_of(tables.Question)
+    vacant = _votes() + _leases() < question.c.annotators
+    return select(question.c.id).where(question.c.id == bindparam("question"), _open_for_me(), vacant)
+
+
+@cache
+def _leave_others() -> Delete:
+    """Let go of what this account has leased before; what somebody else reclaims just now goes without our help."""
+    lease = table_of(tables.Lease)
+    before = lease.alias("before")
+    mine = select(before.c.question_id).where(before.c.annotator_id == bindparam("account"))
+    return delete(lease).where(
+        lease.c.annotator_id == bindparam("account"), lease.c.question_id.in_(mine.with_for_update(skip_locked=True))
+    )
+
+
+@cache
+def _my_judgements() -> Select[Any]:
+    """How many judgements of this account count, and how many of them are from after `midnight`."""
+    judgement = table_of(tables.Judgement)
+    today = case((judgement.c.decided_at >= bindparam("midnight"), 1), else_=0)
+    return select(func.count(), func.sum(today)).where(
+        judgement.c.annotator_id == bindparam("account"), _counts(judgement)
+    )
+
+
+@cache
+def _left(codes: tuple[str, ...]) -> Select[Any]:
+    """How many questions with room this account may answer, and how many are in languages it does not read."""
+    question = table_of(tables.Question)
+    reads = readable(question, codes)
+    return (
+        select(func.sum(case((reads, 1), else_=0)), func.sum(case((reads, 0), else_=1)))
+        .select_from(question)
+        .where(_open_for_me())
+    )
+
+
+def _counts(judgement: Any) -> ColumnElement[bool]:
+    """Condition: nothing supersedes the judgement, and it takes none back."""
+    later = table_of(tables.Judgement).alias("later")
+    return and_(judgement.c.answer != WITHDRAWN, ~exists().where(later.c.supersedes == judgement.c.id))
+
+
+def _open_for_me() -> ColumnElement[bool]:
+    """Condition: somebody waits for the question, it has not all its votes, and none of this account."""
+    question, mine = table_of(tables.Question), table_of(tables.Judgement).alias("mine")
+    judged = exists().where(
+        mine.c.question_id == question.c.id, mine.c.annotator_id == bindparam("account"), _counts(mine)
+    )
+    return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged)
 
 
 def _votes() -> ColumnElement[int]:
     """Number of people's votes on the question of the outer query."""
-    question, judgement = table_of(tables.Question), table_of(tables.Judgement)
-    annotator, later = table_of(tables.Annotator), judgement.alias("later")
+    question, vote = table_of(tables.Question), table_of(tables.Judgement).alias("vote")
+    annotator = table_of(tables.Annotator).alias("voter")
+    people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
     return (
         select(func.count())
-        .select_from(
-            judgement.join(annotator, annotator.c.id == judgement.c.annotator_id).outerjoin(
-                later, later.c.supersedes == judgement.c.id
-            )
-        )
-        .where(
-            judgement.c.question_id == question.c.id,
-            judgement.c.round == 1,
-            judgement.c.answer != WITHDRAWN,
-            later.c.id.is_(None),
-            annotator.c.role.in_(ROLES),
-        )
+        .select_from(vote)
+        .where(vote.c.question_id == question.c.id, vote.c.round == 1, vote.c.annotator_id.in_(people), _counts(vote))
         .correlate(question)
         .scalar_subquery()
     )
 
 
-def _votes_and_leases(account_id: int) -> ColumnElement[int]:
-    """Votes on the question of the outer query, plus the others who look at it now."""
-    question, lease = table_of(tables.Question), table_of(tables.Lease)
-    others = (
+def _leases() -> ColumnElement[int]:
+    """Number of others who look at the question of the outer query now."""
+    question, lease = table_of(tables.Question), table_of(tables.Lease).alias("looking")
+    return (
         select(func.count())
         .select_from(lease)
-        .where(lease.c.question_id == question.c.id, lease.c.annotator_id != account_id)
+        .where(lease.c.question_id == question.c.id, lease.c.annotator_id != bindparam("account"))
+        .where(lease.c.expires_at >= bindparam("now"))
         .correlate(question)
         .scalar_subquery()
     )
-    return _votes() + others

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 from sqlmodel import SQLModel
@@ -107,8 +107,8 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
     if "schema_version" in known:
         with engine.connect() as connection:
             found = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
-        if found == 1:
-            found = _add_tables(engine)
+        if found == 1 or (found == 2 and not _has_filled(engine)):
+            found = _upgrade(engine)
         if found != tables.SCHEMA_VERSION:
             raise BadFile(f"{name} has tables of version {found}, this audit reads version {tables.SCHEMA_VERSION}")
         return
@@ -121,14 +121,38 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
         _mark(connection)
 
 
-def _add_tables(engine: Engine) -> int:
-    """From version 1 to 2: four tables more, and nothing that is there is touched. Doing it twice does no harm."""
+def _has_filled(engine: Engine) -> bool:
+    """Whether questions say if they have their votes: the last thing that came into version 2."""
+    return any(column["name"] == "filled" for column in inspect(engine).get_columns("question"))
+
+
+_FILLED = """
+UPDATE question SET filled = true WHERE annotators <= (
+    SELECT count(*) FROM judgement JOIN annotator ON annotator.id = judgement.annotator_id
+    WHERE judgement.question_id = question.id AND judgement.round = 1 AND judgement.answer <> 'withdrawn'
+    AND annotator.role <> 'gold'
+    AND NOT EXISTS (SELECT 1 FROM judgement AS later WHERE later.supersedes = judgement.id)
+)
+"""
+"""The column as the judgements have it; `audit.annotation.answers.settle` keeps it afterwards."""
+
+
+def _upgrade(engine: Engine) -> int:
+    """From version 1 to 2: four tables more, and a column that is derived from the others. Nothing else is touched.
+
+    Doing it twice does no harm, also where two processes open the database at once.
+    """
     new = [SQLModel.metadata.tables[name] for name in ("audit", "audit_draw", "spot_check", "login")]
     version = SQLModel.metadata.tables["schema_version"]
     with engine.begin() as connection:
         # A write first, so that of two processes that open the database at once one waits for the other.
-        connection.execute(version.update().where(version.c.version == 1).values(version=2))
+        connection.execute(version.update().values(version=2))
         SQLModel.metadata.create_all(connection, tables=new)
+        if not any(column["name"] == "filled" for column in inspect(connection).get_columns("question")):
+            connection.execute(text("ALTER TABLE question ADD COLUMN filled BOOLEAN DEFAULT false NOT NULL"))
+            connection.execute(text(_FILLED))
+        for index in SQLModel.metadata.tables["question"].indexes:
+            index.create(connection, checkfirst=True)
     return 2
 
 

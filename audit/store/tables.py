@@ -7,7 +7,19 @@ History tables (judgement, adjudication) are append-only: nothing in the code up
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Column, DateTime, Index, Integer, LargeBinary, SmallInteger, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    UniqueConstraint,
+    false,
+)
 from sqlmodel import Field, SQLModel
 
 SCHEMA_VERSION = 2
@@ -212,7 +224,12 @@ class AuditDraw(SQLModel, table=True):
 class Question(SQLModel, table=True):
     """What people are asked. `priority` is the best rank of a drawn group that waits for it; null: nobody waits."""
 
-    __table_args__ = (Index("ix_question_priority", "priority"), Index("ix_question_input", "input_id"))
+    __table_args__ = (
+        Index("ix_question_priority", "priority"),
+        Index("ix_question_input", "input_id"),
+        # The queue in its order, without those that have all their votes: a claim reads its first few entries.
+        Index("ix_question_queue", "filled", "priority", "kind", "id"),
+    )
     id: int | None = Field(default=None, primary_key=True)
     key: bytes = _key()
     task: str
@@ -222,6 +239,8 @@ class Question(SQLModel, table=True):
     group_id: int | None = Field(default=None, sa_column=Column(BigInteger))
     annotators: int = 2
     priority: int | None = None
+    filled: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default=false()))
+    """Whether as many people have judged it as it wants. Derived from the judgements, as `answer` is."""
 
 
 class Annotator(SQLModel, table=True):

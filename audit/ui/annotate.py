@@ -100,8 +100,13 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
 
 def _nothing_left(engine: Engine, account_id: int) -> None:
     st.html(f'<h2 class="audit-question">{html(t("annotate.nothing"))}</h2>')
-    others = queue_of(engine, account_id).left_for_me
-    st.write(t("annotate.nothing_now", count=others) if others else t("annotate.nothing_more"))
+    queue = queue_of(engine, account_id)
+    if queue.left_for_me:
+        st.write(t("annotate.nothing_now", count=queue.left_for_me))
+    elif queue.in_other_languages:
+        st.write(t("annotate.nothing_read", count=queue.in_other_languages))
+    else:
+        st.write(t("annotate.nothing_more"))
     st.button(t("annotate.look_again"), key="look-again", icon=":material/refresh:")
     st.button(
         t("annotate.undo"), key="undo-last", shortcut="z", on_click=_undo, args=(engine, account_id), type="tertiary"

@@ -68,6 +68,9 @@ def test_a_database_of_version_1_gains_the_new_tables_and_keeps_what_it_has(tmp_
     with engine.begin() as connection:
         for name in ("audit", "audit_draw", "spot_check", "login"):
             connection.execute(text(f"DROP TABLE {name}"))
+        connection.execute(text("DROP INDEX ix_question_queue"))
+        connection.execute(text("ALTER TABLE question DROP COLUMN filled"))
+        _judged_before_filled(connection)
         connection.execute(text("UPDATE schema_version SET version = 1"))
         connection.execute(text("INSERT INTO relation (task, name, version, params) VALUES ('t', 'MR1', '1', '{}')"))
     engine.dispose()
@@ -78,7 +81,39 @@ def test_a_database_of_version_1_gains_the_new_tables_and_keeps_what_it_has(tmp_
             assert connection.execute(text("SELECT name FROM relation")).scalars().all() == ["MR1"]
             assert connection.execute(text("SELECT count(*) FROM audit")).scalar() == 0
             assert connection.execute(text("SELECT count(*) FROM login")).scalar() == 0
+            filled = connection.execute(text("SELECT filled FROM question ORDER BY id")).scalars().all()
+            assert filled == [1, 0, 0]  # two people; one of two withdrew; a person and gold
+            assert "ix_question_queue" in {index["name"] for index in inspect(connection).get_indexes("question")}
         engine.dispose()
+
+
+def _judged_before_filled(connection):
+    """Three questions that want two people, and their judgements."""
+    connection.execute(text("INSERT INTO input (id, key, texts, languages) VALUES (1, 'i', '[]', 'en')"))
+    for name, role in (("ann", "annotator"), ("bob", "manager"), ("gold", "gold")):
+        connection.execute(
+            text(
+                "INSERT INTO annotator (name, role, languages, disabled, created_at) "
+                "VALUES (:n, :r, '', 0, '2026-01-01')"
+            ),
+            {"n": name, "r": role},
+        )
+    for id in (1, 2, 3):
+        connection.execute(
+            text(
+                "INSERT INTO question (id, key, task, kind, input_id, annotators) VALUES (:id, :id, 't', 'input', 1, 2)"
+            ),
+            {"id": id},
+        )
+    judged = [(1, 1, "a", None), (1, 2, "b", None), (2, 1, "a", None), (2, 2, "a", None), (2, 2, "withdrawn", 4)]
+    for question, annotator, answer, supersedes in [*judged, (3, 1, "a", None), (3, 3, "a", None)]:
+        connection.execute(
+            text(
+                "INSERT INTO judgement (question_id, annotator_id, round, answer, guideline, decided_at, supersedes) "
+                "VALUES (:q, :a, 1, :answer, 1, '2026-01-01', :s)"
+            ),
+            {"q": question, "a": annotator, "answer": answer, "s": supersedes},
+        )
 
 
 def test_a_table_of_the_same_name_with_other_columns_is_refused(tmp_path):

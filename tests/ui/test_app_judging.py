@@ -1,6 +1,7 @@
 """Logging in, judging, undoing and adjudicating, through the app itself."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from app_driver import HOSTILE, PASSWORD, TEXTS, Prepared, blocks, go, log_in, open_app, said
@@ -198,6 +199,25 @@ def test_nothing_left_is_said_and_the_last_can_be_undone(prepared: Prepared) -> 
     assert "Nothing left for you" in blocks(app)
     app.button(key="undo-last").click().run()
     assert press(app, "positive") == last
+
+
+def test_why_nothing_is_left_is_said(prepared: Prepared) -> None:
+    annotator, question = table_of(tables.Annotator), table_of(tables.Question)
+
+    def change(statement: Any) -> None:
+        with prepared.engine.begin() as connection:
+            connection.execute(statement)
+
+    me = annotator.c.id == prepared.ann.id
+    change(question.update().where(question.c.id > 2).values(priority=None))
+    change(question.update().where(question.c.id <= 2).values(priority=1, annotators=1))
+    for account in (prepared.ben, prepared.boss):
+        assert next_question(prepared.engine, account.id) is not None
+    assert "2 questions are with other annotators just now" in said(open_app(prepared.ann))
+    change(annotator.update().where(me).values(languages="zh"))
+    assert "2 questions are left, but in languages that your account does not read" in said(open_app(prepared.ann))
+    change(question.update().values(priority=None))
+    assert text_in("en", "annotate.nothing_more") in said(open_app(prepared.ann))
 
 
 def test_nothing_of_a_system_reaches_an_annotator(prepared: Prepared) -> None:
