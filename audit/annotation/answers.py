@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlalchemy import Connection, delete, exists, func, select
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, select
 
 from audit.annotation.accounts import ROLES
 from audit.store import insert_new, pieces, table_of, tables
@@ -80,7 +80,23 @@ def settle(connection: Connection, question_ids: Iterable[int]) -> None:
     )
 
 
+def wrongly_filled(connection: Connection) -> int:
+    """How many questions say that they have all their votes and have not, or the other way round; writes nothing."""
+    question = table_of(tables.Question)
+    return connection.execute(
+        select(func.count(question.c.id)).where(question.c.filled != _has_its_votes())
+    ).scalar_one()
+
+
 def _note_filled(connection: Connection, question_ids: list[int]) -> None:
+    question, filled = table_of(tables.Question), _has_its_votes()
+    for piece in pieces(question_ids):
+        changed = question.c.id.in_(piece) & (question.c.filled != filled)
+        connection.execute(question.update().where(changed).values(filled=filled))
+
+
+def _has_its_votes() -> ColumnElement[bool]:
+    """Whether as many people's votes count on the question of the outer statement as it wants."""
     question, judgement = table_of(tables.Question), table_of(tables.Judgement)
     annotator, later = table_of(tables.Annotator), judgement.alias("later")
     people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
@@ -93,12 +109,10 @@ def _note_filled(connection: Connection, question_ids: list[int]) -> None:
             judgement.c.annotator_id.in_(people),
             ~exists().where(later.c.supersedes == judgement.c.id),
         )
+        .correlate(question)
         .scalar_subquery()
     )
-    for piece in pieces(question_ids):
-        filled = votes >= question.c.annotators
-        these = question.c.id.in_(piece)
-        connection.execute(question.update().where(these, question.c.filled != filled).values(filled=filled))
+    return votes >= question.c.annotators
 
 
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:

@@ -242,9 +242,8 @@ def _my_judgements() -> Select[Any]:
     """How many judgements of this account count, and how many of them are from after `midnight`."""
     judgement = table_of(tables.Judgement)
     today = case((judgement.c.decided_at >= bindparam("midnight"), 1), else_=0)
-    return select(func.count(), func.sum(today)).where(
-        judgement.c.annotator_id == bindparam("account"), _counts(judgement)
-    )
+    columns: list[Any] = [func.count(), func.sum(today)]
+    return select(*columns).where(judgement.c.annotator_id == bindparam("account"), _counts(judgement))
 
 
 @cache

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, and_, exists, func, select, text
 from sqlmodel import SQLModel
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.answers import WITHDRAWN, settle, settled_answers
+from audit.annotation.answers import WITHDRAWN, settle, settled_answers, wrongly_filled
 from audit.errors import AuditError
 from audit.false_satisfaction.settling import COUNTED
 from audit.relations import Outcome
@@ -192,6 +192,8 @@ def _answers(connection: Connection) -> Check:
         rebuilt = {key: sorted(allowed) for key, allowed in settled_answers(connection, piece).items()}
         differing += len({key[0] for key in stored.keys() | rebuilt.keys() if stored.get(key) != rebuilt.get(key)})
     wrong = [f"{differing:,} of {len(ids):,} questions have another answer than their history"] if differing else []
+    if misfiled := wrongly_filled(connection):
+        wrong.append(f"{misfiled:,} questions are wrong about whether they have all their votes")
     return _found("answers", wrong, "as the history has them", "run `audit doctor --rebuild`, which writes them anew")
 
 
