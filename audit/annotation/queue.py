@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, and_, delete, func, se
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN
+from audit.annotation.aside import is_flagged, is_skipped, skipped_today
 from audit.annotation.questions import labels_of
 from audit.errors import UnknownName
 from audit.relations import get_relation
@@ -88,7 +89,13 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
                 .limit(1)
                 .with_for_update(skip_locked=True)
             )
-            chosen = connection.execute(query).scalar()
+            skipped = is_skipped(account_id)
+            chosen = connection.execute(query.where(~skipped)).scalar()
+            if chosen is None:
+                # Nothing else is left: what this annotator skipped today, the longest ago first.
+                chosen = connection.execute(
+                    query.where(skipped).order_by(None).order_by(skipped_today(account_id))
+                ).scalar()
             if chosen is None:
                 return None
             connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
@@ -162,7 +169,7 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
 
 
 def _open_for(account_id: int) -> ColumnElement[bool]:
-    """Condition: somebody waits for the question and this annotator has not judged it."""
+    """Condition: somebody waits for the question, and this annotator has neither judged nor flagged it."""
     question, judgement = table_of(tables.Question), table_of(tables.Judgement)
     later = judgement.alias("later_mine")
     judged = (
@@ -170,7 +177,7 @@ def _open_for(account_id: int) -> ColumnElement[bool]:
         .outerjoin(later, later.c.supersedes == judgement.c.id)
         .where(judgement.c.annotator_id == account_id, judgement.c.answer != WITHDRAWN, later.c.id.is_(None))
     )
-    return and_(question.c.priority.is_not(None), question.c.id.not_in(judged))
+    return and_(question.c.priority.is_not(None), question.c.id.not_in(judged), ~is_flagged(account_id))
 
 
 def _votes() -> ColumnElement[int]:

@@ -15,6 +15,8 @@ from audit.store import tables
 
 BACKENDS = ("sqlite", "postgresql")
 """Kinds of database whose SQL the bulk writes speak."""
+ADDED = ("audit", "audit_draw", "spot_check", "login", "aside")
+"""Tables that older databases lack; they are made when such a database is opened."""
 _dumps = partial(json.dumps, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -107,7 +109,7 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
     if "schema_version" in known:
         with engine.connect() as connection:
             found = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
-        if found == 1:
+        if found == 1 or (found == tables.SCHEMA_VERSION and not known.issuperset(ADDED)):
             found = _add_tables(engine)
         if found != tables.SCHEMA_VERSION:
             raise BadFile(f"{name} has tables of version {found}, this audit reads version {tables.SCHEMA_VERSION}")
@@ -122,8 +124,8 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
 
 
 def _add_tables(engine: Engine) -> int:
-    """From version 1 to 2: four tables more, and nothing that is there is touched. Doing it twice does no harm."""
-    new = [SQLModel.metadata.tables[name] for name in ("audit", "audit_draw", "spot_check", "login")]
+    """To version 2: the tables that are absent, and nothing that is there is touched. Doing it twice does no harm."""
+    new = [SQLModel.metadata.tables[name] for name in ADDED]
     version = SQLModel.metadata.tables["schema_version"]
     with engine.begin() as connection:
         # A write first, so that of two processes that open the database at once one waits for the other.
