@@ -41,7 +41,7 @@ def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
     found = _FIRST.match(content)
     if found is None:
         raise AuditError(f"data/{name}: the first line must be `version: N`, a number from 1; put it there")
-    return Guideline(int(found[1]), content[found.end() :])
+    return Guideline(int(found[1]), content[found.end() :].strip())
 
 
 def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:

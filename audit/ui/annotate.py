@@ -61,7 +61,7 @@ def _card() -> None:
     else:
         _question(engine, account.id, shown)
     if done:
-        st.info(plain(done), icon=":material/check:")
+        st.info(done, icon=":material/check:")
     if note:
         st.warning(plain(sentence(note)), icon=":material/info:")
     _progress(engine, account.id)
@@ -168,7 +168,8 @@ def _drawer() -> None:
 
 def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> None:
     """A button was pressed. Whatever is not an answer to the question on the screen changes nothing."""
-    with _saying_refusals(engine, account_id):
+    with _saying_refusals():
+        session.still(engine, account_id)
         shown_at = _on_screen(question_id)
         if shown_at is None:
             return
@@ -178,7 +179,8 @@ def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> N
 
 
 def _skip(engine: Engine, account_id: int, question_id: int) -> None:
-    with _saying_refusals(engine, account_id):
+    with _saying_refusals():
+        session.still(engine, account_id)
         if _on_screen(question_id) is None:
             return
         skip(engine, account_id, question_id)
@@ -187,7 +189,8 @@ def _skip(engine: Engine, account_id: int, question_id: int) -> None:
 
 
 def _flag(engine: Engine, account_id: int, question_id: int) -> None:
-    with _saying_refusals(engine, account_id):
+    with _saying_refusals():
+        session.still(engine, account_id)
         if _on_screen(question_id) is None:
             return
         comment = _comment(question_id)
@@ -200,7 +203,8 @@ def _flag(engine: Engine, account_id: int, question_id: int) -> None:
 
 
 def _undo(engine: Engine, account_id: int) -> None:
-    with _saying_refusals(engine, account_id):
+    with _saying_refusals():
+        session.still(engine, account_id)
         if _too_soon():
             return
         question_id = undo(engine, account_id)
@@ -217,10 +221,9 @@ def _undo(engine: Engine, account_id: int) -> None:
 
 
 @contextmanager
-def _saying_refusals(engine: Engine, account_id: int) -> Iterator[None]:
-    """For callbacks that write: only for who is still logged in here; what is refused is said on the page."""
+def _saying_refusals() -> Iterator[None]:
+    """For callbacks that write: what is refused is said on the page."""
     try:
-        session.still(engine, account_id)
         yield
     except AuditError as problem:
         st.session_state[_NOTE] = translated(str(problem))
