@@ -3,19 +3,31 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 
 from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, select
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, settle, standing
+from audit.annotation.aside import check_comment
+from audit.annotation.guidelines import guideline_of
 from audit.annotation.questions import BROKEN, HOLDS, labels_of
 from audit.annotation.queue import LEASE, Shown, show
 from audit.errors import Refused
 from audit.store import table_of, tables
 
-GUIDELINE = 1
-"""Version of the guideline in data/guidelines."""
-_COMMENT = 2_000
+UNDOS = 10
+"""Answers that can be undone one after the other."""
+
+
+@dataclass(frozen=True)
+class Undone:
+    """The judgement that an annotator withdrew last."""
+
+    question_id: int
+    answer: str
+    in_a_row: int
+    """How many were withdrawn one after the other, with none given since: 1 to `UNDOS`."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +59,7 @@ def judge(
             delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
         ).rowcount
         require(connection, account_id, *ROLES)
-        _check(connection, question_id, answer, comment)
+        task, kind = _check(connection, question_id, answer, comment)
         if not held:
             raise Refused("this question is not leased to you, or the lease has expired; take the next one")
         mine = select(judgement.c.id).where(judgement.c.question_id == question_id, _by(account_id))
@@ -59,7 +71,7 @@ def judge(
             "round": 1,
             "answer": answer,
             "comment": comment,
-            "guideline": GUIDELINE,
+            "guideline": guideline_of(task, kind).version,
             "shown_at": shown_at,
             "decided_at": tables.now(),
         }
@@ -72,7 +84,7 @@ def undo(engine: Engine, account_id: int) -> int | None:
     """Withdraw this annotator's last judgement and lease its question to them again; returns the question's id.
 
     None where there is nothing to undo. The judgement stays in the history, superseded by a row `withdrawn`.
-    Raises Refused when an adjudicator has settled the question since.
+    Raises Refused when an adjudicator has settled the question since, and after `UNDOS` in a row.
     """
     judgement, lease = table_of(tables.Judgement), table_of(tables.Lease)
     with engine.begin() as connection:
@@ -82,6 +94,8 @@ def undo(engine: Engine, account_id: int) -> int | None:
         row = connection.execute(last).mappings().first()
         if row is None:
             return None
+        if len(_withdrawn_last(connection, account_id)) == UNDOS:
+            raise Refused(f"the last {UNDOS} answers are undone already; answer a question before you undo more")
         adjudication = table_of(tables.Adjudication)
         settled = select(adjudication.c.id).where(adjudication.c.question_id == row["question_id"])
         if connection.execute(settled).first():
@@ -103,6 +117,19 @@ def undo(engine: Engine, account_id: int) -> int | None:
             {"question_id": question_id, "annotator_id": account_id, "expires_at": tables.now() + LEASE},
         )
         return question_id
+
+
+def undone(engine: Engine, account_id: int) -> Undone | None:
+    """What this annotator undid last; None where they have judged since, or never undid. Raises NotAllowed."""
+    judgement = table_of(tables.Judgement)
+    with engine.connect() as connection:
+        require(connection, account_id, *ROLES)
+        rows = _withdrawn_last(connection, account_id)
+        if not rows:
+            return None
+        question_id, superseded = rows[0]
+        answer = connection.execute(select(judgement.c.answer).where(judgement.c.id == superseded)).scalar_one()
+        return Undone(question_id, str(answer), len(rows))
 
 
 def disputed(engine: Engine, account_id: int) -> list[Disputed]:
@@ -160,7 +187,21 @@ def store_adjudication(
     settle(connection, [question_id])
 
 
-def _check(connection: Connection, question_id: int, answer: str, comment: str | None) -> None:
+def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, int]]:
+    """The withdrawals at the end of this annotator's history, at most `UNDOS`, the last first: question, judgement."""
+    judgement = table_of(tables.Judgement)
+    query = (
+        select(judgement.c.answer, judgement.c.question_id, judgement.c.supersedes)
+        .where(judgement.c.annotator_id == account_id)
+        .order_by(judgement.c.id.desc())
+        .limit(UNDOS)
+    )
+    rows = takewhile(lambda row: row[0] == WITHDRAWN, connection.execute(query))
+    return [(int(question_id), int(superseded)) for _, question_id, superseded in rows]
+
+
+def _check(connection: Connection, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
+    """Task and kind of the question, if it can be answered so. Raises Refused."""
     question = table_of(tables.Question)
     row = connection.execute(select(question.c.task, question.c.kind).where(question.c.id == question_id)).first()
     if row is None:
@@ -168,8 +209,8 @@ def _check(connection: Connection, question_id: int, answer: str, comment: str |
     labels = labels_of(*row)
     if answer not in (*labels, UNSURE):
         raise Refused(f"answer {answer!r} is not one of {', '.join(labels)}, {UNSURE}")
-    if comment is not None and len(comment) > _COMMENT:
-        raise Refused(f"the comment has {len(comment)} characters, at most {_COMMENT} are kept; shorten it")
+    check_comment(comment)
+    return str(row[0]), str(row[1])
 
 
 def _by(account_id: int) -> ColumnElement[bool]:

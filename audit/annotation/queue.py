@@ -1,11 +1,12 @@
 """Which question an annotator sees next. A question is leased while somebody looks at it."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Connection,
     Delete,
@@ -24,6 +25,7 @@ from sqlalchemy import (
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN
+from audit.annotation.aside import is_flagged, is_skipped, last_skip, midnight
 from audit.annotation.questions import labels_of
 from audit.annotation.readable import languages_of, readable
 from audit.errors import UnknownName
@@ -113,13 +115,14 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     require(connection, account_id, *ROLES)
     codes = languages_of(connection, account_id)
     moment = tables.now()
-    given = {"account": account_id, "now": moment}
+    given = {"account": account_id, "now": moment, "midnight": midnight(moment)}
     held = connection.execute(_held(codes), given).scalar()
     if held is not None:
         return int(held)
-    # Past questions that others are claiming first; where only such are left, wait for them.
-    for skip in (True, False):
-        while (found := connection.execute(_vacant(codes, skip), given).scalar()) is not None:
+    # What this annotator skipped today only where nothing else is left. Past questions that others are claiming first;
+    # where only such are left, wait for them.
+    for again, past in ((False, True), (False, False), (True, True), (True, False)):
+        while (found := connection.execute(_vacant(codes, past, again), given).scalar()) is not None:
             over = or_(lease.c.expires_at < moment, lease.c.annotator_id == account_id)
             connection.execute(delete(lease).where(lease.c.question_id == found, over))
             if connection.execute(_still_vacant(codes), {**given, "question": found}).first() is None:
@@ -176,11 +179,10 @@ def _group(connection: Connection, group_id: int) -> ShownGroup:
 
 def queue_of(engine: Engine, account_id: int) -> Queue:
     """Counts for the progress line. Raises NotAllowed for an account that may not judge."""
-    midnight = tables.now().replace(hour=0, minute=0, second=0, microsecond=0)
     with engine.connect() as connection:
         require(connection, account_id, *ROLES)
         codes = languages_of(connection, account_id)
-        given = {"account": account_id, "midnight": midnight}
+        given = {"account": account_id, "midnight": midnight(tables.now())}
         mine, today = connection.execute(_my_judgements(), given).one()
         left, others = connection.execute(_left(codes), given).one()
         return Queue(mine_today=today or 0, mine=mine, left_for_me=left or 0, in_other_languages=others or 0)
@@ -205,16 +207,24 @@ def _held(codes: tuple[str, ...]) -> Select[Any]:
 
 
 @cache
-def _vacant(codes: tuple[str, ...], skip: bool) -> Select[Any]:
-    """The most wanted question with a place for this account, locked; `skip` those that others have locked."""
+def _vacant(codes: tuple[str, ...], past: bool, again: bool) -> Select[Any]:
+    """The most wanted question with a place for this account, locked; `past` those that others have locked.
+
+    `again`: of those that this account skipped since `midnight`, the longest ago first; else of the others.
+    """
     question = table_of(tables.Question)
+    me: BindParameter[int] = bindparam("account")
+    since: BindParameter[datetime] = bindparam("midnight")
+    skipped = is_skipped(me, since)
+    # By kind within a rank: fewer switches between questions about texts and about groups.
+    order = (question.c.priority, question.c.kind, question.c.id)
     return (
         select(question.c.id)
         .where(_open_for_me(), _votes() + _leases() < question.c.annotators, readable(question, codes))
-        # By kind within a rank: fewer switches between questions about texts and about groups.
-        .order_by(question.c.priority, question.c.kind, question.c.id)
+        .where(skipped if again else ~skipped)
+        .order_by(*([last_skip(me, since)] if again else order))
         .limit(1)
-        .with_for_update(of=question, skip_locked=skip, key_share=True)
+        .with_for_update(of=question, skip_locked=past, key_share=True)
     )
 
 
@@ -265,12 +275,13 @@ def _counts(judgement: Any) -> ColumnElement[bool]:
 
 
 def _open_for_me() -> ColumnElement[bool]:
-    """Condition: somebody waits for the question, it has not all its votes, and none of this account."""
+    """Condition: somebody waits for the question, it has not all its votes, none of this account, and no flag of it."""
     question, mine = table_of(tables.Question), table_of(tables.Judgement).alias("mine")
     judged = exists().where(
         mine.c.question_id == question.c.id, mine.c.annotator_id == bindparam("account"), _counts(mine)
     )
-    return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged)
+    flagged = is_flagged(bindparam("account"))
+    return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged)
 
 
 def _votes() -> ColumnElement[int]:

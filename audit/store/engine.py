@@ -15,6 +15,8 @@ from audit.store import tables
 
 BACKENDS = ("sqlite", "postgresql")
 """Kinds of database whose SQL the bulk writes speak."""
+ADDED = ("audit", "audit_draw", "spot_check", "login", "aside")
+"""Tables that older databases lack; they are made when such a database is opened."""
 _dumps = partial(json.dumps, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -107,7 +109,7 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
     if "schema_version" in known:
         with engine.connect() as connection:
             found = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
-        if found == 1 or (found == 2 and not _has_filled(engine)):
+        if found == 1 or (found == 2 and not (known.issuperset(ADDED) and _has_filled(engine))):
             found = _upgrade(engine)
         if found != tables.SCHEMA_VERSION:
             raise BadFile(f"{name} has tables of version {found}, this audit reads version {tables.SCHEMA_VERSION}")
@@ -138,11 +140,11 @@ UPDATE question SET filled = true WHERE annotators <= (
 
 
 def _upgrade(engine: Engine) -> int:
-    """From version 1 to 2: four tables more, and a column that is derived from the others. Nothing else is touched.
+    """From version 1 to 2: some tables more, and a column that is derived from the others. Nothing else is touched.
 
     Doing it twice does no harm, also where two processes open the database at once.
     """
-    new = [SQLModel.metadata.tables[name] for name in ("audit", "audit_draw", "spot_check", "login")]
+    new = [SQLModel.metadata.tables[name] for name in ADDED]
     version = SQLModel.metadata.tables["schema_version"]
     with engine.begin() as connection:
         # A write first, so that of two processes that open the database at once one waits for the other.

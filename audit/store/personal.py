@@ -21,9 +21,9 @@ SECRET_COLUMNS = {"annotator": ("password",)}
 """Columns that stay where they are; they are null where an export is imported."""
 NAMES = {"annotator": ("name",)}
 """Columns with names of people."""
-FREE_TEXT = {"judgement": ("comment",), "adjudication": ("reason",)}
+FREE_TEXT = {"judgement": ("comment",), "adjudication": ("reason",), "aside": ("comment",)}
 """Columns in which people write what they like, other people's names included."""
-IMPERSONAL = {"annotator": ("role", "languages"), "judgement": ("answer",)}
+IMPERSONAL = {"annotator": ("role", "languages"), "judgement": ("answer",), "aside": ("kind",)}
 """Texts of tables about people that name nobody: words of a list, codes of languages."""
 LEFT_OUT = "(left out)"
 """Stands in place of a free text that may not be null."""

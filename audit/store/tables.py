@@ -1,7 +1,7 @@
 """The tables. Their names are the nouns of the field; keys are content, so that writing twice changes nothing.
 
 Conventions: `key` columns hold 16 bytes from `audit.keys.digest`; times are UTC; JSON columns hold lists or objects.
-History tables (judgement, adjudication) are append-only: nothing in the code updates or deletes their rows.
+History tables (judgement, adjudication, aside) are append-only: nothing in the code updates or deletes their rows.
 """
 
 from datetime import UTC, datetime
@@ -317,6 +317,22 @@ class SpotCheck(SQLModel, table=True):
     __tablename__ = "spot_check"
     question_id: int = Field(primary_key=True, foreign_key="question.id")
     priority: int
+
+
+class Aside(SQLModel, table=True):
+    """What somebody did with a question instead of answering it. Append-only; never a vote.
+
+    A `skip` puts it behind for this annotator for the day; a `flag` asks an adjudicator to look at it; `back` is an
+    adjudicator's reply to the flags on it, which lets the annotators who flagged it answer it again.
+    """
+
+    __table_args__ = (Index("ix_aside_question", "question_id"), Index("ix_aside_annotator", "annotator_id"))
+    id: int | None = Field(default=None, primary_key=True)
+    question_id: int = Field(foreign_key="question.id")
+    annotator_id: int = Field(foreign_key="annotator.id")
+    kind: str
+    comment: str | None = None
+    at: datetime = _time()
 
 
 class Lease(SQLModel, table=True):

@@ -3,6 +3,8 @@
 Nothing here knows a system, an output or anybody else's answer: `audit.annotation.queue.Shown` has none of them.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import streamlit as st
@@ -10,24 +12,33 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import UNSURE
-from audit.annotation.judging import judge, undo
+from audit.annotation.aside import COMMENT, flag, said_before, skip
+from audit.annotation.guidelines import guideline_before
+from audit.annotation.judging import UNDOS, judge, undo, undone
+from audit.annotation.pace import PAUSE, Pace, pace_of
 from audit.annotation.queue import Shown, next_question, queue_of, show
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import database, session
-from audit.ui.asked import guideline, show_question
+from audit.ui.asked import guideline_shown, show_question
 from audit.ui.held_keys import ignore_held_keys
 from audit.ui.language import t, translated
 from audit.ui.literal import html, plain, sentence
 
 LEAST = timedelta(milliseconds=150)
 """Nobody reads and judges a text in less: an answer so soon was meant for the question before."""
-COMMENT = 2_000
+PACE_KEPT = timedelta(seconds=30)
+"""How long a pace on the screen stands before it is worked out anew: it reads the whole day's judgements."""
 _SHOWN = "shown"
 """(question id, when it came on the screen, from when an answer counts)"""
 _AGAIN = "again"
 """The question whose judgement was undone last; it is shown before the queue goes on."""
 _NOTE = "note"
+_DONE = "done"
+"""What the last key did, where the next question does not say so itself."""
+_DRAWER = "guideline-open"
+_PACE = "pace"
+"""(when it was worked out, the pace)"""
 
 
 def page() -> None:
@@ -43,17 +54,18 @@ def _card() -> None:
     engine = database.engine()
     account = session.allowed(engine, *ROLES)
     shown = _next(engine, account.id)
-    note = st.session_state.pop(_NOTE, None)
+    note, done = st.session_state.pop(_NOTE, None), st.session_state.pop(_DONE, None)
     if shown is None:
         st.session_state.pop(_SHOWN, None)
         _nothing_left(engine, account.id)
     else:
         _question(engine, account.id, shown)
+    if done:
+        st.info(done, icon=":material/check:")
     if note:
         st.warning(plain(sentence(note)), icon=":material/info:")
     _progress(engine, account.id)
-    with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
-        st.markdown(guideline(shown))
+    _guideline(engine, account.id, shown)
     if shown is not None and st.session_state.get(_SHOWN, (None,))[0] != shown.id:
         moment = datetime.now(UTC)
         st.session_state[_SHOWN] = (shown.id, moment, moment + LEAST)
@@ -80,21 +92,29 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
                 args=(engine, account_id, shown.id, answer),
                 width="stretch",
             )
-    left, right = st.columns([1, 3], vertical_alignment="bottom")
-    left.button(
-        t("annotate.undo"),
-        key=f"undo-{shown.id}",
-        shortcut="z",
-        on_click=_undo,
-        args=(engine, account_id),
-        type="tertiary",
-    )
-    right.text_input(
+    st.text_input(
         t("annotate.comment"),
         key=_comment_key(shown.id),
         max_chars=COMMENT,
         placeholder=t("annotate.comment"),
         label_visibility="collapsed",
+    )
+    with st.container(key="beside", horizontal=True, gap="small"):
+        _small("undo", shown.id, "z", _undo, engine, account_id)
+        _small("skip", shown.id, "s", _skip, engine, account_id, shown.id)
+        _small("flag", shown.id, "f", _flag, engine, account_id, shown.id)
+        _small("guideline", shown.id, "g", _drawer)
+    skipped, sent_back = said_before(engine, account_id, shown.id)
+    if sent_back is not None:
+        st.info(plain(t("annotate.sent_back_saying", remark=sent_back) if sent_back else t("annotate.sent_back")))
+    elif skipped:
+        st.caption(t("annotate.skipped_before"))
+
+
+def _small(name: str, question_id: int, key: str, action: Callable[..., None], *args: object) -> None:
+    """A button beside the answers. The question is in its key: a press meant for another one finds no button."""
+    st.button(
+        t(f"annotate.{name}"), key=f"{name}-{question_id}", shortcut=key, on_click=action, args=args, type="tertiary"
     )
 
 
@@ -114,34 +134,81 @@ def _nothing_left(engine: Engine, account_id: int) -> None:
 
 
 def _progress(engine: Engine, account_id: int) -> None:
-    queue = queue_of(engine, account_id)
-    st.caption(t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=queue.left_for_me))
+    """Today's count, what is left, one's own pace, and a hint when a pause is due."""
+    queue, pace = queue_of(engine, account_id), _pace(engine, account_id)
+    parts = [t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=queue.left_for_me)]
+    if pace.seconds is not None:
+        parts.append(t("annotate.pace", seconds=f"{pace.seconds:.0f}"))
+    st.caption(" · ".join(parts))
+    if pace.tired:
+        minutes = int(pace.since_pause.total_seconds() // 60)
+        st.caption(t("annotate.pause", minutes=minutes, pause=int(PAUSE.total_seconds() // 60)))
+
+
+def _pace(engine: Engine, account_id: int) -> Pace:
+    moment = datetime.now(UTC)
+    at, pace = st.session_state.get(_PACE, (None, None))
+    if pace is None or moment - at >= PACE_KEPT:
+        pace = pace_of(engine, account_id)
+        st.session_state[_PACE] = (moment, pace)
+    return pace
+
+
+def _guideline(engine: Engine, account_id: int, shown: Shown | None) -> None:
+    """The guideline's version, whether it is new to this person, and the guideline itself where its drawer is open."""
+    one = guideline_shown(shown)
+    before = guideline_before(engine, account_id, shown.task, shown.kind) if shown else None
+    if before is not None and before < one.version:
+        # Until the first judgement by the new version: then that is what was judged by last.
+        st.info(t("annotate.guideline_changed", version=one.version, before=before), icon=":material/menu_book:")
+    st.caption(t("annotate.guideline_version", version=one.version))
+    if st.session_state.get(_DRAWER):
+        with st.container(key="guideline", border=True):
+            st.markdown(one.text)
+
+
+def _drawer() -> None:
+    st.session_state[_DRAWER] = not st.session_state.get(_DRAWER, False)
 
 
 def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> None:
     """A button was pressed. Whatever is not an answer to the question on the screen changes nothing."""
-    try:
+    with _saying_refusals():
         session.still(engine, account_id)
-        _take(engine, account_id, question_id, answer)
-    except AuditError as problem:
-        st.session_state[_NOTE] = translated(str(problem))
+        shown_at = _on_screen(question_id)
+        if shown_at is None:
+            return
+        judge(engine, account_id, question_id, answer, shown_at=shown_at, comment=_comment(question_id) or None)
         st.session_state.pop(_AGAIN, None)
+        refresh_around(engine, question_id)
 
 
-def _take(engine: Engine, account_id: int, question_id: int, answer: str) -> None:
-    shown, shown_at, _ = st.session_state.get(_SHOWN, (None, None, None))
-    if shown != question_id:
-        raise Refused(t("annotate.not_shown"))
-    if _too_soon():
-        return
-    comment = str(st.session_state.get(_comment_key(question_id)) or "").strip()
-    judge(engine, account_id, question_id, answer, shown_at=shown_at, comment=comment or None)
-    st.session_state.pop(_AGAIN, None)
-    refresh_around(engine, question_id)
+def _skip(engine: Engine, account_id: int, question_id: int) -> None:
+    with _saying_refusals():
+        session.still(engine, account_id)
+        if _on_screen(question_id) is None:
+            return
+        skip(engine, account_id, question_id)
+        st.session_state.pop(_AGAIN, None)
+        st.session_state[_DONE] = t("annotate.skipped")
+
+
+def _flag(engine: Engine, account_id: int, question_id: int) -> None:
+    with _saying_refusals():
+        session.still(engine, account_id)
+        if _on_screen(question_id) is None:
+            return
+        comment = _comment(question_id)
+        if not comment:
+            st.session_state[_NOTE] = t("annotate.flag_needs_comment")
+            return
+        flag(engine, account_id, question_id, comment)
+        st.session_state.pop(_AGAIN, None)
+        st.session_state[_DONE] = t("annotate.flagged")
 
 
 def _undo(engine: Engine, account_id: int) -> None:
-    try:
+    with _saying_refusals():
         session.still(engine, account_id)
         if _too_soon():
             return
@@ -149,10 +216,35 @@ def _undo(engine: Engine, account_id: int) -> None:
         if question_id is None:
             st.session_state[_NOTE] = t("annotate.nothing_to_undo")
             return
+        last = undone(engine, account_id)
+        if last is not None:
+            st.session_state[_DONE] = t(
+                "annotate.undone", answer=t(f"label.{last.answer}"), number=last.in_a_row, most=UNDOS
+            )
         st.session_state[_AGAIN] = question_id
         refresh_around(engine, question_id)
+
+
+@contextmanager
+def _saying_refusals() -> Iterator[None]:
+    """For callbacks that write: what is refused is said on the page."""
+    try:
+        yield
     except AuditError as problem:
         st.session_state[_NOTE] = translated(str(problem))
+        st.session_state.pop(_AGAIN, None)
+
+
+def _on_screen(question_id: int) -> datetime | None:
+    """When this question came on the screen; None where that was only just now. Raises Refused for another one."""
+    shown, shown_at, _ = st.session_state.get(_SHOWN, (None, None, None))
+    if shown != question_id:
+        raise Refused(t("annotate.not_shown"))
+    return None if _too_soon() else shown_at
+
+
+def _comment(question_id: int) -> str:
+    return str(st.session_state.get(_comment_key(question_id)) or "").strip()
 
 
 def _too_soon() -> bool:

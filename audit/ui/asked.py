@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
-from audit.resources import data_file
 from audit.ui.language import language, summary, t
 from audit.ui.literal import compared, html, reading
 
@@ -28,8 +28,13 @@ def show_question(shown: Shown) -> None:
 
 def guideline(shown: Shown | None) -> str:
     """The guideline of a question in this session's language, as Markdown that we wrote."""
-    name = "sentiment" if shown is None else "group" if shown.group else shown.task
-    return data_file(f"guidelines/{name}.{language()}.md").read_text(encoding="utf-8")
+    return guideline_shown(shown).text
+
+
+def guideline_shown(shown: Shown | None) -> Guideline:
+    """The guideline of a question in this session's language, with its version; of texts where there is no question."""
+    task, kind = ("sentiment", "input") if shown is None else (shown.task, shown.kind)
+    return guideline_of(task, kind, language())
 
 
 def _members(group: ShownGroup) -> str:

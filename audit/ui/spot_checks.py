@@ -3,12 +3,12 @@
 import streamlit as st
 from sqlalchemy import Engine
 
+from audit.annotation.aside import COMMENT
 from audit.annotation.checking import check, checks_left, next_check
 from audit.annotation.queue import Shown
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import session
-from audit.ui.annotate import COMMENT
 from audit.ui.asked import guideline, show_question
 from audit.ui.language import t
 from audit.ui.literal import html

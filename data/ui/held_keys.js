@@ -5,10 +5,16 @@ const drop = (event) => {
   event.preventDefault();
 };
 const onKey = (event) => {
-  if (event.repeat && event.key.length === 1 && !typing(event.target)) drop(event);
+  if (event.repeat && event.key.length === 1 && !typing(event.target)) return drop(event);
+  // A flag needs a comment: f with none yet goes to its field, after the key, so that no f is written there.
+  const field = document.querySelector('[class*="st-key-comment-"] input');
+  const bare = !event.ctrlKey && !event.altKey && !event.metaKey;
+  if (event.key === "f" && bare && field && !field.value.trim() && !typing(event.target)) {
+    setTimeout(() => field.focus());
+  }
 };
 const onClick = (event) => {
-  if (event.detail > 1 && event.target instanceof Element && event.target.closest(".st-key-judge")) drop(event);
+  if (event.detail > 1 && event.target instanceof Element && event.target.closest(".st-key-judge, .st-key-beside")) drop(event);
 };
 
 export default function () {

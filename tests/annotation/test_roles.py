@@ -15,12 +15,18 @@ import pytest
 import audit.annotation
 from audit.annotation import accounts, identity, keeping, logins, ratings
 from audit.annotation.accounts import Account, add_account
-from audit.annotation.judging import judge, undo
+from audit.annotation.aside import flag, said_before, skip
+from audit.annotation.guidelines import guideline_before
+from audit.annotation.judging import judge, undo, undone
+from audit.annotation.pace import pace_of
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import NotAllowed, Refused
 from audit.store import open_store
 
-FOR_ANNOTATORS = {"next_question", "queue_of", "judge", "undo"}
+FOR_ANNOTATORS = {
+    "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "said_before", "guideline_before",
+    "pace_of",
+}  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
     accounts.log_in: "it is how an account comes in, by its password",
@@ -113,5 +119,11 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert next_question(engine, people["ann"].id) is None
     assert queue_of(engine, people["ann"].id).mine == 0
     assert undo(engine, people["ann"].id) is None
-    with pytest.raises(Refused):  # there is no such question
-        judge(engine, people["ann"].id, 1, "positive")
+    assert undone(engine, people["ann"].id) is None
+    assert said_before(engine, people["ann"].id, 1) == (False, None)
+    assert guideline_before(engine, people["ann"].id, "sentiment", "input") is None
+    assert pace_of(engine, people["ann"].id).seconds is None
+    for work in (lambda: judge(engine, people["ann"].id, 1, "positive"), lambda: skip(engine, people["ann"].id, 1),
+                 lambda: flag(engine, people["ann"].id, 1, "odd")):  # fmt: skip
+        with pytest.raises(Refused):  # there is no such question
+            work()

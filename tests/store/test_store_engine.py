@@ -8,6 +8,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from audit.errors import AuditError, BadFile
 from audit.store import open_store, tables
+from audit.store.engine import ADDED
 
 
 def test_a_new_database_has_the_tables_and_opens_again(tmp_path):
@@ -66,7 +67,7 @@ def test_a_database_of_version_1_gains_the_new_tables_and_keeps_what_it_has(tmp_
     where = str(tmp_path / "a.db")
     engine = open_store(where, create=True)
     with engine.begin() as connection:
-        for name in ("audit", "audit_draw", "spot_check", "login"):
+        for name in ADDED:
             connection.execute(text(f"DROP TABLE {name}"))
         connection.execute(text("DROP INDEX ix_question_queue"))
         connection.execute(text("ALTER TABLE question DROP COLUMN filled"))
@@ -114,6 +115,20 @@ def _judged_before_filled(connection):
             ),
             {"q": question, "a": annotator, "answer": answer, "s": supersedes},
         )
+
+
+def test_a_database_of_version_2_gains_a_table_that_came_later(tmp_path):
+    where = str(tmp_path / "a.db")
+    engine = open_store(where, create=True)
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE aside"))
+        connection.execute(text("INSERT INTO relation (task, name, version, params) VALUES ('t', 'MR1', '1', '{}')"))
+    engine.dispose()
+    engine = open_store(where)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM aside")).scalar() == 0
+        assert connection.execute(text("SELECT name FROM relation")).scalars().all() == ["MR1"]
+    engine.dispose()
 
 
 def test_a_table_of_the_same_name_with_other_columns_is_refused(tmp_path):

@@ -10,9 +10,9 @@ from app_driver import HOSTILE, Prepared, blocks, go, open_app, said
 from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
+from audit.annotation.guidelines import guideline_of
 from audit.annotation.judging import judge
 from audit.annotation.queue import Shown, ShownGroup, ShownMember, next_question
-from audit.resources import data_file
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input
 from audit.ui import annotate
@@ -67,7 +67,10 @@ def test_a_group_is_shown_with_its_relation_and_judged(groups: Prepared, languag
     assert "<mark>" in page
     labels = [one.label for one in app.button if str(one.key).startswith("judge-")]
     assert labels == [text_in(language, f"label.{label}") for label in ("holds", "broken", "unsure")]
-    assert data_file(f"guidelines/group.{language}.md").read_text(encoding="utf-8").strip() in said(app)
+    one = guideline_of("sentiment", "group", language)
+    assert text_in(language, "annotate.guideline_version", version=one.version) in said(app)
+    app.button(key=f"guideline-{shown.id}").click().run()
+    assert one.text in said(app)
     app.button(key=f"judge-{shown.id}-broken").click().run()
     assert not app.exception
     assert [(one["question_id"], one["answer"]) for one in stored(groups, tables.Judgement)][-1] == (shown.id, "broken")

@@ -1,0 +1,137 @@
+"""Questions that somebody puts aside instead of answering: skipped for the day, or flagged for an adjudicator.
+
+Neither is a vote. Rows are only ever added, so that what was put aside survives a reload and can be told afterwards.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Engine,
+    ScalarSelect,
+    and_,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+)
+
+from audit.annotation.accounts import ROLES, require
+from audit.errors import Refused
+from audit.store import table_of, tables
+
+SKIP, FLAG, BACK = "skip", "flag", "back"
+Who = int | BindParameter[Any]
+When = datetime | BindParameter[Any]
+"""Values, or places that a statement keeps for them."""
+COMMENT = 2_000
+"""Characters of a comment that are kept."""
+
+
+def skip(engine: Engine, account_id: int, question_id: int) -> None:
+    """Put a question behind for this annotator until tomorrow (UTC), and give its lease back.
+
+    It comes again today only when nothing else is left. Raises NotAllowed, or Refused where it is not leased to them.
+    """
+    with engine.begin() as connection:
+        _put(connection, account_id, question_id, SKIP, None)
+
+
+def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
+    """Show a question to the adjudicators with a comment; this annotator is not asked it while they have not replied.
+
+    Others still are. Raises NotAllowed, or Refused where it is not leased to them or the comment is empty or too long.
+    """
+    with engine.begin() as connection:
+        _put(connection, account_id, question_id, FLAG, comment.strip())
+
+
+def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
+    """Condition on `question`: flagged by this annotator, or by anybody, and no adjudicator has replied since.
+
+    A reply is an adjudication or a row `back`.
+    """
+    question, aside = table_of(tables.Question), table_of(tables.Aside)
+    back, adjudication = aside.alias("back"), table_of(tables.Adjudication)
+    replied = or_(
+        exists().where(back.c.question_id == aside.c.question_id, back.c.kind == BACK, back.c.id > aside.c.id),
+        exists().where(adjudication.c.question_id == aside.c.question_id, adjudication.c.decided_at >= aside.c.at),
+    )
+    mine = [] if account is None else [aside.c.annotator_id == account]
+    return question.c.id.in_(select(aside.c.question_id).where(aside.c.kind == FLAG, *mine, ~replied))
+
+
+def midnight(moment: datetime) -> datetime:
+    """When the day of this moment began (UTC)."""
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def last_skip(account: Who, since: When) -> ScalarSelect[int]:
+    """Of the question of the outer query: this annotator's last skip since then (its number), or null."""
+    question, aside = table_of(tables.Question), table_of(tables.Aside)
+    return (
+        (select(func.max(aside.c.id)).where(aside.c.question_id == question.c.id, _skips(account, since)))
+        .correlate(question)
+        .scalar_subquery()
+    )
+
+
+def is_skipped(account: Who, since: When) -> ColumnElement[bool]:
+    """Condition on `question`: this annotator skipped it since then."""
+    question, aside = table_of(tables.Question), table_of(tables.Aside)
+    return question.c.id.in_(select(aside.c.question_id).where(_skips(account, since)))
+
+
+def said_before(engine: Engine, account_id: int, question_id: int) -> tuple[bool, str | None]:
+    """Of a question on this annotator's screen: whether they skipped it today, and what an adjudicator wrote to it
+    when sending back their flag (empty: nothing; None: no flag of theirs was sent back). Raises NotAllowed.
+    """
+    aside = table_of(tables.Aside)
+    flags = aside.alias("flags")
+    mine = exists().where(
+        flags.c.question_id == aside.c.question_id, flags.c.annotator_id == account_id, flags.c.kind == FLAG,
+        flags.c.id < aside.c.id,
+    )  # fmt: skip
+    of = select(aside.c.comment).where(aside.c.question_id == question_id)
+    with engine.connect() as connection:
+        require(connection, account_id, *ROLES)
+        skipped = connection.execute(of.where(_skips(account_id, midnight(tables.now()))).limit(1)).first()
+        last = of.where(aside.c.kind == BACK, mine).order_by(aside.c.id.desc()).limit(1)
+        sent_back = connection.execute(last).first()
+    return skipped is not None, None if sent_back is None else str(sent_back[0] or "")
+
+
+def check_comment(comment: str | None) -> None:
+    """Raises Refused for a comment that is too long to be kept."""
+    if comment is not None and len(comment) > COMMENT:
+        raise Refused(f"the comment has {len(comment)} characters, at most {COMMENT} are kept; shorten it")
+
+
+def add_row(connection: Connection, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
+    """Append a row; the caller has checked role and content."""
+    row = {"question_id": question_id, "annotator_id": account_id, "kind": kind, "comment": comment or None}
+    connection.execute(table_of(tables.Aside).insert(), row | {"at": tables.now()})
+
+
+def _put(connection: Connection, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
+    lease = table_of(tables.Lease)
+    # A write first: SQLite then takes its lock here. What is refused below is rolled back, the lease included.
+    held = connection.execute(
+        delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
+    ).rowcount
+    require(connection, account_id, *ROLES)
+    if kind == FLAG and not comment:
+        raise Refused("say in the comment what an adjudicator should look at, then flag the question")
+    check_comment(comment)
+    if not held:
+        raise Refused("this question is not leased to you, or the lease has expired; take the next one")
+    add_row(connection, account_id, question_id, kind, comment)
+
+
+def _skips(account: Who, since: When) -> ColumnElement[bool]:
+    aside = table_of(tables.Aside)
+    return and_(aside.c.annotator_id == account, aside.c.kind == SKIP, aside.c.at >= since)

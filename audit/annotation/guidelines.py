@@ -1,0 +1,60 @@
+"""The guidelines that people judge by: Markdown files of data/guidelines, each with its version in the first line.
+
+The version counts up whenever a text changes in any language, and is the same in all of them: answers given by one
+version are comparable whatever language somebody reads.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from sqlalchemy import Engine, select
+
+from audit.annotation.accounts import ROLES, require
+from audit.errors import AuditError
+from audit.resources import data_file
+from audit.store import table_of, tables
+
+_FIRST = re.compile(r"version: ([1-9][0-9]{0,8})\n+")
+
+
+@dataclass(frozen=True)
+class Guideline:
+    """What people are told about a kind of question."""
+
+    version: int
+    text: str
+    """Markdown that we wrote, without the line of the version."""
+
+
+@cache
+def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
+    """The guideline of questions of this task and kind (input, pair or group) in a language of the app.
+
+    Raises AuditError for a file that is absent or does not begin with its version.
+
+    >>> guideline_of("sentiment", "group").version >= 1
+    True
+    """
+    name = f"guidelines/{'group' if kind == 'group' else task}.{language}.md"
+    content = data_file(name).read_text(encoding="utf-8")
+    found = _FIRST.match(content)
+    if found is None:
+        raise AuditError(f"data/{name}: the first line must be `version: N`, a number from 1; put it there")
+    return Guideline(int(found[1]), content[found.end() :].strip())
+
+
+def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:
+    """The version by which this annotator last judged such a question; None for the first one. Raises NotAllowed."""
+    judgement, question = table_of(tables.Judgement), table_of(tables.Question)
+    query = (
+        select(judgement.c.guideline)
+        .join(question, question.c.id == judgement.c.question_id)
+        .where(judgement.c.annotator_id == account_id, question.c.task == task, question.c.kind == kind)
+        .order_by(judgement.c.id.desc())
+        .limit(1)
+    )
+    with engine.connect() as connection:
+        require(connection, account_id, *ROLES)
+        found = connection.execute(query).scalar()
+    return None if found is None else int(found)

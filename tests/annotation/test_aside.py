@@ -1,0 +1,178 @@
+"""Skipping, flagging and undoing several, without the app."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.aside import COMMENT, flag, said_before, skip
+from audit.annotation.flagged import flagged, flags_left, send_back
+from audit.annotation.judging import UNDOS, Undone, adjudicate, judge, undo, undone
+from audit.annotation.questions import Wanted, open_questions
+from audit.annotation.queue import next_question, queue_of
+from audit.errors import NotAllowed, Refused
+from audit.store import input_ids, open_store, table_of, tables
+from audit.tasks import Input
+
+TEXTS = [f"Text number {number}." for number in range(1, 15)]
+
+
+@pytest.fixture
+def engine(tmp_path):
+    """A database with fourteen questions for two annotators each; their ids are their ranks."""
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    inputs = [Input.of(text) for text in TEXTS]
+    with engine.begin() as connection:
+        ids = input_ids(connection, inputs)
+        wanted = [Wanted(ids[one.key], one.key, rank) for rank, one in enumerate(inputs, 1)]
+        open_questions(connection, "sentiment", wanted, annotators=2)
+    return engine
+
+
+@pytest.fixture
+def who(engine):
+    roles = {"ann": "annotator", "bob": "annotator", "ada": "adjudicator"}
+    return {name: add_account(engine, name, role, "long enough").id for name, role in roles.items()}
+
+
+def rows(engine, model):
+    with engine.connect() as connection:
+        return [dict(row) for row in connection.execute(select(table_of(model))).mappings()]
+
+
+def take(engine, account):
+    return next_question(engine, account).id
+
+
+def give(engine, account, number, answer="positive"):
+    """Answer the next questions; returns their ids."""
+    ids = []
+    for _ in range(number):
+        ids.append(take(engine, account))
+        judge(engine, account, ids[-1], answer)
+    return ids
+
+
+def test_a_skipped_question_comes_last_and_the_longest_skipped_first(engine, who):
+    for expected in (1, 2):
+        assert take(engine, who["ann"]) == expected
+        skip(engine, who["ann"], expected)
+    assert rows(engine, tables.Lease) == []
+    assert [(row["kind"], row["question_id"]) for row in rows(engine, tables.Aside)] == [("skip", 1), ("skip", 2)]
+    assert queue_of(engine, who["ann"]).left_for_me == len(TEXTS)
+    assert give(engine, who["ann"], 12) == list(range(3, 15))
+    assert take(engine, who["ann"]) == 1
+    assert said_before(engine, who["ann"], 1) == (True, None)
+    skip(engine, who["ann"], 1)  # once more: now the other one was skipped the longest ago
+    assert take(engine, who["ann"]) == 2
+    judge(engine, who["ann"], 2, "neutral")
+    assert take(engine, who["ann"]) == 1
+    # Nobody else is touched by it, and it was no vote.
+    assert take(engine, who["bob"]) == 1
+    assert rows(engine, tables.Answer) == []
+
+
+def test_a_skipped_question_is_first_again_tomorrow(engine, who, monkeypatch):
+    skip(engine, who["ann"], take(engine, who["ann"]))
+    assert take(engine, who["ann"]) == 2
+    judge(engine, who["ann"], 2, "neutral")
+    tomorrow = tables.now() + timedelta(days=1)
+    monkeypatch.setattr(tables, "now", lambda: tomorrow)
+    assert take(engine, who["ann"]) == 1
+    assert said_before(engine, who["ann"], 1) == (False, None)
+
+
+def test_what_is_not_leased_is_neither_skipped_nor_flagged(engine, who):
+    take(engine, who["bob"])
+    for account, question in ((who["ann"], 1), (who["bob"], 2), (who["bob"], 99)):
+        for work in (lambda a, q: skip(engine, a, q), lambda a, q: flag(engine, a, q, "odd")):
+            with pytest.raises(Refused, match="not leased to you"):
+                work(account, question)
+    for comment, message in (("  ", "say in the comment"), ("x" * (COMMENT + 1), "2001 characters")):
+        with pytest.raises(Refused, match=message):
+            flag(engine, who["bob"], 1, comment)
+    assert rows(engine, tables.Aside) == []
+    assert take(engine, who["bob"]) == 1  # the lease is still there
+    skip(engine, who["bob"], 1)
+    with pytest.raises(Refused, match="not leased"):
+        skip(engine, who["bob"], 1)  # a form that was sent twice
+
+
+def test_a_flag_is_no_answer_and_is_shown_to_adjudicators_without_the_name(engine, who):
+    flag(engine, who["ann"], take(engine, who["ann"]), " the text is cut ")
+    assert take(engine, who["ann"]) == 2
+    assert queue_of(engine, who["ann"]).left_for_me == len(TEXTS) - 1
+    assert queue_of(engine, who["ann"]).mine == 0
+    assert give(engine, who["bob"], 1, "negative") == [1]
+    (one,) = flagged(engine, who["ada"])
+    assert (one.shown.id, one.comments) == (1, ("the text is cut",))
+    assert [vote.answer for vote in one.votes] == ["negative"]
+    assert "'ann'" not in str(one)
+    assert rows(engine, tables.Judgement)[0]["annotator_id"] == who["bob"]
+    for work in (lambda: flagged(engine, who["ann"]), lambda: send_back(engine, who["ann"], 1)):
+        with pytest.raises(NotAllowed):
+            work()
+
+
+def test_a_flag_ends_with_the_adjudication(engine, who):
+    flag(engine, who["ann"], take(engine, who["ann"]), "cut")
+    assert flags_left(engine, who["ada"]) == 1
+    adjudicate(engine, who["ada"], 1, ["neutral"], "only half a sentence")
+    assert flagged(engine, who["ada"]) == []
+    assert flags_left(engine, who["ada"]) == 0
+    with pytest.raises(Refused, match="not flagged any more"):
+        send_back(engine, who["ada"], 1)
+
+
+def test_a_question_sent_back_is_asked_again_with_the_remark(engine, who):
+    flag(engine, who["ann"], take(engine, who["ann"]), "cut")
+    assert said_before(engine, who["ann"], 1) == (False, None)
+    with pytest.raises(Refused, match="2001 characters"):
+        send_back(engine, who["ada"], 1, "x" * 2_001)
+    send_back(engine, who["ada"], 1, "judge what is there")
+    assert flagged(engine, who["ada"]) == []
+    assert take(engine, who["ann"]) == 1
+    assert said_before(engine, who["ann"], 1) == (False, "judge what is there")
+    assert said_before(engine, who["bob"], 1) == (False, None)  # it was not bob's flag
+    with pytest.raises(Refused, match="not flagged any more"):
+        send_back(engine, who["ada"], 1)
+    flag(engine, who["ann"], 1, "still odd")
+    assert [one.comments for one in flagged(engine, who["ada"])] == [("cut", "still odd")]
+    assert [row["kind"] for row in rows(engine, tables.Aside)] == ["flag", "back", "flag"]
+
+
+def test_flags_come_in_the_order_of_the_queue(engine, who):
+    assert give(engine, who["ann"], 1) == [1]
+    flag(engine, who["ann"], take(engine, who["ann"]), "second")
+    flag(engine, who["bob"], take(engine, who["bob"]), "first")
+    assert [one.shown.id for one in flagged(engine, who["ada"])] == [1, 2]
+
+
+def test_ten_answers_can_be_undone_in_a_row_and_not_eleven(engine, who):
+    given = give(engine, who["ann"], 12, "neutral")
+    assert undone(engine, who["ann"]) is None
+    for number in range(1, UNDOS + 1):
+        question = undo(engine, who["ann"])
+        assert question == given[-number]
+        assert undone(engine, who["ann"]) == Undone(question, "neutral", number)
+    before = rows(engine, tables.Judgement)
+    with pytest.raises(Refused, match="the last 10 answers are undone already"):
+        undo(engine, who["ann"])
+    assert rows(engine, tables.Judgement) == before
+    assert take(engine, who["ann"]) == given[-UNDOS]  # its lease was not lost
+    assert queue_of(engine, who["ann"]).mine == 2
+    judge(engine, who["ann"], given[-UNDOS], "negative")
+    assert undone(engine, who["ann"]) is None
+    assert undo(engine, who["ann"]) == given[-UNDOS]
+
+
+def test_undo_stops_at_what_an_adjudicator_settled(engine, who):
+    first, second, third = give(engine, who["ann"], 3)
+    adjudicate(engine, who["ada"], second, ["neutral"], "seen")
+    assert undo(engine, who["ann"]) == third
+    with pytest.raises(Refused, match="an adjudicator has settled"):
+        undo(engine, who["ann"])
+    assert [row["answer"] for row in rows(engine, tables.Judgement)] == ["positive"] * 3 + ["withdrawn"]
+    assert queue_of(engine, who["ann"]).mine == 2
+    assert first == 1

@@ -1,0 +1,75 @@
+"""Guidelines: their versions, and that a changed text has another."""
+
+import hashlib
+
+import pytest
+from sqlalchemy import select
+
+from audit.annotation import guidelines, judging
+from audit.annotation.accounts import add_account
+from audit.annotation.guidelines import Guideline, guideline_before, guideline_of
+from audit.annotation.judging import judge, undo
+from audit.annotation.questions import Wanted, open_questions
+from audit.annotation.queue import next_question
+from audit.errors import AuditError
+from audit.resources import data_file
+from audit.store import input_ids, open_store, table_of, tables
+from audit.tasks import Input
+
+PINNED = {
+    ("group.en.md", 1): "104cf4b6519beeb7",
+    ("group.zh.md", 1): "edb0ea5fa31cbd58",
+    ("sentiment.en.md", 1): "60166bb2f7f4aa17",
+    ("sentiment.zh.md", 1): "49726c4a7f4efb27",
+}
+"""File and version -> the beginning of the SHA-256 of its text. A new text needs a new version and a new line here."""
+FILES = sorted(path.name for path in data_file("guidelines").glob("*.md"))
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_text_that_changes_gets_a_new_version(file):
+    name, language, _ = file.split(".")
+    one = guideline_of(name, "group" if name == "group" else "input", language)
+    sum_ = hashlib.sha256(one.text.encode()).hexdigest()[:16]
+    assert PINNED.get((file, one.version)) == sum_, "raise the version in every language, then write the sum down here"
+
+
+def test_languages_have_the_same_versions():
+    versions = {}
+    for file in FILES:
+        name, language, _ = file.split(".")
+        kind = "group" if name == "group" else "input"
+        versions.setdefault(name, set()).add(guideline_of(name, kind, language).version)
+    assert all(len(found) == 1 for found in versions.values())
+
+
+def test_the_line_of_the_version_is_not_shown_and_must_be_there(tmp_path, monkeypatch):
+    assert not guideline_of("sentiment", "input").text.startswith("version")
+    file = tmp_path / "other.md"
+    monkeypatch.setattr(guidelines, "data_file", lambda name: file)
+    for wrong in ("Judge.", "version: 0\nJudge.", "version: one\nJudge."):
+        file.write_text(wrong)
+        with pytest.raises(AuditError, match="the first line must be `version: N`"):
+            guideline_of.__wrapped__("other", "input")
+    file.write_text("version: 12\n\nJudge.")
+    assert guideline_of.__wrapped__("other", "input") == Guideline(12, "Judge.")
+
+
+def test_a_judgement_records_the_version_and_the_next_one_knows_it(tmp_path, monkeypatch):
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    inputs = [Input.of("Good."), Input.of("Bad.")]
+    with engine.begin() as connection:
+        ids = input_ids(connection, inputs)
+        open_questions(connection, "sentiment", [Wanted(ids[one.key], one.key, 1) for one in inputs], annotators=2)
+    ann = add_account(engine, "ann", "annotator", "long enough").id
+    assert guideline_before(engine, ann, "sentiment", "input") is None
+    judge(engine, ann, next_question(engine, ann).id, "positive")
+    assert guideline_before(engine, ann, "sentiment", "input") == guideline_of("sentiment", "input").version
+    assert guideline_before(engine, ann, "sentiment", "group") is None  # another kind, another guideline
+    monkeypatch.setattr(judging, "guideline_of", lambda task, kind: Guideline(7, ""))
+    judge(engine, ann, next_question(engine, ann).id, "negative")
+    assert guideline_before(engine, ann, "sentiment", "input") == 7
+    undo(engine, ann)
+    with engine.connect() as connection:
+        versions = connection.execute(select(table_of(tables.Judgement).c.guideline)).scalars().all()
+    assert versions == [1, 7, 7]

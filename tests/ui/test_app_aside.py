@@ -1,0 +1,243 @@
+"""Skip, flag, undo of several, guideline and pace, through the app itself, in both languages."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from app_driver import HOSTILE, Prepared, blocks, go, open_app
+from app_driver import said as written
+from sqlalchemy import select
+from streamlit.testing.v1 import AppTest
+
+from audit.annotation import guidelines, judging
+from audit.annotation.guidelines import Guideline, guideline_of
+from audit.annotation.logins import end_logins
+from audit.store import table_of, tables
+from audit.ui import annotate, asked
+from audit.ui.language import LANGUAGES, sentence_in, text_in
+
+in_both = pytest.mark.parametrize("language", list(LANGUAGES))
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest clicks faster than people read, and a pace is kept for half a minute."""
+    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
+    monkeypatch.setattr(annotate, "PACE_KEPT", timedelta(0))
+
+
+def said(app: AppTest) -> str:
+    """What the page says, as it is read: without the signs that keep Markdown literal."""
+    return re.sub(r"\\([^\w\s])", r"\1", written(app))
+
+
+def rows(prepared: Prepared, model: type) -> list:
+    with prepared.engine.connect() as connection:
+        return list(connection.execute(select(table_of(model))).mappings())
+
+
+def shown(app: AppTest) -> int:
+    return int(app.session_state["shown"][0])
+
+
+def press(app: AppTest, name: str) -> int:
+    """Press a button of the question on the screen (judge-..., undo, skip, ...); the question's id."""
+    question = shown(app)
+    begin, _, answer = name.partition("-")
+    app.button(key=f"{begin}-{question}" + (f"-{answer}" if answer else "")).click().run()
+    assert not app.exception
+    return question
+
+
+@in_both
+def test_skip_goes_on_and_the_question_comes_back_at_the_end(prepared: Prepared, language: str) -> None:
+    app = open_app(prepared.ann, language)
+    skipped = press(app, "skip")
+    assert shown(app) != skipped
+    assert text_in(language, "annotate.skipped") in said(app)
+    assert [(row["kind"], row["question_id"]) for row in rows(prepared, tables.Aside)] == [("skip", skipped)]
+    # It survives a reload.
+    app = open_app(prepared.ann, language)
+    seen = []
+    while shown(app) != skipped:
+        seen.append(press(app, "judge-neutral"))
+    assert len(seen) == 11
+    assert text_in(language, "annotate.skipped_before") in said(app)
+    press(app, "skip")
+    assert shown(app) == skipped  # nothing else is left
+    press(app, "judge-neutral")
+    assert text_in(language, "annotate.nothing") in blocks(app)
+    assert len(rows(prepared, tables.Judgement)) == 12
+
+
+@in_both
+def test_a_flag_needs_a_comment_and_goes_to_the_adjudicator_who_settles_it(prepared: Prepared, language: str) -> None:
+    app = open_app(prepared.ann, language)
+    question = press(app, "flag")
+    assert text_in(language, "annotate.flag_needs_comment") in said(app)
+    assert rows(prepared, tables.Aside) == []
+    assert shown(app) == question
+    app.text_input(key=f"comment-{question}").set_value(HOSTILE)
+    press(app, "flag")
+    assert shown(app) != question
+    assert text_in(language, "annotate.flagged") in said(app)
+    assert "11 " in said(app)
+    assert rows(prepared, tables.Judgement) == []
+    desk = go(open_app(prepared.judge, language), "adjudicate")
+    assert text_in(language, "flagged.flags", count=1) in desk.segmented_control(key="adjudicate-mode").options
+    desk.segmented_control(key="adjudicate-mode").set_value("flags").run()
+    page = blocks(desk)
+    assert text_in(language, "flagged.says") in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script>" not in page
+    assert ">ann<" not in page
+    desk.checkbox(key=f"allow-{question}-negative").check()
+    desk.text_area(key=f"reason-{question}").set_value("half a sentence")
+    desk.button(key=f"settle-{question}").click().run()
+    assert not desk.exception
+    assert text_in(language, "flagged.nothing") in blocks(desk)
+    assert [(row["origin"], row["allowed"]) for row in rows(prepared, tables.Answer)] == [("adjudicated", ["negative"])]
+
+
+@in_both
+def test_a_flag_is_sent_back_with_a_remark(prepared: Prepared, language: str) -> None:
+    app = open_app(prepared.ann, language)
+    question = shown(app)
+    app.text_input(key=f"comment-{question}").set_value("what film?")
+    press(app, "flag")
+    desk = go(open_app(prepared.judge, language), "adjudicate")
+    desk.segmented_control(key="adjudicate-mode").set_value("flags").run()
+    desk.text_area(key=f"reason-{question}").set_value("any *film*")
+    desk.button(key=f"back-{question}").click().run()
+    assert not desk.exception
+    assert text_in(language, "flagged.nothing") in blocks(desk)
+    assert [row["kind"] for row in rows(prepared, tables.Aside)] == ["flag", "back"]
+    assert rows(prepared, tables.Adjudication) == []
+    press(app, "judge-neutral")  # what was on the screen
+    assert shown(app) == question
+    assert text_in(language, "annotate.sent_back_saying", remark="any *film*") in said(app)
+    assert "any \\*film\\*" in written(app)
+    press(app, "judge-negative")
+    assert [row["answer"] for row in rows(prepared, tables.Judgement)] == ["neutral", "negative"]
+
+
+def test_a_flag_that_somebody_replied_to_meanwhile_is_refused(prepared: Prepared) -> None:
+    app = open_app(prepared.ann)
+    question = shown(app)
+    app.text_input(key=f"comment-{question}").set_value("odd")
+    press(app, "flag")
+    desks = [go(open_app(account), "adjudicate") for account in (prepared.judge, prepared.boss)]
+    for desk in desks:
+        desk.segmented_control(key="adjudicate-mode").set_value("flags").run()
+    for desk in desks:
+        desk.button(key=f"back-{question}").click().run()
+        assert not desk.exception
+    assert "This question is not flagged any more" in said(desks[1])
+    assert [row["kind"] for row in rows(prepared, tables.Aside)] == ["flag", "back"]
+
+
+@in_both
+def test_each_undo_says_what_it_took_back_and_the_eleventh_is_refused(prepared: Prepared, language: str) -> None:
+    app = open_app(prepared.ann, language)
+    answers = ["positive", "neutral", "unsure"] + ["negative"] * 8
+    given = [press(app, f"judge-{answer}") for answer in answers]
+    for number in range(1, 11):
+        press(app, "undo")
+        assert shown(app) == given[-number]
+        answer = text_in(language, f"label.{answers[-number]}")
+        assert text_in(language, "annotate.undone", answer=answer, number=number, most=10) in said(app)
+    press(app, "undo")
+    english = "the last 10 answers are undone already; answer a question before you undo more"
+    assert sentence_in(language, english).removesuffix("。")[1:] in said(app)
+    assert shown(app) == given[1]
+    assert sum(row["answer"] == "withdrawn" for row in rows(prepared, tables.Judgement)) == 10
+    press(app, "judge-positive")
+    assert text_in(language, "annotate.progress", today=2, mine=2, left=10) in said(app)
+
+
+@pytest.mark.parametrize("name", ["skip", "flag", "undo"])
+def test_a_login_that_has_ended_puts_nothing_aside(prepared: Prepared, name: str) -> None:
+    app = open_app(prepared.ann)
+    press(app, "judge-neutral")
+    app.text_input(key=f"comment-{shown(app)}").set_value("odd")
+    with prepared.engine.begin() as connection:
+        end_logins(connection, prepared.ann.id)
+    press(app, name)
+    assert text_in("en", "app.logged_out") in said(app)
+    assert rows(prepared, tables.Aside) == []
+    assert [row["answer"] for row in rows(prepared, tables.Judgement)] == ["neutral"]
+
+
+@pytest.mark.parametrize("name", ["skip", "flag", "undo"])
+def test_a_key_that_comes_too_soon_puts_nothing_aside(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    first = open_app(prepared.ann)
+    press(first, "judge-neutral")
+    monkeypatch.setattr(annotate, "LEAST", timedelta(minutes=1))
+    app = open_app(prepared.ann)
+    app.text_input(key=f"comment-{shown(app)}").set_value("odd")
+    press(app, name)
+    assert text_in("en", "annotate.too_soon") in said(app)
+    assert rows(prepared, tables.Aside) == []
+    assert [row["answer"] for row in rows(prepared, tables.Judgement)] == ["neutral"]
+
+
+@pytest.mark.parametrize("name", ["skip", "flag"])
+def test_another_question_than_the_one_shown_is_not_put_aside(prepared: Prepared, name: str) -> None:
+    app = open_app(prepared.ann)
+    id, *moments = app.session_state["shown"]
+    app.text_input(key=f"comment-{id}").set_value("odd")
+    app.session_state["shown"] = (id + 1, *moments)
+    app.button(key=f"{name}-{id}").click().run()
+    assert "no longer on the screen" in said(app)
+    assert rows(prepared, tables.Aside) == []
+
+
+@in_both
+def test_the_guideline_opens_and_says_once_that_it_changed(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    app = open_app(prepared.ann, language)
+    now = guideline_of("sentiment", "input", language)
+    assert now.text not in said(app)
+    press(app, "guideline")
+    assert now.text in said(app)
+    assert "version: " not in said(app)
+    press(app, "judge-neutral")
+    assert now.text in said(app)  # the drawer stays open
+    press(app, "guideline")
+    assert now.text not in said(app)
+    newer = Guideline(now.version + 1, "Judge anew.")
+    for module in (guidelines, judging, asked):
+        monkeypatch.setattr(module, "guideline_of", lambda *_: newer)
+    app = open_app(prepared.ann, language)
+    changed = text_in(language, "annotate.guideline_changed", version=newer.version, before=now.version)
+    assert changed in said(app)
+    assert changed not in said(open_app(prepared.ben, language))  # who never judged has nothing to unlearn
+    press(app, "judge-neutral")
+    assert changed not in said(app)
+    assert text_in(language, "annotate.guideline_version", version=newer.version) in said(app)
+    assert [row["guideline"] for row in rows(prepared, tables.Judgement)] == [now.version, newer.version]
+
+
+@in_both
+def test_the_pace_and_a_hint_after_fifty_minutes(prepared: Prepared, language: str) -> None:
+    app = open_app(prepared.ann, language)
+    assert text_in(language, "annotate.pace", seconds=0) not in said(app)
+    for _ in range(12):
+        press(app, "judge-neutral")
+    assert text_in(language, "annotate.pace", seconds=0) in said(app)
+    table, moment = table_of(tables.Judgement), tables.now()
+    # Twelve decisions, eleven times 272 or 273 seconds between them: 49 min 52 s or 50 min 3 s.
+    for step, hinted in ((272, False), (273, True)):
+        with prepared.engine.begin() as connection:
+            ids = connection.execute(select(table.c.id).order_by(table.c.id.desc())).scalars().all()
+            for number, id in enumerate(ids):
+                at = moment - timedelta(seconds=number * step)
+                times = {"shown_at": at - timedelta(seconds=7), "decided_at": at}
+                connection.execute(table.update().where(table.c.id == id).values(times))
+        app.run()
+        assert (text_in(language, "annotate.pause", minutes=50, pause=5) in said(app)) == hinted
+    if moment.hour:  # else some were yesterday
+        assert text_in(language, "annotate.pace", seconds=7) in said(app)
