@@ -6,7 +6,9 @@ import pytest
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
+from audit.annotation.aside import flag, skip
 from audit.annotation.checking import check, checks_left, next_check
+from audit.annotation.flagged import flagged, send_back
 from audit.annotation.gold import answer_with_gold
 from audit.annotation.identity import account_of_identity
 from audit.annotation.judging import adjudicate, disputed, judge, undo
@@ -62,11 +64,20 @@ def everything(engine):
     case = disputed(engine, ada)[0]
     adjudicate(engine, ada, case.shown.id, ["negative"], "it is")
     refresh_around(engine, case.shown.id)
+    # Put aside, a question comes back: flagged, when an adjudicator sends it back; skipped, when nothing else is left.
+    back, last = next_question(engine, ann).id, None
+    flag(engine, ann, back, "odd")
+    assert [one.shown.id for one in flagged(engine, ada)] == [back]
+    send_back(engine, ada, back, "judge it")
+    assert next_question(engine, ann).id == back
+    skip(engine, ann, back)
     # Then what else groups wait for, and audits of what gold's answers are carried to.
     for account in (ann, bob):
         while shown := next_question(engine, account):
             judge(engine, account, shown.id, "positive")
             refresh_around(engine, shown.id)
+            last = shown.id if account == ann else last
+    assert last == back
     assert open_audits(engine) == 0
     assert checks_left(engine, ada) > 0
     while shown := next_check(engine, ada):
