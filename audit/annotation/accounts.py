@@ -54,8 +54,7 @@ def add_account(
     }
     table = table_of(tables.Annotator)
     with engine.begin() as connection:
-        if by is not None:
-            require(connection, by, "manager")
+        require_manager(connection, by)
         if connection.execute(select(table.c.id).where(table.c.name == name)).first():
             raise AuditError(f"there is an account {name!r} already; choose another name")
         connection.execute(table.insert(), row)
@@ -93,6 +92,12 @@ def require(connection: Connection, account_id: int, *roles: str) -> Account:
     if row["role"] not in roles:
         raise NotAllowed(f"this needs the role {' or '.join(roles)}; {row['name']} has the role {row['role']}")
     return Account(int(row["id"]), row["name"], row["role"])
+
+
+def require_manager(connection: Connection, by: int | None) -> None:
+    """Raise NotAllowed unless `by` is the account of a manager, or None: whoever has the database itself may do it."""
+    if by is not None:
+        require(connection, by, "manager")
 
 
 def gold_id(connection: Connection) -> int:

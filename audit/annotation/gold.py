@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.accounts import gold_id, require
+from audit.annotation.accounts import gold_id, require_manager
 from audit.annotation.answers import settle
 from audit.store import insert_new, pieces, table_of, tables
 
@@ -29,8 +29,7 @@ def answer_with_gold(engine: Engine, *, by: int | None = None) -> Gilded:
     Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None).
     """
     with engine.begin() as connection:
-        if by is not None:
-            require(connection, by, "manager")
+        require_manager(connection, by)
         labels = _labels(connection)
         asked = _asked(connection, list(labels))
         annotator = gold_id(connection)

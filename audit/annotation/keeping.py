@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, Engine, delete, func, select
 
-from audit.annotation.accounts import ROLES, Account, require
+from audit.annotation.accounts import ROLES, Account, require_manager
 from audit.annotation.logins import end_logins
 from audit.annotation.passwords import hashed
 from audit.errors import AuditError
@@ -42,7 +42,7 @@ def kept_accounts(engine: Engine, *, by: int | None = None) -> list[Kept]:
         .order_by(annotator.c.name)
     )
     with engine.connect() as connection:
-        _by_a_manager(connection, by)
+        require_manager(connection, by)
         return [
             Kept(
                 int(row["id"]),
@@ -63,7 +63,7 @@ def set_password(engine: Engine, name: str, password: str, *, by: int | None = N
     table = table_of(tables.Annotator)
     with engine.begin() as connection:
         lock_accounts(connection)
-        _by_a_manager(connection, by)
+        require_manager(connection, by)
         account = _named(connection, name)
         connection.execute(table.update().where(table.c.id == account.id).values(password=new))
         end_logins(connection, account.id)
@@ -78,7 +78,7 @@ def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Acco
     table, lease = table_of(tables.Annotator), table_of(tables.Lease)
     with engine.begin() as connection:
         lock_accounts(connection)
-        _by_a_manager(connection, by)
+        require_manager(connection, by)
         account = _named(connection, name)
         need_another_manager(connection, account)
         connection.execute(table.update().where(table.c.id == account.id).values(disabled=True))
@@ -92,15 +92,10 @@ def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Accou
     table = table_of(tables.Annotator)
     with engine.begin() as connection:
         lock_accounts(connection)
-        _by_a_manager(connection, by)
+        require_manager(connection, by)
         account = _named(connection, name)
         connection.execute(table.update().where(table.c.id == account.id).values(disabled=False))
     return account
-
-
-def _by_a_manager(connection: Connection, by: int | None) -> None:
-    if by is not None:
-        require(connection, by, "manager")
 
 
 def need_another_manager(connection: Connection, account: Account) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select
 
-from audit.annotation.accounts import GOLD, require
+from audit.annotation.accounts import GOLD, require_manager
 from audit.annotation.answers import UNSURE, settle
 from audit.annotation.label_files import Label, Labels, refuse
 from audit.annotation.questions import question_ids, question_key
@@ -73,8 +73,7 @@ def import_labels(
     account `by` is a manager's (None: whoever has the database itself).
     """
     with engine.begin() as connection:
-        if by is not None:
-            require(connection, by, "manager")
+        require_manager(connection, by)
         of = _task(connection, task)
         named = _named(given, annotator)
         labels = _understood(given, of, renamed or {})

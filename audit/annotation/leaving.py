@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Engine, delete, func, select
 from sqlmodel import SQLModel
 
-from audit.annotation.accounts import ROLES, Account, require
+from audit.annotation.accounts import ROLES, Account, require_manager
 from audit.annotation.keeping import lock_accounts, need_another_manager
 from audit.errors import AuditError
 from audit.store import table_of, tables
@@ -33,8 +33,7 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Left:
     annotator = table_of(tables.Annotator)
     with engine.begin() as connection:
         lock_accounts(connection)
-        if by is not None:
-            require(connection, by, "manager")
+        require_manager(connection, by)
         row = connection.execute(select(annotator).where(annotator.c.name == name.strip())).mappings().first()
         if row is None or row["role"] not in ROLES:
             raise AuditError(f"there is no person {name!r}; `audit user list` shows who there is")

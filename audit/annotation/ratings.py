@@ -8,7 +8,7 @@ from typing import Literal
 import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.accounts import ROLES, require
+from audit.annotation.accounts import ROLES, require_manager
 from audit.annotation.answers import UNSURE, WITHDRAWN
 from audit.annotation.questions import labels_of
 from audit.errors import AuditError, BadFile
@@ -156,8 +156,7 @@ def stored_ratings(engine: Engine, task: str | None = None, kind: Kind = "input"
     if task is not None:
         query = query.where(question.c.task == get_task(task).name)
     with engine.connect() as connection:
-        if by is not None:
-            require(connection, by, "manager")
+        require_manager(connection, by)
         frame = pd.DataFrame(connection.execute(query).all(), columns=["task", *RATING])
     asked = sorted(frame["task"].unique())
     if not asked:

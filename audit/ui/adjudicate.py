@@ -58,9 +58,9 @@ def page() -> None:
             _again()
         return
     if mode == FLAGS:
-        _flags(engine, account.id)
+        _first(engine, account.id, flagged(engine, account.id), "flagged")
         return
-    _disputes(engine, account.id, waiting)
+    _first(engine, account.id, waiting, "adjudicate")
 
 
 def _again() -> None:
@@ -69,26 +69,13 @@ def _again() -> None:
     st.rerun()
 
 
-def _disputes(engine: Engine, account_id: int, waiting: list[Disputed]) -> None:
-    """The most wanted disputed question, its votes without names, and the form that settles it."""
+def _first(engine: Engine, account_id: int, waiting: list[Disputed] | list[Flagged], texts: str) -> None:
+    """The most wanted question and the form that settles it; `texts` is the section of the app's texts about these."""
     _put_last(waiting)
     if not waiting:
-        st.html(f'<h2 class="audit-question">{html(t("adjudicate.nothing"))}</h2>')
+        st.html(f'<h2 class="audit-question">{html(t(f"{texts}.nothing"))}</h2>')
         return
-    st.caption(t("adjudicate.count", count=len(waiting)))
-    _question(engine, account_id, waiting[0])
-    with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
-        st.markdown(guideline(waiting[0].shown))
-
-
-def _flags(engine: Engine, account_id: int) -> None:
-    """The most wanted flagged question, what was written to it, and the form that settles it or sends it back."""
-    waiting = flagged(engine, account_id)
-    _put_last(waiting)
-    if not waiting:
-        st.html(f'<h2 class="audit-question">{html(t("flagged.nothing"))}</h2>')
-        return
-    st.caption(t("flagged.count", count=len(waiting)))
+    st.caption(t(f"{texts}.count", count=len(waiting)))
     _question(engine, account_id, waiting[0])
     with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
         st.markdown(guideline(waiting[0].shown))

@@ -14,16 +14,14 @@ from xml.sax.saxutils import quoteattr
 
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.accounts import require
 from audit.annotation.answers import UNSURE, WITHDRAWN
 from audit.annotation.label_files import QUESTION, exported_id
 from audit.errors import AuditError
-from audit.reports.exports.writing import new_folder
+from audit.reports.exports.writing import to_export
 from audit.store import table_of, tables
 from audit.store.bulk import BATCH
-from audit.store.copying import in_utc, private_copy
+from audit.store.copying import in_utc
 from audit.store.dump import spelled
-from audit.store.personal import pseudonymise
 from audit.tasks import get_task
 
 CONTROL, OBJECT = "answer", "text"
@@ -55,13 +53,7 @@ def to_label_studio(
     outputs of systems are not shown to annotators. `salt`, `with_comments` and `by` as in `export`. Raises AuditError
     where there are no questions, or several tasks and none was chosen.
     """
-    if by is not None:
-        with engine.connect() as connection:
-            require(connection, by, "manager")
-    with new_folder(folder) as parts, private_copy(engine, parts) as copy:
-        if salt is not None:
-            with copy.begin() as connection:
-                pseudonymise(connection, salt, with_comments)
+    with to_export(engine, folder, salt, with_comments, by) as (parts, copy):
         with copy.connect() as connection:
             of = get_task(_task(connection, task))
             number = annotations = 0

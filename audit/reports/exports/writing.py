@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 import audit
-from audit.annotation.accounts import require
+from audit.annotation.accounts import require_manager
 from audit.errors import BadFile
 from audit.reports.exports.documents import DOCUMENTS, document, written
 from audit.reports.exports.history import write_history
@@ -57,13 +57,7 @@ def export(
     of the manager who asks, None whoever has the database itself. Raises NotAllowed for another role, BadFile where the
     folder has something in it or cannot be written.
     """
-    if by is not None:
-        with engine.connect() as connection:
-            require(connection, by, "manager")
-    with new_folder(folder) as parts, private_copy(engine, parts) as copy:
-        if salt is not None:
-            with copy.begin() as connection:
-                pseudonymise(connection, salt, with_comments)
+    with to_export(engine, folder, salt, with_comments, by) as (parts, copy):
         found = _write(copy, parts, salt is not None, salt is None or with_comments)
     rows = {name: int(entry["rows"]) for name, entry in found["tables"].items()}
     return Exported(
@@ -103,6 +97,23 @@ def _write(engine: Engine, folder: Path, pseudonymised: bool, free_text: bool) -
     manifest["seal"] = seal(manifest)
     (folder / MANIFEST).write_text(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return manifest
+
+
+@contextmanager
+def to_export(
+    engine: Engine, folder: Path, salt: bytes | None, with_comments: bool, by: int | None
+) -> Iterator[tuple[Path, Engine]]:
+    """A place for the files of a new folder, and a copy of the database of one moment, pseudonymised with a `salt`.
+
+    Every format of an export begins here: its arguments, and what it raises, are those of `export`.
+    """
+    with engine.connect() as connection:
+        require_manager(connection, by)
+    with new_folder(folder) as parts, private_copy(engine, parts) as copy:
+        if salt is not None:
+            with copy.begin() as connection:
+                pseudonymise(connection, salt, with_comments)
+        yield parts, copy
 
 
 @contextmanager
