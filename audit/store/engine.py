@@ -5,9 +5,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text
+from sqlalchemy import Column, Connection, Engine, Table, create_engine, event, inspect, select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
+from sqlalchemy.schema import CreateColumn
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile, NotInstalled
@@ -15,8 +16,6 @@ from audit.store import tables
 
 BACKENDS = ("sqlite", "postgresql")
 """Kinds of database whose SQL the bulk writes speak."""
-ADDED = ("audit", "audit_draw", "spot_check", "login", "aside")
-"""Tables that older databases lack; they are made when such a database is opened."""
 _dumps = partial(json.dumps, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -109,7 +108,7 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
     if "schema_version" in known:
         with engine.connect() as connection:
             found = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
-        if found == 1 or (found == 2 and not (known.issuperset(ADDED) and _has_filled(engine))):
+        if found is not None and (found < tables.SCHEMA_VERSION or (found == tables.SCHEMA_VERSION and _lacks(engine))):
             found = _upgrade(engine)
         if found != tables.SCHEMA_VERSION:
             raise BadFile(f"{name} has tables of version {found}, this audit reads version {tables.SCHEMA_VERSION}")
@@ -123,9 +122,13 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
         _mark(connection)
 
 
-def _has_filled(engine: Engine) -> bool:
-    """Whether questions say if they have their votes: the last thing that came into version 2."""
-    return any(column["name"] == "filled" for column in inspect(engine).get_columns("question"))
+def _lacks(engine: Engine) -> bool:
+    """Whether a table or a column is not there that this version has: another checkout made the database."""
+    there = inspect(engine).get_multi_columns()
+    columns = {name: {column["name"] for column in found} for (_, name), found in there.items()}
+    return any(
+        not set(table.columns.keys()) <= columns.get(table.name, set()) for table in SQLModel.metadata.sorted_tables
+    )
 
 
 _FILLED = """
@@ -140,22 +143,39 @@ UPDATE question SET filled = true WHERE annotators <= (
 
 
 def _upgrade(engine: Engine) -> int:
-    """From version 1 to 2: some tables more, and a column that is derived from the others. Nothing else is touched.
+    """From an older version to this one: tables and columns more, and what is derived from the others.
 
-    Doing it twice does no harm, also where two processes open the database at once.
+    Nothing else is touched. Doing it twice does no harm, also where two processes open the database at once.
     """
-    new = [SQLModel.metadata.tables[name] for name in ADDED]
-    version = SQLModel.metadata.tables["schema_version"]
+    metadata = SQLModel.metadata
     with engine.begin() as connection:
         # A write first, so that of two processes that open the database at once one waits for the other.
-        connection.execute(version.update().values(version=2))
-        SQLModel.metadata.create_all(connection, tables=new)
-        if not any(column["name"] == "filled" for column in inspect(connection).get_columns("question")):
-            connection.execute(text("ALTER TABLE question ADD COLUMN filled BOOLEAN DEFAULT false NOT NULL"))
-            connection.execute(text(_FILLED))
-        for index in SQLModel.metadata.tables["question"].indexes:
-            index.create(connection, checkfirst=True)
-    return 2
+        connection.execute(metadata.tables["schema_version"].update().values(version=tables.SCHEMA_VERSION))
+        metadata.create_all(connection)
+        for table in metadata.sorted_tables:
+            there = {column["name"] for column in inspect(connection).get_columns(table.name)}
+            new = [column for column in table.columns if column.name not in there]
+            for column in new:
+                connection.execute(
+                    text(f"ALTER TABLE {_quoted(connection, table)} ADD COLUMN {_ddl(connection, column)}")
+                )
+            if table.name == "question" and "filled" not in there:
+                connection.execute(text(_FILLED))
+            for index in table.indexes:
+                index.create(connection, checkfirst=True)
+    return tables.SCHEMA_VERSION
+
+
+def _quoted(connection: Connection, table: Table) -> str:
+    return connection.dialect.identifier_preparer.format_table(table)
+
+
+def _ddl(connection: Connection, column: Column[Any]) -> str:
+    """How a column is declared; one that may not be null has a default for the rows that are there."""
+    declared = str(CreateColumn(column).compile(dialect=connection.dialect))
+    for foreign in column.foreign_keys:
+        declared += f" REFERENCES {_quoted(connection, foreign.column.table)} ({foreign.column.name})"
+    return declared
 
 
 def _mark(connection: Connection) -> None:

@@ -15,15 +15,31 @@ from audit.errors import BadFile
 from audit.store import tables
 from audit.store.bulk import table_of
 
-SECRET_TABLES = ("login",)
-"""Tables that stay where they are: sessions and what protects them. A name with `_` behind it counts too."""
+SECRET_TABLES = ("login", "job")
+"""Tables that stay where they are: sessions and what protects them, and work that this machine has in hand. A name with
+`_` behind it counts too."""
 SECRET_COLUMNS = {"annotator": ("password",)}
 """Columns that stay where they are; they are null where an export is imported."""
 NAMES = {"annotator": ("name",)}
 """Columns with names of people."""
-FREE_TEXT = {"judgement": ("comment",), "adjudication": ("reason",), "aside": ("comment",)}
-"""Columns in which people write what they like, other people's names included."""
-IMPERSONAL = {"annotator": ("role", "languages"), "judgement": ("answer",), "aside": ("kind",)}
+FREE_TEXT = {
+    "judgement": ("comment", "client"),
+    "adjudication": ("reason",),
+    "aside": ("comment",),
+    "cause": ("comment",),
+    "known": ("explanation",),
+}
+"""Columns in which people write what they like, other people's names included, or by which one may know them."""
+IMPERSONAL = {
+    "annotator": ("role", "languages"),
+    "judgement": ("answer",),
+    "adjudication": ("code",),
+    "aside": ("kind",),
+    "cause": ("code",),
+    "known": ("purpose",),
+    "log": ("action",),
+    "plan": ("name",),
+}
 """Texts of tables about people that name nobody: words of a list, codes of languages."""
 LEFT_OUT = "(left out)"
 """Stands in place of a free text that may not be null."""

@@ -1,45 +1,22 @@
 """The tables. Their names are the nouns of the field; keys are content, so that writing twice changes nothing.
 
 Conventions: `key` columns hold 16 bytes from `audit.keys.digest`; times are UTC; JSON columns hold lists or objects.
-History tables (judgement, adjudication, aside) are append-only: nothing in the code updates or deletes their rows.
+History tables (judgement, adjudication, aside, cause, log, plan) are append-only: nothing in the code updates or
+deletes their rows.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    Column,
-    DateTime,
-    Index,
-    Integer,
-    LargeBinary,
-    SmallInteger,
-    UniqueConstraint,
-    false,
-)
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, SmallInteger, UniqueConstraint, false
 from sqlmodel import Field, SQLModel
 
-SCHEMA_VERSION = 2
+from audit.store.columns import content_key, json_column, moment, now
+from audit.store.managing import Cause, Job, Known, Log, Plan, Setting
 
+__all__ = ["Cause", "Job", "Known", "Log", "Plan", "Setting", "now"]
 
-def now() -> datetime:
-    """The present moment in UTC."""
-    return datetime.now(UTC)
-
-
-def _json(**options: Any) -> Any:
-    return Field(sa_column=Column(JSON, nullable=False), **options)
-
-
-def _time(nullable: bool = False) -> Any:
-    return Field(default=None if nullable else ..., sa_column=Column(DateTime(timezone=True), nullable=nullable))
-
-
-def _key() -> Any:
-    return Field(sa_column=Column(LargeBinary(16), nullable=False, unique=True))
+SCHEMA_VERSION = 3
 
 
 class SchemaVersion(SQLModel, table=True):
@@ -53,7 +30,7 @@ class Study(SQLModel, table=True):
     """A corpus, task, seed and limit. What was run of it and drawn from it hangs on its id."""
 
     id: int | None = Field(default=None, primary_key=True)
-    key: bytes = _key()
+    key: bytes = content_key()
     task: str
     corpus: str
     fingerprint: str
@@ -65,15 +42,15 @@ class Study(SQLModel, table=True):
     """Whether somebody else made and checked its groups."""
     chunk: int
     """Sources per chunk of work; fixed when the study is made, since `progress` counts in it."""
-    created_at: datetime = _time()
+    created_at: datetime = moment()
 
 
 class Input(SQLModel, table=True):
     """An ordered tuple of texts; each content once."""
 
     id: int | None = Field(default=None, primary_key=True)
-    key: bytes = _key()
-    texts: list[str] = _json()
+    key: bytes = content_key()
+    texts: list[str] = json_column()
     languages: str
     """Language codes in the order of the texts, joined by commas."""
 
@@ -88,7 +65,7 @@ class Source(SQLModel, table=True):
     input_id: int = Field(foreign_key="input.id", index=True)
     gold: str | None = None
     cluster: str | None = None
-    attributes: dict[str, Any] = _json(default_factory=dict)
+    attributes: dict[str, Any] = json_column(default_factory=dict)
     u: float
 
 
@@ -181,7 +158,10 @@ class Sample(SQLModel, table=True):
     seed: int
     annotators: int = 2
     """How many people answer each question."""
-    drawn_at: datetime = _time()
+    protocol: str = Field(default="blind", sa_column_kwargs={"server_default": "blind"})
+    """How people answer: `blind`, each alone; `shown`, each but the first sees what was answered before; `random`, one
+    or the other by source."""
+    drawn_at: datetime = moment()
 
 
 class Draw(SQLModel, table=True):
@@ -231,7 +211,7 @@ class Question(SQLModel, table=True):
         Index("ix_question_queue", "filled", "priority", "kind", "id"),
     )
     id: int | None = Field(default=None, primary_key=True)
-    key: bytes = _key()
+    key: bytes = content_key()
     task: str
     kind: str
     input_id: int = Field(foreign_key="input.id")
@@ -241,6 +221,10 @@ class Question(SQLModel, table=True):
     priority: int | None = None
     filled: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default=false()))
     """Whether as many people have judged it as it wants. Derived from the judgements, as `answer` is."""
+    protocol: str = Field(default="blind", sa_column_kwargs={"server_default": "blind"})
+    """`blind` or `shown`; fixed when the question is first judged."""
+    waits: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """How many drawn (group, system) pairs wait for its answer. Derived, as `priority` is."""
 
 
 class Annotator(SQLModel, table=True):
@@ -254,7 +238,7 @@ class Annotator(SQLModel, table=True):
     languages: str = ""
     """Language codes joined by commas; empty: all."""
     disabled: bool = False
-    created_at: datetime = _time()
+    created_at: datetime = moment()
 
 
 class Login(SQLModel, table=True):
@@ -264,12 +248,12 @@ class Login(SQLModel, table=True):
     key: bytes = Field(sa_column=Column(LargeBinary(32), primary_key=True))
     """SHA-256 of the token in the browser's cookie: whoever reads the database cannot log in with it."""
     annotator_id: int = Field(foreign_key="annotator.id")
-    created_at: datetime = _time()
-    seen_at: datetime = _time()
+    created_at: datetime = moment()
+    seen_at: datetime = moment()
     """The last use, to the minute."""
-    expires_at: datetime = _time()
+    expires_at: datetime = moment()
     """Each use puts it off, up to a hard limit after `created_at`."""
-    ended_at: datetime | None = _time(nullable=True)
+    ended_at: datetime | None = moment(nullable=True)
     """When it was logged out, or its account disabled or given another password."""
 
 
@@ -281,14 +265,21 @@ class Judgement(SQLModel, table=True):
     question_id: int = Field(foreign_key="question.id")
     annotator_id: int = Field(foreign_key="annotator.id")
     round: int = 1
-    """Which pass: hidden repeats are a second pass and never part of an answer."""
+    """Which pass: 1 the first, the only one that is part of an answer; 2 a hidden repeat, 3 a hidden question whose
+    answer is known, 0 training."""
     answer: str
     """A label of the task, or `unsure`, which is no answer, or `withdrawn`, which undoes the one it supersedes."""
     comment: str | None = None
     guideline: int
-    shown_at: datetime | None = _time(nullable=True)
-    decided_at: datetime = _time()
+    shown_at: datetime | None = moment(nullable=True)
+    decided_at: datetime = moment()
     supersedes: int | None = Field(default=None, foreign_key="judgement.id", unique=True)
+    saw: int | None = Field(default=None, foreign_key="judgement.id")
+    """The last judgement of somebody else that was on the screen; null: judged blind."""
+    client: str | None = None
+    """With what it was given: the app's version and the browser, or the command."""
+    withdrawn_by: int | None = Field(default=None, foreign_key="annotator.id")
+    """On a row `withdrawn`: the manager who let the answer go stale; null: whoever gave it took it back."""
 
 
 class Adjudication(SQLModel, table=True):
@@ -298,9 +289,12 @@ class Adjudication(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     question_id: int = Field(foreign_key="question.id")
     annotator_id: int = Field(foreign_key="annotator.id")
-    allowed: list[str] = _json()
+    allowed: list[str] = json_column()
     reason: str
-    decided_at: datetime = _time()
+    code: str | None = None
+    """Why people disagreed, a word of a list (`audit.annotation.reasons`)."""
+    guideline: int | None = None
+    decided_at: datetime = moment()
 
 
 class Answer(SQLModel, table=True):
@@ -308,7 +302,7 @@ class Answer(SQLModel, table=True):
 
     question_id: int = Field(primary_key=True, foreign_key="question.id")
     origin: str = Field(primary_key=True)
-    allowed: list[str] = _json()
+    allowed: list[str] = json_column()
 
 
 class SpotCheck(SQLModel, table=True):
@@ -332,7 +326,7 @@ class Aside(SQLModel, table=True):
     annotator_id: int = Field(foreign_key="annotator.id")
     kind: str
     comment: str | None = None
-    at: datetime = _time()
+    at: datetime = moment()
 
 
 class Lease(SQLModel, table=True):
@@ -340,4 +334,8 @@ class Lease(SQLModel, table=True):
 
     question_id: int = Field(primary_key=True, foreign_key="question.id")
     annotator_id: int = Field(primary_key=True, foreign_key="annotator.id")
-    expires_at: datetime = _time()
+    expires_at: datetime = moment()
+    round: int = Field(default=1, sa_column_kwargs={"server_default": "1"})
+    """The pass that a judgement under this lease belongs to."""
+    saw: int | None = None
+    """The judgement that is shown with the question, where its protocol shows one."""

@@ -225,7 +225,11 @@ def test_label_studio(engine, studio):
     assert (made.added, made.annotators) == (2, ["eve@example.org", "label-studio-7"])
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     with engine.connect() as connection:
-        query = select(judgement).join(annotator).where(annotator.c.name == "label-studio-7")
+        query = (
+            select(judgement)
+            .join(annotator, annotator.c.id == judgement.c.annotator_id)
+            .where(annotator.c.name == "label-studio-7")
+        )
         row = connection.execute(query).mappings().one()
     assert (row["decided_at"] - row["shown_at"]).total_seconds() == 4.5
     assert (row["decided_at"].isoformat()[:19], row["guideline"]) == ("2026-03-09T22:16:08", 0)
