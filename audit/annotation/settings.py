@@ -1,5 +1,6 @@
 """How judging goes in this database: what managers may set, its defaults, and what is allowed."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -45,19 +46,19 @@ def settings_of(connection: Connection) -> JudgingSettings:
     return JudgingSettings(**{str(name): value for name, value in rows})
 
 
-def change_settings(engine: Engine, by: int | None, **values: Any) -> JudgingSettings:
+def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -> JudgingSettings:
     """Change some settings and say so in the log; returns all of them.
 
     `by` is the account of a manager, or None for whoever has the database itself. Raises NotAllowed for another role,
     AuditError for a setting that there is not or a value that is not allowed; nothing is changed then.
     """
     known = {field.name for field in fields(JudgingSettings)}
-    if strange := sorted(set(values) - known):
-        raise AuditError(f"there is no setting {strange[0]!r}; there are {', '.join(sorted(known))}")
     with engine.begin() as connection:
         require_manager(connection, by)
+        if strange := sorted(set(values) - known):
+            raise AuditError(f"there is no setting {strange[0]!r}; there are {', '.join(sorted(known))}")
         before = asdict(settings_of(connection))
-        after = JudgingSettings(**before | values)
+        after = JudgingSettings(**before | dict(values))
         changed = {name: value for name, value in asdict(after).items() if value != before[name]}
         upsert(connection, tables.Setting, [{"name": name, "value": value} for name, value in changed.items()])
         for name, value in changed.items():
