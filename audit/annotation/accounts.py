@@ -3,8 +3,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, Select, bindparam, select
 
 from audit.annotation.passwords import hashed, matches
 from audit.errors import AuditError, NotAllowed
@@ -85,13 +87,20 @@ def list_accounts(engine: Engine) -> list[Account]:
 
 def require(connection: Connection, account_id: int, *roles: str) -> Account:
     """The account, read anew, if it is enabled and has one of the roles. Raises NotAllowed."""
-    table = table_of(tables.Annotator)
-    row = connection.execute(select(table).where(table.c.id == account_id)).mappings().first()
-    if row is None or row["disabled"]:
+    row = connection.execute(_who(), {"account": account_id}).first()
+    if row is None or row.disabled:
         raise NotAllowed("this account does not exist or is disabled; log in again")
-    if row["role"] not in roles:
-        raise NotAllowed(f"this needs the role {' or '.join(roles)}; {row['name']} has the role {row['role']}")
-    return Account(int(row["id"]), row["name"], row["role"])
+    if row.role not in roles:
+        raise NotAllowed(f"this needs the role {' or '.join(roles)}; {row.name} has the role {row.role}")
+    return Account(int(row.id), row.name, row.role)
+
+
+@cache
+def _who() -> Select[Any]:
+    """Made once: everything that somebody does asks this, and putting a statement together takes longer than it."""
+    table = table_of(tables.Annotator)
+    columns = (table.c.id, table.c.name, table.c.role, table.c.disabled)
+    return select(*columns).where(table.c.id == bindparam("account"))
 
 
 def require_manager(connection: Connection, by: int | None) -> None:

@@ -4,11 +4,12 @@ The table `answer` is derived: `settle` rebuilds the rows of the questions it is
 adjudications, and the same history always gives the same rows.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, func, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Select, bindparam, delete, exists, func, select
 
 from audit.annotation.accounts import ROLES
 from audit.store import insert_new, pieces, table_of, tables
@@ -45,39 +46,37 @@ def standing(votes: list[str], wanted: int) -> Standing:
 
 def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[Vote]:
     """First-pass judgements that nothing supersedes and that are not withdrawn, oldest first."""
-    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
-    later = judgement.alias("later")
-    found = []
-    for piece in pieces(question_ids):
-        query = (
-            select(judgement.c.question_id, annotator.c.name, annotator.c.role, judgement.c.answer, judgement.c.comment)
-            .join(annotator, annotator.c.id == judgement.c.annotator_id)
-            .outerjoin(later, later.c.supersedes == judgement.c.id)
-            .where(
-                judgement.c.question_id.in_(piece),
-                judgement.c.round == 1,
-                judgement.c.answer != WITHDRAWN,
-                later.c.id.is_(None),
-            )
-            .order_by(judgement.c.id)
-        )
-        found += [Vote(*row) for row in connection.execute(query)]
-    return found
+    return [
+        Vote(*row) for piece in pieces(question_ids) for row in connection.execute(_counting_votes(), {"ids": piece})
+    ]
 
 
-def settle(connection: Connection, question_ids: Iterable[int]) -> None:
-    """Rebuild what is derived of these questions: their answers, and whether they have all the votes they want."""
+def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
+    """Rebuild what is derived of these questions: their answers, and whether they have all the votes they want.
+
+    Writes what has changed and nothing else. Returns the questions that have other answers than before.
+    """
     ids = list(question_ids)
-    answer = table_of(tables.Answer)
-    _note_filled(connection, ids)
-    rows = settled_answers(connection, ids)
+    wanted, votes = _wanted(connection, ids), _votes(connection, ids)
+    _note_filled(connection, wanted, votes)
+    rows = _answers(connection, ids, wanted, votes)
+    before: dict[tuple[int, str], list[str]] = {}
     for piece in pieces(ids):
-        connection.execute(delete(answer).where(answer.c.question_id.in_(piece)))
-    insert_new(
-        connection,
-        tables.Answer,
-        [{"question_id": id, "origin": origin, "allowed": allowed} for (id, origin), allowed in rows.items()],
-    )
+        before.update(
+            ((int(id), origin), allowed) for id, origin, allowed in connection.execute(_stored(), {"ids": piece})
+        )
+    other = [key for key in before.keys() | rows.keys() if before.get(key) != rows.get(key)]
+    answer = table_of(tables.Answer)
+    for id, origin in other:
+        if (id, origin) in before:
+            connection.execute(delete(answer).where(answer.c.question_id == id, answer.c.origin == origin))
+    new = [
+        {"question_id": id, "origin": origin, "allowed": rows[id, origin]}
+        for id, origin in other
+        if (id, origin) in rows
+    ]
+    insert_new(connection, tables.Answer, new)
+    return {id for id, _ in other}
 
 
 def wrongly_filled(connection: Connection) -> int:
@@ -88,11 +87,18 @@ def wrongly_filled(connection: Connection) -> int:
     ).scalar_one()
 
 
-def _note_filled(connection: Connection, question_ids: list[int]) -> None:
-    question, filled = table_of(tables.Question), _has_its_votes()
-    for piece in pieces(question_ids):
-        changed = question.c.id.in_(piece) & (question.c.filled != filled)
-        connection.execute(question.update().where(changed).values(filled=filled))
+def _note_filled(
+    connection: Connection, wanted: Mapping[int, tuple[int, bool]], votes: Mapping[int, list[Vote]]
+) -> None:
+    question = table_of(tables.Question)
+    for says in (True, False):
+        wrong = [
+            id
+            for id, (number, filled) in wanted.items()
+            if filled != says and says == (sum(vote.role in ROLES for vote in votes.get(id, ())) >= number)
+        ]
+        for piece in pieces(wrong):
+            connection.execute(question.update().where(question.c.id.in_(piece)).values(filled=says))
 
 
 def _has_its_votes() -> ColumnElement[bool]:
@@ -118,27 +124,84 @@ def _has_its_votes() -> ColumnElement[bool]:
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
     """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
     ids = list(question_ids)
-    question, adjudication = table_of(tables.Question), table_of(tables.Adjudication)
-    wanted: dict[int, int] = {}
+    return _answers(connection, ids, _wanted(connection, ids), _votes(connection, ids))
+
+
+def _answers(
+    connection: Connection,
+    ids: list[int],
+    wanted: Mapping[int, tuple[int, bool]],
+    votes: Mapping[int, list[Vote]],
+) -> dict[tuple[int, str], list[str]]:
     rows: dict[tuple[int, str], list[str]] = {}
     for piece in pieces(ids):
-        wanted.update(
-            (int(row[0]), int(row[1]))
-            for row in connection.execute(select(question.c.id, question.c.annotators).where(question.c.id.in_(piece)))
-        )
-        latest = select(adjudication).where(adjudication.c.question_id.in_(piece)).order_by(adjudication.c.id)
         rows.update(
-            ((row["question_id"], "adjudicated"), sorted(row["allowed"]))
-            for row in connection.execute(latest).mappings()
+            ((int(id), "adjudicated"), sorted(allowed))
+            for id, allowed in connection.execute(_adjudications(), {"ids": piece})
         )
-    votes: dict[int, list[Vote]] = {}
-    for vote in counting_votes(connection, ids):
-        votes.setdefault(vote.question_id, []).append(vote)
     for question_id, some in votes.items():
         people = [vote.answer for vote in some if vote.role in ROLES]
         gold = [vote.answer for vote in some if vote.role == "gold"]
-        if people and standing(people, wanted[question_id]) == "agreed":
+        if people and standing(people, wanted[question_id][0]) == "agreed":
             rows[question_id, "people"] = [people[0]]
         if gold and len(set(gold)) == 1:
             rows[question_id, "gold"] = [gold[0]]
     return rows
+
+
+def _wanted(connection: Connection, ids: list[int]) -> dict[int, tuple[int, bool]]:
+    """How many people each question wants, and whether it says that it has them."""
+    rows = (row for piece in pieces(ids) for row in connection.execute(_questions(), {"ids": piece}))
+    return {int(id): (int(number), bool(filled)) for id, number, filled in rows}
+
+
+def _votes(connection: Connection, ids: list[int]) -> dict[int, list[Vote]]:
+    votes: dict[int, list[Vote]] = {}
+    for vote in counting_votes(connection, ids):
+        votes.setdefault(vote.question_id, []).append(vote)
+    return votes
+
+
+# Statements are made once: every judgement asks them, and putting one together takes longer than its answer.
+# `ids` are given with each call.
+
+
+@cache
+def _counting_votes() -> Select[Any]:
+    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
+    later = judgement.alias("later")
+    return (
+        select(judgement.c.question_id, annotator.c.name, annotator.c.role, judgement.c.answer, judgement.c.comment)
+        .join(annotator, annotator.c.id == judgement.c.annotator_id)
+        .outerjoin(later, later.c.supersedes == judgement.c.id)
+        .where(
+            judgement.c.question_id.in_(_ids()),
+            judgement.c.round == 1,
+            judgement.c.answer != WITHDRAWN,
+            later.c.id.is_(None),
+        )
+        .order_by(judgement.c.id)
+    )
+
+
+@cache
+def _questions() -> Select[Any]:
+    question = table_of(tables.Question)
+    return select(question.c.id, question.c.annotators, question.c.filled).where(question.c.id.in_(_ids()))
+
+
+@cache
+def _adjudications() -> Select[Any]:
+    """Oldest first, so that the last one counts."""
+    table = table_of(tables.Adjudication)
+    return select(table.c.question_id, table.c.allowed).where(table.c.question_id.in_(_ids())).order_by(table.c.id)
+
+
+@cache
+def _stored() -> Select[Any]:
+    answer = table_of(tables.Answer)
+    return select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(answer.c.question_id.in_(_ids()))
+
+
+def _ids() -> BindParameter[Any]:
+    return bindparam("ids", expanding=True)

@@ -4,6 +4,7 @@ Neither is a vote. Rows are only ever added, so that what was put aside survives
 """
 
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
@@ -12,7 +13,9 @@ from sqlalchemy import (
     Connection,
     Engine,
     ScalarSelect,
+    Select,
     and_,
+    bindparam,
     delete,
     exists,
     func,
@@ -22,7 +25,8 @@ from sqlalchemy import (
 
 from audit.annotation.accounts import ROLES, require
 from audit.errors import Refused
-from audit.store import table_of, tables
+from audit.store import table_of, tables, writing
+from audit.store.copying import in_utc
 
 SKIP, FLAG, BACK = "skip", "flag", "back"
 Who = int | BindParameter[Any]
@@ -37,7 +41,7 @@ def skip(engine: Engine, account_id: int, question_id: int) -> None:
 
     It comes again today only when nothing else is left. Raises NotAllowed, or Refused where it is not leased to them.
     """
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         _put(connection, account_id, question_id, SKIP, None)
 
 
@@ -46,7 +50,7 @@ def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> Non
 
     Others still are. Raises NotAllowed, or Refused where it is not leased to them or the comment is empty or too long.
     """
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         _put(connection, account_id, question_id, FLAG, comment.strip())
 
 
@@ -90,19 +94,25 @@ def said_before(engine: Engine, account_id: int, question_id: int) -> tuple[bool
     """Of a question on this annotator's screen: whether they skipped it today, and what an adjudicator wrote to it
     when sending back their flag (empty: nothing; None: no flag of theirs was sent back). Raises NotAllowed.
     """
-    aside = table_of(tables.Aside)
-    flags = aside.alias("flags")
-    mine = exists().where(
-        flags.c.question_id == aside.c.question_id, flags.c.annotator_id == account_id, flags.c.kind == FLAG,
-        flags.c.id < aside.c.id,
-    )  # fmt: skip
-    of = select(aside.c.comment).where(aside.c.question_id == question_id)
     with engine.connect() as connection:
         require(connection, account_id, *ROLES)
-        skipped = connection.execute(of.where(_skips(account_id, midnight(tables.now()))).limit(1)).first()
-        last = of.where(aside.c.kind == BACK, mine).order_by(aside.c.id.desc()).limit(1)
-        sent_back = connection.execute(last).first()
-    return skipped is not None, None if sent_back is None else str(sent_back[0] or "")
+        rows = connection.execute(_asides(), {"question": question_id}).all()
+    since, skipped, flagged, remark = midnight(tables.now()), False, False, None
+    for whose, kind, comment, at in rows:
+        if whose == account_id:
+            skipped = skipped or (kind == SKIP and in_utc(at) >= since)
+            flagged = flagged or kind == FLAG
+        if kind == BACK and flagged:
+            remark = str(comment or "")
+    return skipped, remark
+
+
+@cache
+def _asides() -> Select[Any]:
+    """What was done with a question instead of answering it, oldest first; nothing of most."""
+    aside = table_of(tables.Aside)
+    columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
+    return select(*columns).where(aside.c.question_id == bindparam("question")).order_by(aside.c.id)
 
 
 def check_comment(comment: str | None) -> None:
@@ -119,7 +129,7 @@ def add_row(connection: Connection, account_id: int, question_id: int, kind: str
 
 def _put(connection: Connection, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
     lease = table_of(tables.Lease)
-    # A write first: SQLite then takes its lock here. What is refused below is rolled back, the lease included.
+    # What is refused below is rolled back, the lease included.
     held = connection.execute(
         delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
     ).rowcount

@@ -7,8 +7,9 @@ version are comparable whatever language somebody reads.
 import re
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, Select, bindparam, select
 
 from audit.annotation.accounts import ROLES, require
 from audit.errors import AuditError
@@ -46,15 +47,21 @@ def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
 
 def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:
     """The version by which this annotator last judged such a question; None for the first one. Raises NotAllowed."""
+    with engine.connect() as connection:
+        require(connection, account_id, *ROLES)
+        given = {"account": account_id, "task": task, "kind": kind}
+        found = connection.execute(_last_guideline(), given).scalar()
+    return None if found is None else int(found)
+
+
+@cache
+def _last_guideline() -> Select[Any]:
     judgement, question = table_of(tables.Judgement), table_of(tables.Question)
-    query = (
+    return (
         select(judgement.c.guideline)
         .join(question, question.c.id == judgement.c.question_id)
-        .where(judgement.c.annotator_id == account_id, question.c.task == task, question.c.kind == kind)
+        .where(judgement.c.annotator_id == bindparam("account"))
+        .where(question.c.task == bindparam("task"), question.c.kind == bindparam("kind"))
         .order_by(judgement.c.id.desc())
         .limit(1)
     )
-    with engine.connect() as connection:
-        require(connection, account_id, *ROLES)
-        found = connection.execute(query).scalar()
-    return None if found is None else int(found)

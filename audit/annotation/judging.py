@@ -1,11 +1,24 @@
 """Judging, undoing and adjudicating. An answer is acknowledged after its commit; history is append-only."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from itertools import takewhile
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Delete,
+    Engine,
+    Select,
+    bindparam,
+    delete,
+    exists,
+    select,
+)
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, settle, standing
@@ -14,8 +27,10 @@ from audit.annotation.guidelines import guideline_of
 from audit.annotation.questions import BROKEN, HOLDS, labels_of
 from audit.annotation.queue import LEASE, Shown, show
 from audit.errors import Refused
-from audit.store import table_of, tables
+from audit.store import table_of, tables, writing
 
+OnChange = Callable[[Engine, int], None]
+"""What is to be done when a question has another answer: the queue around it may ask for more, or for less."""
 UNDOS = 10
 """Answers that can be undone one after the other."""
 
@@ -46,24 +61,24 @@ def judge(
     *,
     shown_at: datetime | None = None,
     comment: str | None = None,
+    on_change: OnChange | None = None,
 ) -> int:
-    """Store one judgement and return its id. Raises NotAllowed, or Refused where the answer cannot be taken."""
-    lease, judgement = table_of(tables.Lease), table_of(tables.Judgement)
-    with engine.begin() as connection:
+    """Store one judgement and return its id. Raises NotAllowed, or Refused where the answer cannot be taken.
+
+    `on_change` is called with the engine and the question after the commit, where the question has another answer
+    than before: most judgements leave it open, and then nothing else has changed either.
+    """
+    judgement = table_of(tables.Judgement)
+    given = {"question": question_id, "account": account_id}
+    with writing(engine) as connection:
         # The question before its lease, as claims do (`audit.annotation.queue`): no two wait for each other.
-        asked = table_of(tables.Question)
-        asking = select(asked.c.id).where(asked.c.id == question_id).with_for_update(key_share=True)
-        # Read to its end: SQLite would hold on to what it has seen so far, and refuse to write after another wrote.
-        connection.execute(asking).first()
-        held = connection.execute(
-            delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
-        ).rowcount
+        connection.execute(_lock(), given).first()
+        held = connection.execute(_give_back(), given).rowcount
         require(connection, account_id, *ROLES)
         task, kind = _check(connection, question_id, answer, comment)
         if not held:
             raise Refused("this question is not leased to you, or the lease has expired; take the next one")
-        mine = select(judgement.c.id).where(judgement.c.question_id == question_id, _by(account_id))
-        if connection.execute(mine).first():
+        if connection.execute(_mine(), given).first():
             raise Refused("you have answered this question already; undo that answer to give another")
         row = {
             "question_id": question_id,
@@ -76,18 +91,21 @@ def judge(
             "decided_at": tables.now(),
         }
         key = connection.execute(judgement.insert(), row).inserted_primary_key
-        settle(connection, [question_id])
-        return int(key[0]) if key else 0
+        changed = settle(connection, [question_id])
+    if changed and on_change:
+        on_change(engine, question_id)
+    return int(key[0]) if key else 0
 
 
-def undo(engine: Engine, account_id: int) -> int | None:
+def undo(engine: Engine, account_id: int, *, on_change: OnChange | None = None) -> int | None:
     """Withdraw this annotator's last judgement and lease its question to them again; returns the question's id.
 
     None where there is nothing to undo. The judgement stays in the history, superseded by a row `withdrawn`.
+    `on_change` is as in `judge`.
     Raises Refused when an adjudicator has settled the question since, and after `UNDOS` in a row.
     """
     judgement, lease = table_of(tables.Judgement), table_of(tables.Lease)
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
         require(connection, account_id, *ROLES)
         last = select(judgement).where(_by(account_id)).order_by(judgement.c.id.desc()).limit(1)
@@ -111,12 +129,14 @@ def undo(engine: Engine, account_id: int) -> int | None:
             "supersedes": row["id"],
         }
         connection.execute(judgement.insert(), withdrawn)
-        settle(connection, [question_id])
+        changed = settle(connection, [question_id])
         connection.execute(
             lease.insert(),
             {"question_id": question_id, "annotator_id": account_id, "expires_at": tables.now() + LEASE},
         )
-        return question_id
+    if changed and on_change:
+        on_change(engine, question_id)
+    return question_id
 
 
 def undone(engine: Engine, account_id: int) -> Undone | None:
@@ -202,8 +222,7 @@ def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, 
 
 def _check(connection: Connection, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
     """Task and kind of the question, if it can be answered so. Raises Refused."""
-    question = table_of(tables.Question)
-    row = connection.execute(select(question.c.task, question.c.kind).where(question.c.id == question_id)).first()
+    row = connection.execute(_kind(), {"question": question_id}).first()
     if row is None:
         raise Refused(f"there is no question {question_id}")
     labels = labels_of(*row)
@@ -213,7 +232,40 @@ def _check(connection: Connection, question_id: int, answer: str, comment: str |
     return str(row[0]), str(row[1])
 
 
-def _by(account_id: int) -> ColumnElement[bool]:
+# Statements are made once: every judgement asks them, and putting one together takes longer than its answer.
+# `question` and `account` are given with each call.
+
+
+@cache
+def _lock() -> Select[Any]:
+    """The question, locked."""
+    question = table_of(tables.Question)
+    return select(question.c.id).where(question.c.id == bindparam("question")).with_for_update(key_share=True)
+
+
+@cache
+def _give_back() -> Delete:
+    """The lease of this question to this account, taken away."""
+    lease = table_of(tables.Lease)
+    return delete(lease).where(
+        lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account")
+    )
+
+
+@cache
+def _mine() -> Select[Any]:
+    """What this account has answered to the question, and counts."""
+    judgement = table_of(tables.Judgement)
+    return select(judgement.c.id).where(judgement.c.question_id == bindparam("question"), _by(bindparam("account")))
+
+
+@cache
+def _kind() -> Select[Any]:
+    question = table_of(tables.Question)
+    return select(question.c.task, question.c.kind).where(question.c.id == bindparam("question"))
+
+
+def _by(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
     """Condition: a judgement of this annotator that counts."""
     judgement = table_of(tables.Judgement)
     later = judgement.alias("later_by")

@@ -17,7 +17,6 @@ from sqlalchemy import (
     case,
     delete,
     exists,
-    false,
     func,
     or_,
     select,
@@ -30,7 +29,7 @@ from audit.annotation.questions import labels_of
 from audit.annotation.readable import languages_of, readable
 from audit.errors import UnknownName
 from audit.relations import get_relation
-from audit.store import table_of, tables
+from audit.store import table_of, tables, writing
 from audit.tasks import Input, get_task
 
 LEASE = timedelta(minutes=15)
@@ -91,7 +90,7 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
     Only questions in languages that the account reads (`audit.annotation.readable`), and never more people than a
     question wants. Raises NotAllowed for an account that may not judge.
     """
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         chosen = _claim(connection, account_id)
     if chosen is None:
         return None
@@ -103,17 +102,14 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
 def _claim(connection: Connection, account_id: int) -> int | None:
     """The id of the question that this account holds from now on.
 
-    SQLite has one writer at a time, so that a write first makes all of this one step. PostgreSQL locks the question
-    that was found and looks again: what another transaction has committed since the search began is seen only by a
-    later statement. Locks are taken in one order, account, question, its leases, so that no two claims wait for each
-    other.
+    SQLite has one writer at a time (`audit.store.writing`), which makes all of this one step. PostgreSQL locks the
+    question that was found and looks again: what another transaction has committed since the search began is seen
+    only by a later statement. Locks are taken in one order, account, question, its leases, so that no two claims wait
+    for each other.
     """
-    annotator, lease = table_of(tables.Annotator), table_of(tables.Lease)
-    connection.execute(delete(lease).where(false()))
-    me = annotator.c.id == account_id
-    connection.execute(select(annotator.c.id).where(me).with_for_update(key_share=True)).first()
+    lease = table_of(tables.Lease)
+    codes = languages_of(connection, account_id, lock=True)
     require(connection, account_id, *ROLES)
-    codes = languages_of(connection, account_id)
     moment = tables.now()
     given = {"account": account_id, "now": moment, "midnight": midnight(moment)}
     held = connection.execute(_held(codes), given).scalar()
@@ -123,8 +119,7 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     # where only such are left, wait for them.
     for again, past in ((False, True), (False, False), (True, True), (True, False)):
         while (found := connection.execute(_vacant(codes, past, again), given).scalar()) is not None:
-            over = or_(lease.c.expires_at < moment, lease.c.annotator_id == account_id)
-            connection.execute(delete(lease).where(lease.c.question_id == found, over))
+            connection.execute(_make_room(), {**given, "question": found})
             if connection.execute(_still_vacant(codes), {**given, "question": found}).first() is None:
                 continue
             connection.execute(_leave_others(), {"account": account_id})
@@ -136,13 +131,7 @@ def _claim(connection: Connection, account_id: int) -> int | None:
 
 def show(connection: Connection, question_id: int) -> Shown:
     """A question with its texts, and with the members of the group that it is about."""
-    question, given = table_of(tables.Question), table_of(tables.Input)
-    query = (
-        select(question.c.task, question.c.kind, question.c.group_id, given.c.texts, given.c.languages)
-        .join(given, given.c.id == question.c.input_id)
-        .where(question.c.id == question_id)
-    )
-    row = connection.execute(query).mappings().one()
+    row = connection.execute(_shown(), {"question": question_id}).mappings().one()
     task = get_task(row["task"])
     languages = tuple(row["languages"].split(","))
     group = _group(connection, row["group_id"]) if row["kind"] == "group" else None
@@ -193,6 +182,17 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
 
 
 @cache
+def _shown() -> Select[Any]:
+    """What is asked, with the texts of its input."""
+    question, given = table_of(tables.Question), table_of(tables.Input)
+    return (
+        select(question.c.task, question.c.kind, question.c.group_id, given.c.texts, given.c.languages)
+        .join(given, given.c.id == question.c.input_id)
+        .where(question.c.id == bindparam("question"))
+    )
+
+
+@cache
 def _held(codes: tuple[str, ...]) -> Select[Any]:
     """The question that this account has a lease of, while it may still answer it."""
     question, lease = table_of(tables.Question), table_of(tables.Lease)
@@ -234,6 +234,14 @@ def _still_vacant(codes: tuple[str, ...]) -> Select[Any]:
     question = table_of(tables.Question)
     vacant = _votes() + _leases() < question.c.annotators
     return select(question.c.id).where(question.c.id == bindparam("question"), _open_for_me(), vacant)
+
+
+@cache
+def _make_room() -> Delete:
+    """Leases of `question` that have expired, and this account's own, taken away."""
+    lease = table_of(tables.Lease)
+    over = or_(lease.c.expires_at < bindparam("now"), lease.c.annotator_id == bindparam("account"))
+    return delete(lease).where(lease.c.question_id == bindparam("question"), over)
 
 
 @cache

@@ -1,17 +1,24 @@
 """Who reads what: a question is for people who know all of its languages."""
 
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, literal, select, true
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, exists, func, literal, select, true
 
 from audit.store import table_of, tables
 
 
-def languages_of(connection: Connection, account_id: int) -> tuple[str, ...]:
-    """Codes of the languages that an account reads, sorted; none: all."""
-    annotator = table_of(tables.Annotator)
-    joined = connection.execute(select(annotator.c.languages).where(annotator.c.id == account_id)).scalar() or ""
+def languages_of(connection: Connection, account_id: int, lock: bool = False) -> tuple[str, ...]:
+    """Codes of the languages that an account reads, sorted; none: all. `lock` keeps others from changing it."""
+    joined = connection.execute(_joined(lock), {"account": account_id}).scalar() or ""
     return tuple(sorted(code for code in joined.split(",") if code))
+
+
+@cache
+def _joined(lock: bool) -> Select[Any]:
+    annotator = table_of(tables.Annotator)
+    query = select(annotator.c.languages).where(annotator.c.id == bindparam("account"))
+    return query.with_for_update(key_share=True) if lock else query
 
 
 def readable(question: Any, codes: tuple[str, ...]) -> ColumnElement[bool]:

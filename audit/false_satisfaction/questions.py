@@ -25,7 +25,7 @@ from audit.annotation.questions import (
 from audit.false_satisfaction.auditing import agreed_answers, audited_follow_ups, reach_of
 from audit.false_satisfaction.group_answers import rank_of_group_question, wanted_groups
 from audit.false_satisfaction.settling import Drawn, State, drawn_groups, known_answers, settle_group
-from audit.store import pieces, table_of, tables
+from audit.store import pieces, table_of, tables, writing
 
 Ranks = dict[tuple[str, int], int]
 """(task, input) -> the best rank of a group that asks for it."""
@@ -78,7 +78,7 @@ def open_audits(engine: Engine) -> int:
 def refresh_around(engine: Engine, question_id: int) -> None:
     """Bring the queue up to date after this question's answer has changed: only what the answer can touch."""
     question, member = table_of(tables.Question), table_of(tables.Member)
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         asked = connection.execute(
             select(question.c.task, question.c.kind, question.c.input_id).where(question.c.id == question_id)
         ).one()

@@ -4,6 +4,7 @@ from audit.store.bulk import input_ids, insert_new, pieces, table_of, upsert
 from audit.store.engine import open_store
 from audit.store.ids import group_id
 from audit.store.outcomes import UNCHECKED, Checked, checked, integers
+from audit.store.writing import writing
 
 __all__ = [
     "UNCHECKED",
@@ -17,4 +18,5 @@ __all__ = [
     "pieces",
     "table_of",
     "upsert",
+    "writing",
 ]

@@ -16,6 +16,8 @@ from audit.store import tables
 
 BACKENDS = ("sqlite", "postgresql")
 """Kinds of database whose SQL the bulk writes speak."""
+POOL = 20
+"""Connections that a process keeps open, and as many more while it needs them; a PostgreSQL server takes 100."""
 _dumps = partial(json.dumps, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -31,7 +33,7 @@ def open_store(where: str, create: bool = False) -> Engine:
         _check_path(file, create)
     try:
         # Errors name the statement, never its values: hashes of passwords and texts stay out of logs.
-        engine = create_engine(url, json_serializer=_dumps, pool_pre_ping=file is None, hide_parameters=True)
+        engine = create_engine(url, json_serializer=_dumps, hide_parameters=True, **_pool(url, file))
     except ModuleNotFoundError as missing:
         raise NotInstalled(
             f"the database driver {missing.name} is not installed; install it with `pip install 'audit[postgres]'`"
@@ -52,6 +54,16 @@ def open_store(where: str, create: bool = False) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def _pool(url: URL, file: Path | None) -> dict[str, Any]:
+    """Connections that are kept: the app has a thread for each click, and opening a connection takes longer than one.
+
+    On a server they are tried before use, since it may have been started again meanwhile.
+    """
+    if file is None and url.get_backend_name() == "sqlite":
+        return {}  # in memory: one connection is the database
+    return {"pool_size": POOL, "max_overflow": POOL, "pool_pre_ping": file is None}
 
 
 def file_of(where: str) -> Path | None:

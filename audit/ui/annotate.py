@@ -178,9 +178,9 @@ def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> N
         shown_at = _on_screen(question_id)
         if shown_at is None:
             return
-        judge(engine, account_id, question_id, answer, shown_at=shown_at, comment=_comment(question_id) or None)
+        comment = _comment(question_id) or None
+        judge(engine, account_id, question_id, answer, shown_at=shown_at, comment=comment, on_change=refresh_around)
         st.session_state.pop(_AGAIN, None)
-        refresh_around(engine, question_id)
 
 
 def _skip(engine: Engine, account_id: int, question_id: int) -> None:
@@ -212,7 +212,7 @@ def _undo(engine: Engine, account_id: int) -> None:
         session.still(engine, account_id)
         if _too_soon():
             return
-        question_id = undo(engine, account_id)
+        question_id = undo(engine, account_id, on_change=refresh_around)
         if question_id is None:
             st.session_state[_NOTE] = t("annotate.nothing_to_undo")
             return
@@ -222,7 +222,6 @@ def _undo(engine: Engine, account_id: int) -> None:
                 "annotate.undone", answer=t(f"label.{last.answer}"), number=last.in_a_row, most=UNDOS
             )
         st.session_state[_AGAIN] = question_id
-        refresh_around(engine, question_id)
 
 
 @contextmanager
