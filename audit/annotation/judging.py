@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, select
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, settle, standing
 from audit.annotation.aside import check_comment
+from audit.annotation.earlier import lend, seen, seen_by_somebody, take_from_others
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.questions import BROKEN, HOLDS, labels_of
 from audit.annotation.queue import LEASE, Shown, show
@@ -55,13 +56,17 @@ def judge(
         asking = select(asked.c.id).where(asked.c.id == question_id).with_for_update(key_share=True)
         # Read to its end: SQLite would hold on to what it has seen so far, and refuse to write after another wrote.
         connection.execute(asking).first()
-        held = connection.execute(
-            delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
-        ).rowcount
+        gone = delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
+        held = connection.execute(gone.returning(lease.c.round, lease.c.saw)).first()
         require(connection, account_id, *ROLES)
         task, kind = _check(connection, question_id, answer, comment)
-        if not held:
+        if held is None:
             raise Refused("this question is not leased to you, or the lease has expired; take the next one")
+        now = connection.execute(seen(), {"question": question_id, "account": account_id}).scalar()
+        if held.round == 1 and held.saw != now:
+            raise Refused(
+                "what others answered to this question has changed since it was shown to you; look at it again"
+            )
         mine = select(judgement.c.id).where(judgement.c.question_id == question_id, _by(account_id))
         if connection.execute(mine).first():
             raise Refused("you have answered this question already; undo that answer to give another")
@@ -74,6 +79,7 @@ def judge(
             "guideline": guideline_of(task, kind).version,
             "shown_at": shown_at,
             "decided_at": tables.now(),
+            "saw": held.saw,
         }
         key = connection.execute(judgement.insert(), row).inserted_primary_key
         settle(connection, [question_id])
@@ -84,7 +90,8 @@ def undo(engine: Engine, account_id: int) -> int | None:
     """Withdraw this annotator's last judgement and lease its question to them again; returns the question's id.
 
     None where there is nothing to undo. The judgement stays in the history, superseded by a row `withdrawn`.
-    Raises Refused when an adjudicator has settled the question since, and after `UNDOS` in a row.
+    Raises Refused when an adjudicator has settled the question since, when somebody has answered it who saw the answer,
+    and after `UNDOS` in a row.
     """
     judgement, lease = table_of(tables.Judgement), table_of(tables.Lease)
     with engine.begin() as connection:
@@ -101,6 +108,12 @@ def undo(engine: Engine, account_id: int) -> int | None:
         if connection.execute(settled).first():
             raise Refused("an adjudicator has settled this question since; it cannot be undone")
         question_id = int(row["question_id"])
+        asked = table_of(tables.Question)
+        asking = select(asked.c.id).where(asked.c.id == question_id).with_for_update(key_share=True)
+        connection.execute(asking).first()
+        take_from_others(connection, question_id, account_id)
+        if seen_by_somebody(connection, question_id, int(row["id"])):
+            raise Refused("somebody has answered this question since, seeing your answer; it cannot be undone")
         withdrawn = {
             "question_id": question_id,
             "annotator_id": account_id,
@@ -112,10 +125,7 @@ def undo(engine: Engine, account_id: int) -> int | None:
         }
         connection.execute(judgement.insert(), withdrawn)
         settle(connection, [question_id])
-        connection.execute(
-            lease.insert(),
-            {"question_id": question_id, "annotator_id": account_id, "expires_at": tables.now() + LEASE},
-        )
+        lend(connection, question_id, account_id, tables.now() + LEASE)
         return question_id
 
 
