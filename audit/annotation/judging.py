@@ -11,7 +11,6 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Connection,
-    Delete,
     Engine,
     Select,
     bindparam,
@@ -19,10 +18,12 @@ from sqlalchemy import (
     exists,
     select,
 )
+from sqlalchemy.sql.dml import ReturningDelete
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, settle, standing
 from audit.annotation.aside import check_comment
+from audit.annotation.earlier import lend, seen, seen_by_somebody, take_from_others
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.questions import BROKEN, HOLDS, labels_of
 from audit.annotation.queue import LEASE, Shown, show
@@ -73,11 +74,16 @@ def judge(
     with writing(engine) as connection:
         # The question before its lease, as claims do (`audit.annotation.queue`): no two wait for each other.
         connection.execute(_lock(), given).first()
-        held = connection.execute(_give_back(), given).rowcount
+        held = connection.execute(_give_back(), given).first()
         require(connection, account_id, *ROLES)
         task, kind = _check(connection, question_id, answer, comment)
-        if not held:
+        if held is None:
             raise Refused("this question is not leased to you, or the lease has expired; take the next one")
+        now = connection.execute(seen(), given).scalar()
+        if held.round == 1 and held.saw != now:
+            raise Refused(
+                "what others answered to this question has changed since it was shown to you; look at it again"
+            )
         if connection.execute(_mine(), given).first():
             raise Refused("you have answered this question already; undo that answer to give another")
         row = {
@@ -89,6 +95,7 @@ def judge(
             "guideline": guideline_of(task, kind).version,
             "shown_at": shown_at,
             "decided_at": tables.now(),
+            "saw": held.saw,
         }
         key = connection.execute(judgement.insert(), row).inserted_primary_key
         changed = settle(connection, [question_id])
@@ -102,7 +109,8 @@ def undo(engine: Engine, account_id: int, *, on_change: OnChange | None = None) 
 
     None where there is nothing to undo. The judgement stays in the history, superseded by a row `withdrawn`.
     `on_change` is as in `judge`.
-    Raises Refused when an adjudicator has settled the question since, and after `UNDOS` in a row.
+    Raises Refused when an adjudicator has settled the question since, when somebody has answered it who saw the answer,
+    and after `UNDOS` in a row.
     """
     judgement, lease = table_of(tables.Judgement), table_of(tables.Lease)
     with writing(engine) as connection:
@@ -119,6 +127,12 @@ def undo(engine: Engine, account_id: int, *, on_change: OnChange | None = None) 
         if connection.execute(settled).first():
             raise Refused("an adjudicator has settled this question since; it cannot be undone")
         question_id = int(row["question_id"])
+        asked = table_of(tables.Question)
+        asking = select(asked.c.id).where(asked.c.id == question_id).with_for_update(key_share=True)
+        connection.execute(asking).first()
+        take_from_others(connection, question_id, account_id)
+        if seen_by_somebody(connection, question_id, int(row["id"])):
+            raise Refused("somebody has answered this question since, seeing your answer; it cannot be undone")
         withdrawn = {
             "question_id": question_id,
             "annotator_id": account_id,
@@ -130,10 +144,7 @@ def undo(engine: Engine, account_id: int, *, on_change: OnChange | None = None) 
         }
         connection.execute(judgement.insert(), withdrawn)
         changed = settle(connection, [question_id])
-        connection.execute(
-            lease.insert(),
-            {"question_id": question_id, "annotator_id": account_id, "expires_at": tables.now() + LEASE},
-        )
+        lend(connection, question_id, account_id, tables.now() + LEASE)
     if changed and on_change:
         on_change(engine, question_id)
     return question_id
@@ -244,12 +255,11 @@ def _lock() -> Select[Any]:
 
 
 @cache
-def _give_back() -> Delete:
+def _give_back() -> ReturningDelete[Any]:
     """The lease of this question to this account, taken away."""
     lease = table_of(tables.Lease)
-    return delete(lease).where(
-        lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account")
-    )
+    mine = (lease.c.question_id == bindparam("question")) & (lease.c.annotator_id == bindparam("account"))
+    return delete(lease).where(mine).returning(lease.c.round, lease.c.saw)
 
 
 @cache

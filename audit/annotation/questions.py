@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, RowMapping, bindparam, select
 
+from audit.annotation.accounts import ROLES
+from audit.annotation.answers import settle
 from audit.keys import digest
+from audit.sampling.protocols import BLIND
 from audit.store import insert_new, pieces, table_of, tables
 from audit.tasks import get_task
 
@@ -18,22 +22,34 @@ BEHIND = 1_000_000_000
 
 @dataclass(frozen=True)
 class Wanted:
-    """A question about an input that some drawn group waits for. `priority`: the best rank of such a group."""
+    """A question about an input that some drawn group waits for. `priority`: the best rank of such a group.
+
+    `waits`: how many drawn (group, system) pairs wait for it; `annotators`: how many people answer it (None: not said).
+    """
 
     input_id: int
     input_key: bytes
     priority: int
+    waits: int = 1
+    annotators: int | None = None
+    protocol: str = BLIND
 
 
 @dataclass(frozen=True)
 class WantedGroup:
-    """A question about a group: does the relation hold here? `key` names its content, `input_id` is the source's."""
+    """A question about a group: does the relation hold here? `key` names its content, `input_id` is the source's.
+
+    The others are as in `Wanted`.
+    """
 
     task: str
     key: bytes
     group_id: int
     input_id: int
     priority: int
+    waits: int = 1
+    annotators: int | None = None
+    protocol: str = BLIND
 
 
 def labels_of(task: str, kind: str) -> tuple[str, ...]:
@@ -62,55 +78,107 @@ def group_question_key(
 
 
 def open_questions(connection: Connection, task: str, wanted: Iterable[Wanted], annotators: int) -> None:
-    """See to it that these questions exist and stand in the queue with their priority."""
-    by_input = {one.input_id: one for one in wanted}
-    rows = [
-        {
-            "key": question_key(task, "input", one.input_key),
+    """See to it that these questions exist and stand in the queue with their priority, waits, people and protocol.
+
+    `annotators` people answer each, where it does not say so itself. A question that nobody has judged gets what is
+    wanted; one that somebody has judged keeps its protocol, and at least as many people as it had.
+    """
+    rows = {
+        question_key(task, "input", one.input_key): {
             "task": task,
             "kind": "input",
             "input_id": one.input_id,
-            "annotators": annotators,
+            "priority": one.priority,
+            "waits": one.waits,
+            "annotators": one.annotators or annotators,
+            "protocol": one.protocol,
         }
-        for one in by_input.values()
-    ]
-    insert_new(connection, tables.Question, rows)
-    table = table_of(tables.Question)
-    statement = (
-        table.update()
-        .where(table.c.task == task, table.c.kind == "input", table.c.input_id == bindparam("input"))
-        .values(priority=bindparam("rank"))
-    )
-    if by_input:
-        connection.execute(statement, [{"input": one.input_id, "rank": one.priority} for one in by_input.values()])
+        for one in wanted
+    }
+    _put(connection, rows)
 
 
 def open_group_questions(connection: Connection, wanted: Iterable[WantedGroup], annotators: int) -> None:
-    """See to it that these questions about groups exist and stand in the queue with their priority."""
-    by_key = {one.key: one for one in wanted}
-    rows = [
-        {
-            "key": one.key,
+    """As `open_questions`, for questions about groups."""
+    rows = {
+        one.key: {
             "task": one.task,
             "kind": "group",
             "input_id": one.input_id,
             "group_id": one.group_id,
-            "annotators": annotators,
+            "priority": one.priority,
+            "waits": one.waits,
+            "annotators": one.annotators or annotators,
+            "protocol": one.protocol,
         }
-        for one in by_key.values()
-    ]
-    insert_new(connection, tables.Question, rows)
+        for one in wanted
+    }
+    _put(connection, rows)
+
+
+_CHANGES = ("priority", "waits", "annotators", "protocol")
+
+
+def _put(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> None:
+    """Insert what is not there and change what differs: after a judgement nearly nothing does."""
+    there = _stored(connection, rows)
+    missing = [{"key": key} | dict(row) for key, row in rows.items() if key not in there]
+    if missing:
+        insert_new(connection, tables.Question, missing)
+        there |= _stored(connection, [one["key"] for one in missing])  # another process may have been faster
+    judged = _judged(
+        connection,
+        [one["id"] for key, one in there.items() if any(one[name] != rows[key][name] for name in _CHANGES[2:])],
+    )
+    changed, settling = [], []
+    for key, one in there.items():
+        now = {name: rows[key][name] for name in _CHANGES}
+        if one["id"] in judged:
+            now |= {"protocol": one["protocol"], "annotators": max(one["annotators"], now["annotators"])}
+        if any(one[name] != now[name] for name in _CHANGES):
+            changed.append({f"new_{name}": value for name, value in now.items()} | {"question": one["id"]})
+        if one["annotators"] != now["annotators"]:
+            settling.append(int(one["id"]))
+    if changed:
+        table = table_of(tables.Question)
+        statement = table.update().where(table.c.id == bindparam("question"))
+        # In one order, so that no two processes wait for each other's rows.
+        changed.sort(key=lambda one: int(one["question"]))
+        connection.execute(statement.values(**{name: bindparam(f"new_{name}") for name in _CHANGES}), changed)
+    if settling:
+        settle(connection, settling)
+
+
+def _stored(connection: Connection, keys: Iterable[bytes]) -> dict[bytes, RowMapping]:
+    """What the questions of these keys have now; those that are not there are absent."""
     table = table_of(tables.Question)
-    statement = table.update().where(table.c.key == bindparam("named")).values(priority=bindparam("rank"))
-    if by_key:
-        connection.execute(statement, [{"named": one.key, "rank": one.priority} for one in by_key.values()])
+    columns = [table.c.key, table.c.id, *(table.c[name] for name in _CHANGES)]
+    found: dict[bytes, RowMapping] = {}
+    for piece in pieces(keys):
+        for row in connection.execute(select(*columns).where(table.c.key.in_(piece))).mappings():
+            found[bytes(row["key"])] = row
+    return found
+
+
+def _judged(connection: Connection, question_ids: Iterable[int]) -> set[int]:
+    """Which of these questions some person ever gave a first answer to, taken back or not."""
+    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
+    found: set[int] = set()
+    for piece in pieces(question_ids):
+        query = (
+            select(judgement.c.question_id)
+            .join(annotator, annotator.c.id == judgement.c.annotator_id)
+            .where(judgement.c.question_id.in_(piece), judgement.c.round == 1, annotator.c.role.in_(ROLES))
+        )
+        found |= {int(row[0]) for row in connection.execute(query)}
+    return found
 
 
 def close_questions(connection: Connection, question_ids: Iterable[int]) -> None:
     """Take questions out of the queue: no drawn group waits for them any more."""
     table = table_of(tables.Question)
     for piece in pieces(question_ids):
-        connection.execute(table.update().where(table.c.id.in_(piece)).values(priority=None))
+        connection.execute(table.update().where(table.c.id.in_(piece)).values(priority=None, waits=0))
 
 
 def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) -> Mapping[int, int]:

@@ -25,10 +25,12 @@ from sqlalchemy import (
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN
 from audit.annotation.aside import is_flagged, is_skipped, last_skip, midnight
+from audit.annotation.earlier import Earlier, earlier_answers, lend, look_again, one_at_a_time
 from audit.annotation.questions import labels_of
 from audit.annotation.readable import languages_of, readable
 from audit.errors import UnknownName
 from audit.relations import get_relation
+from audit.sampling.protocols import SHOWN
 from audit.store import table_of, tables, writing
 from audit.tasks import Input, get_task
 
@@ -70,6 +72,8 @@ class Shown:
     kind: str = "input"
     group: ShownGroup | None = None
     """The group, where the question is about one; `texts` are its source's then."""
+    earlier: tuple[Earlier, ...] = ()
+    """What others answered, where the question's protocol shows it."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
         return None
     # Read after the claim is done: on SQLite everybody else waits for it.
     with engine.connect() as connection:
-        return show(connection, chosen)
+        return show(connection, chosen, account_id)
 
 
 def _claim(connection: Connection, account_id: int) -> int | None:
@@ -107,14 +111,15 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     only by a later statement. Locks are taken in one order, account, question, its leases, so that no two claims wait
     for each other.
     """
-    lease = table_of(tables.Lease)
     codes = languages_of(connection, account_id, lock=True)
     require(connection, account_id, *ROLES)
     moment = tables.now()
     given = {"account": account_id, "now": moment, "midnight": midnight(moment)}
-    held = connection.execute(_held(codes), given).scalar()
+    held = connection.execute(_held(codes), given).first()
     if held is not None:
-        return int(held)
+        if held.protocol == SHOWN:
+            connection.execute(look_again(), {"account": account_id, "question": held.id})
+        return int(held.id)
     # What this annotator skipped today only where nothing else is left. Past questions that others are claiming first;
     # where only such are left, wait for them.
     for again, past in ((False, True), (False, False), (True, True), (True, False)):
@@ -123,21 +128,24 @@ def _claim(connection: Connection, account_id: int) -> int | None:
             if connection.execute(_still_vacant(codes), {**given, "question": found}).first() is None:
                 continue
             connection.execute(_leave_others(), {"account": account_id})
-            row = {"question_id": found, "annotator_id": account_id, "expires_at": moment + LEASE}
-            connection.execute(lease.insert(), row)
+            lend(connection, found, account_id, moment + LEASE)
             return int(found)
     return None
 
 
-def show(connection: Connection, question_id: int) -> Shown:
-    """A question with its texts, and with the members of the group that it is about."""
+def show(connection: Connection, question_id: int, account_id: int | None = None) -> Shown:
+    """A question with its texts, and with the members of the group that it is about.
+
+    For an account that has leased it, with what the question's protocol shows of others' answers.
+    """
     row = connection.execute(_shown(), {"question": question_id}).mappings().one()
     task = get_task(row["task"])
     languages = tuple(row["languages"].split(","))
     group = _group(connection, row["group_id"]) if row["kind"] == "group" else None
     asked = GROUP_QUESTION if group else task.question
     labels = labels_of(task.name, row["kind"])
-    return Shown(question_id, task.name, tuple(row["texts"]), languages, asked, labels, row["kind"], group)
+    earlier = () if account_id is None else earlier_answers(connection, question_id, account_id)
+    return Shown(question_id, task.name, tuple(row["texts"]), languages, asked, labels, row["kind"], group, earlier)
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
@@ -197,7 +205,7 @@ def _held(codes: tuple[str, ...]) -> Select[Any]:
     """The question that this account has a lease of, while it may still answer it."""
     question, lease = table_of(tables.Question), table_of(tables.Lease)
     return (
-        select(question.c.id)
+        select(question.c.id, question.c.protocol)
         .join(lease, lease.c.question_id == question.c.id)
         .where(lease.c.annotator_id == bindparam("account"), lease.c.expires_at >= bindparam("now"))
         .where(_open_for_me(), readable(question, codes))
@@ -216,11 +224,11 @@ def _vacant(codes: tuple[str, ...], past: bool, again: bool) -> Select[Any]:
     me: BindParameter[int] = bindparam("account")
     since: BindParameter[datetime] = bindparam("midnight")
     skipped = is_skipped(me, since)
-    # By kind within a rank: fewer switches between questions about texts and about groups.
-    order = (question.c.priority, question.c.kind, question.c.id)
+    # Within a rank what settles most; by kind after that: fewer switches between questions about texts and groups.
+    order = (question.c.priority, question.c.waits.desc(), question.c.kind, question.c.id)
     return (
         select(question.c.id)
-        .where(_open_for_me(), _votes() + _leases() < question.c.annotators, readable(question, codes))
+        .where(_open_for_me(), _has_place(), readable(question, codes))
         .where(skipped if again else ~skipped)
         .order_by(*([last_skip(me, since)] if again else order))
         .limit(1)
@@ -232,8 +240,7 @@ def _vacant(codes: tuple[str, ...], past: bool, again: bool) -> Select[Any]:
 def _still_vacant(codes: tuple[str, ...]) -> Select[Any]:
     """The same of one question, `question`."""
     question = table_of(tables.Question)
-    vacant = _votes() + _leases() < question.c.annotators
-    return select(question.c.id).where(question.c.id == bindparam("question"), _open_for_me(), vacant)
+    return select(question.c.id).where(question.c.id == bindparam("question"), _open_for_me(), _has_place())
 
 
 @cache
@@ -290,6 +297,13 @@ def _open_for_me() -> ColumnElement[bool]:
     )
     flagged = is_flagged(bindparam("account"))
     return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged)
+
+
+def _has_place() -> ColumnElement[bool]:
+    """Condition: fewer people have answered the question or look at it than it wants; or, where each is to see the
+    answers before, nobody looks at it."""
+    question = table_of(tables.Question)
+    return and_(_votes() + _leases() < question.c.annotators, one_at_a_time(_leases() > 0))
 
 
 def _votes() -> ColumnElement[int]:

@@ -6,6 +6,12 @@ from typing import Any
 
 from audit.cli.options import AUDITED_FOLLOW_UPS, add_database, add_json, add_study, answer, fraction, whole
 
+WORDS = {
+    "shown": "whoever is asked second sees what was answered before, and an adjudicator inspects what people agree on.",
+    "random": "half of the sources, at random, are judged blind; of the others the second sees the first's answer.",
+}
+"""Protocols other than the usual one, in words."""
+
 
 def add(commands: Any) -> None:
     """Register the command."""
@@ -19,6 +25,9 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--seed", type=whole, metavar="S", help="default: the study's")
     parser.add_argument("--annotators", type=whole, default=2, metavar="N", help="people per question (default: 2)")
+    parser.add_argument(
+        "--protocol", help="blind (default), shown (the next one sees what was answered before), or random by source"
+    )
     parser.add_argument(
         "--audit-groups", type=whole, default=0, metavar="N", help="ask of N groups a cell and outcome: does it hold?"
     )
@@ -47,7 +56,8 @@ def run(arguments: argparse.Namespace) -> None:
     size = Size(arguments.per_relation, arguments.share)
     audits = Audits(arguments.audit_groups, arguments.audit_follow_ups, arguments.audit_answers)
     engine = open_store(arguments.db)
-    drawn = draw_all(engine, size, arguments.design, arguments.seed, arguments.annotators, arguments.study, audits)
+    how = (arguments.design, arguments.seed, arguments.annotators, arguments.study, audits, arguments.protocol)
+    drawn = draw_all(engine, size, *how)
     waiting = refresh(engine)
     behind = open_audits(engine)
     lines = [
@@ -65,6 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
         for one in drawn
         if one.audited_groups
     ]
+    lines += [f"Study {one.study}: {WORDS[one.protocol]}" for one in drawn if one.protocol in WORDS]
     unfinished = [one.study for one in drawn if one.unfinished]
     if unfinished:
         lines.append(

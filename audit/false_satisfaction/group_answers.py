@@ -4,7 +4,7 @@ A question about a group is one question whatever study or system the group belo
 by content: the relation, and roles and inputs of the counted members in order.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,8 +13,10 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.answers import ORIGINS
 from audit.annotation.questions import WantedGroup, group_question_key
+from audit.false_satisfaction.asking import Ask, Asking
 from audit.false_satisfaction.settling import ALLOWED, COUNTED, Known, Whose
 from audit.relations import Outcome
+from audit.sampling.protocols import Terms
 from audit.store import pieces, table_of, tables
 
 Content = tuple[int, tuple[tuple[str, int], ...]]
@@ -85,32 +87,37 @@ def known_holds(
     return found
 
 
-def wanted_groups(connection: Connection, samples: Iterable[int]) -> list[WantedGroup]:
-    """Questions about groups that nobody has settled, each with the best rank of a group that asks it."""
+def wanted_groups(connection: Connection, samples: Mapping[int, Terms]) -> list[WantedGroup]:
+    """Questions about groups that nobody has settled, with how the groups of these samples ask them."""
     asked = asked_groups(connection, samples)
     made_of = contents(connection, {one.group_id for one in asked})
     known = known_holds(connection)
-    ranks: dict[Content, tuple[int, int]] = {}
+    asking: Asking[Content] = Asking(samples)
+    shown: dict[Content, tuple[int, int]] = {}
     for one in asked:
         content = made_of[one.group_id]
         if content not in known:
-            ranks[content] = min((one.rank, one.group_id), ranks.get(content, (one.rank, one.group_id)))
-    keys = _keys(connection, {given for _, members in ranks for _, given in members})
+            asking.note(content, one.sample_id, one.rank, one.group_id, one.system_id)
+            shown[content] = min((one.rank, one.group_id), shown.get(content, (one.rank, one.group_id)))
+    asks = asking.asks(connection)
+    keys = _keys(connection, {given for _, members in asks for _, given in members})
     relation = table_of(tables.Relation)
     relations = {row["id"]: row for row in connection.execute(select(relation)).mappings()}
     found = []
-    for (relation_id, members), (rank, group_id) in ranks.items():
+    for (relation_id, members), ask in asks.items():
+        group_id = shown[relation_id, members][1]
         of = relations[relation_id]
         named = group_question_key(
             of["task"], of["name"], of["version"], of["params"], [(role, keys[given]) for role, given in members]
         )
         source = next(given for role, given in members if role == "source")
-        found.append(WantedGroup(of["task"], named, group_id, source, rank))
+        how = (ask.rank, ask.waits, ask.annotators, ask.protocol)
+        found.append(WantedGroup(of["task"], named, group_id, source, *how))
     return found
 
 
-def rank_of_group_question(connection: Connection, question_id: int, samples: Iterable[int]) -> int | None:
-    """The best rank of a group that asks this question; None where it is settled, or nobody asks any more."""
+def ask_of_group_question(connection: Connection, question_id: int, samples: Mapping[int, Terms]) -> Ask | None:
+    """How groups of these samples ask this question; None where it is settled, or nobody asks any more."""
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     if connection.execute(select(answer.c.origin).where(answer.c.question_id == question_id)).first():
         return None
@@ -124,7 +131,11 @@ def rank_of_group_question(connection: Connection, question_id: int, samples: It
         query = select(member.c.group_id).where(member.c.group_id.in_(piece), member.c.input_id == source)
         with_source |= {int(row[0]) for row in connection.execute(query)}
     alike = contents(connection, with_source)
-    return min((one.rank for one in asked if alike.get(one.group_id) == content), default=None)
+    asking: Asking[Content] = Asking(samples)
+    for one in asked:
+        if alike.get(one.group_id) == content:
+            asking.note(content, one.sample_id, one.rank, one.group_id, one.system_id)
+    return asking.asks(connection).get(content)
 
 
 def attributed_groups(engine: Engine, by: Literal["relation", "system"]) -> pd.DataFrame:

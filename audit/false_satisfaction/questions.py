@@ -1,7 +1,9 @@
 """Which questions are worth asking: those that a drawn group waits for, the best ranks first; audits after them.
 
 Questions about inputs settle whether satisfactions are false; questions about groups, whether relations hold in them.
-Both have their group's rank as priority, so that the two kinds of answer reach equally far down each cell's list.
+Both have their group's rank as priority, so that the two kinds of answer reach equally far down each cell's list: an
+estimate uses the longest settled beginning, to which an answer further down adds nothing yet. Within a rank those come
+first for which most drawn (group, system) pairs wait: they settle most.
 
 Audits of follow-ups stand behind everything that groups wait for. They settle nothing, so who stops early has lost no
 estimate; and a follow-up that comes right after its source would be answered from memory of it, which hides the very
@@ -22,26 +24,28 @@ from audit.annotation.questions import (
     open_questions,
     question_ids,
 )
+from audit.false_satisfaction.asking import Ask, Asking
 from audit.false_satisfaction.auditing import agreed_answers, audited_follow_ups, reach_of
-from audit.false_satisfaction.group_answers import rank_of_group_question, wanted_groups
+from audit.false_satisfaction.group_answers import ask_of_group_question, wanted_groups
 from audit.false_satisfaction.settling import Drawn, State, drawn_groups, known_answers, settle_group
+from audit.sampling.protocols import Terms, terms_of
 from audit.store import pieces, table_of, tables, writing
 
-Ranks = dict[tuple[str, int], int]
-"""(task, input) -> the best rank of a group that asks for it."""
+Asks = dict[tuple[str, int], Ask]
+"""(task, input) -> how the groups that ask for it ask."""
 
 
 @dataclass(frozen=True)
 class Asked:
     """Questions by why they are asked: for groups that wait, for audits of follow-ups, for spot checks."""
 
-    waiting: Ranks = field(default_factory=dict)
-    audits: Ranks = field(default_factory=dict)
-    checks: Ranks = field(default_factory=dict)
+    waiting: Asks = field(default_factory=dict)
+    audits: Asks = field(default_factory=dict)
+    checks: Asks = field(default_factory=dict)
 
-    def priorities(self) -> Ranks:
-        """Priorities of the annotators' questions: audits behind those that groups wait for."""
-        return {key: BEHIND + rank for key, rank in self.audits.items()} | self.waiting
+    def in_queue(self) -> Asks:
+        """The annotators' questions: audits behind those that groups wait for."""
+        return {key: one.behind() for key, one in self.audits.items()} | self.waiting
 
 
 def refresh(engine: Engine) -> int:
@@ -49,21 +53,23 @@ def refresh(engine: Engine) -> int:
 
     Run after drawing, gold and imports.
     """
-    with engine.begin() as connection:
-        samples = _samples(connection)
+    with writing(engine) as connection:
+        _hold(connection)
+        samples = terms_of(connection)
         asked = _asked(connection, samples)
-        wanted = asked.priorities()
+        wanted = asked.in_queue()
         table = table_of(tables.Question)
         waiting = {
             (row.task, row.input_id)
             for row in connection.execute(select(table).where(table.c.priority.is_not(None), table.c.kind == "input"))
         }
         for task in {task for task, _ in wanted} | {task for task, _ in waiting}:
-            needed = {given: rank for (of, given), rank in wanted.items() if of == task}
+            needed = {given: one for (of, given), one in wanted.items() if of == task}
             stale = {given for of, given in waiting if of == task} - set(needed)
             close_questions(connection, question_ids(connection, task, stale).values())
             _open(connection, samples, task, needed)
-        put_checks(connection, _by_question(connection, asked.checks))
+        ranks = {key: one.rank for key, one in asked.checks.items()}
+        put_checks(connection, _by_question(connection, ranks))
         return len(asked.waiting) + _refresh_groups(connection, samples)
 
 
@@ -76,47 +82,80 @@ def open_audits(engine: Engine) -> int:
 
 
 def refresh_around(engine: Engine, question_id: int) -> None:
-    """Bring the queue up to date after this question's answer has changed: only what the answer can touch."""
-    question, member = table_of(tables.Question), table_of(tables.Member)
+    """Bring the queue up to date after this question's answer has changed: only what the answer can touch.
+
+    Two at once, after two answers that touch one group, do it one after the other, so that the later one sees both.
+    """
+    question = table_of(tables.Question)
     with writing(engine) as connection:
-        asked = connection.execute(
+        of = connection.execute(
             select(question.c.task, question.c.kind, question.c.input_id).where(question.c.id == question_id)
         ).one()
-        samples = _samples(connection)
-        if asked.kind == "group":
+        if of.kind == "group":
             # Whether a relation holds settles no label, and no label says whether it holds: only this one changes.
-            rank = rank_of_group_question(connection, question_id, samples)
-            connection.execute(question.update().where(question.c.id == question_id).values(priority=rank))
+            _hold(connection, {question_id})
+            _refresh_group(connection, question_id)
             return
-        touched = _groups_with(connection, {int(asked.input_id)})
-        inputs: set[int] = {int(asked.input_id)}
-        for piece in pieces(touched):
-            query = select(member.c.input_id).where(member.c.group_id.in_(piece), member.c.role != "probe")
-            inputs |= {int(row[0]) for row in connection.execute(query)}
+        inputs = _inputs_around(connection, int(of.input_id))
+        questions = question_ids(connection, of.task, inputs)
+        _hold(connection, questions.values())
+        samples = terms_of(connection)
         found = _asked(connection, samples, _groups_with(connection, inputs))
-        needed = {given: rank for (task, given), rank in found.priorities().items() if task == asked.task}
-        questions = question_ids(connection, asked.task, inputs)
+        needed = {given: one for (task, given), one in found.in_queue().items() if task == of.task}
         close_questions(connection, [id for given, id in questions.items() if given not in needed])
-        _open(connection, samples, asked.task, {given: needed[given] for given in inputs & set(needed)})
-        checks = {key: rank for key, rank in found.checks.items() if key[0] == asked.task and key[1] in inputs}
+        _open(connection, samples, of.task, {given: needed[given] for given in inputs & set(needed)})
+        checks = {key: one.rank for key, one in found.checks.items() if key[0] == of.task and key[1] in inputs}
         put_checks(connection, {questions[given]: rank for (_, given), rank in checks.items()}, questions.values())
 
 
-def _refresh_groups(connection: Connection, samples: dict[int, int]) -> int:
+def _hold(connection: Connection, question_ids: Iterable[int] | None = None) -> None:
+    """Keep others from changing these questions, or all, until the transaction ends, before anything is read of them.
+
+    SQLite has one writer at a time (`audit.store.writing`). On PostgreSQL the rows are locked, in the order of their
+    ids so that no two processes wait for each other.
+    """
+    if connection.dialect.name == "sqlite":
+        return
+    question = table_of(tables.Question)
+    query = select(question.c.id).order_by(question.c.id).with_for_update(key_share=True)
+    if question_ids is None:
+        connection.execute(query).all()
+        return
+    for piece in pieces(sorted(question_ids)):
+        connection.execute(query.where(question.c.id.in_(piece))).all()
+
+
+def _inputs_around(connection: Connection, input_id: int) -> set[int]:
+    """The inputs of all drawn groups that have this one, and itself."""
+    member = table_of(tables.Member)
+    inputs = {input_id}
+    for piece in pieces(_groups_with(connection, {input_id})):
+        query = select(member.c.input_id).where(member.c.group_id.in_(piece), member.c.role != "probe")
+        inputs |= {int(row[0]) for row in connection.execute(query)}
+    return inputs
+
+
+def _refresh_group(connection: Connection, question_id: int) -> None:
+    """The place in the queue of a question about a group."""
+    question = table_of(tables.Question)
+    ask = ask_of_group_question(connection, question_id, terms_of(connection))
+    values = {"priority": None, "waits": 0} if ask is None else {"priority": ask.rank, "waits": ask.waits}
+    connection.execute(question.update().where(question.c.id == question_id).values(**values))
+
+
+def _refresh_groups(connection: Connection, samples: Mapping[int, Terms]) -> int:
     """Open the questions about groups that nobody has settled, and close the others; returns how many are open."""
     table = table_of(tables.Question)
     wanted = wanted_groups(connection, samples)
     keys = {one.key for one in wanted}
     query = select(table.c.id, table.c.key).where(table.c.kind == "group", table.c.priority.is_not(None))
     close_questions(connection, [int(row[0]) for row in connection.execute(query).all() if bytes(row[1]) not in keys])
-    open_group_questions(connection, wanted, annotators=max(samples.values(), default=2))
+    open_group_questions(connection, wanted, _most(samples))
     return len(wanted)
 
 
-def _samples(connection: Connection) -> dict[int, int]:
-    """Annotators per question by sample."""
-    table = table_of(tables.Sample)
-    return {int(row[0]): int(row[1]) for row in connection.execute(select(table.c.id, table.c.annotators))}
+def _most(samples: Mapping[int, Terms]) -> int:
+    return max((one.annotators for one in samples.values()), default=2)
 
 
 def _groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
@@ -129,7 +168,7 @@ def _groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
     return found
 
 
-def _asked(connection: Connection, samples: Iterable[int], group_ids: Collection[int] | None = None) -> Asked:
+def _asked(connection: Connection, samples: Mapping[int, Terms], group_ids: Collection[int] | None = None) -> Asked:
     """What these groups of the samples, or all, ask for."""
     groups: Iterable[Drawn] = drawn_groups(connection, samples, group_ids)
     around: set[int] | None = None
@@ -141,22 +180,23 @@ def _asked(connection: Connection, samples: Iterable[int], group_ids: Collection
         relations = {drawn.relation_id for drawn in groups}
     known = known_answers(connection, inputs=around)
     reach = reach_of(connection, samples, relations)
-    found = Asked()
+    waiting: Asking[tuple[str, int]] = Asking(samples)
+    audits: Asking[tuple[str, int]] = Asking(samples)
+    checks: Asking[tuple[str, int]] = Asking(samples)
     for drawn in groups:
         settled = settle_group(drawn, known)
         if settled.state is State.WAITING:
-            _note(found.waiting, drawn, settled.waits_for)
+            _note(waiting, drawn, settled.waits_for)
         elif reach.asks(drawn):
-            _note(found.audits, drawn, audited_follow_ups(settled))
+            _note(audits, drawn, audited_follow_ups(settled))
         if reach.checks(drawn):
-            _note(found.checks, drawn, agreed_answers(drawn, known))
-    return found
+            _note(checks, drawn, agreed_answers(drawn, known))
+    return Asked(waiting.asks(connection), audits.asks(connection), checks.asks(connection))
 
 
-def _note(ranks: Ranks, drawn: Drawn, inputs: Iterable[int]) -> None:
+def _note(asking: Asking[tuple[str, int]], drawn: Drawn, inputs: Iterable[int]) -> None:
     for given in inputs:
-        key = (drawn.task, given)
-        ranks[key] = min(drawn.rank, ranks.get(key, drawn.rank))
+        asking.note((drawn.task, given), drawn.sample_id, drawn.rank, drawn.group_id, drawn.system_id)
 
 
 def _by_question(connection: Connection, ranks: Mapping[tuple[str, int], int]) -> dict[int, int]:
@@ -168,11 +208,13 @@ def _by_question(connection: Connection, ranks: Mapping[tuple[str, int], int]) -
     return found
 
 
-def _open(connection: Connection, samples: dict[int, int], task: str, needed: dict[int, int]) -> None:
+def _open(connection: Connection, samples: Mapping[int, Terms], task: str, needed: Mapping[int, Ask]) -> None:
     table = table_of(tables.Input)
     keys: dict[int, bytes] = {}
     for piece in pieces(needed):
         query = select(table.c.id, table.c.key).where(table.c.id.in_(piece))
         keys.update((int(row[0]), bytes(row[1])) for row in connection.execute(query))
-    wanted = [Wanted(given, keys[given], rank) for given, rank in needed.items()]
-    open_questions(connection, task, wanted, annotators=max(samples.values(), default=2))
+    wanted = [
+        Wanted(given, keys[given], one.rank, one.waits, one.annotators, one.protocol) for given, one in needed.items()
+    ]
+    open_questions(connection, task, wanted, _most(samples))

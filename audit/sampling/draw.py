@@ -13,6 +13,7 @@ from audit.sampling.audits import Audits, keep_audits
 from audit.sampling.designs import INFORMATIVE, first, get_design
 from audit.sampling.group_audits import draw_group_audits
 from audit.sampling.informative import informative_lists
+from audit.sampling.protocols import BLIND, check_protocol
 from audit.store import checked, insert_new, table_of, tables
 
 CELL = ["relation_id", "system_id"]
@@ -66,6 +67,8 @@ class Drawn:
     """Different groups that people are asked about themselves: does the relation hold here?"""
     unfinished: bool
     """Whether the study's run has not reached its end: what it adds later is drawn by the next call."""
+    protocol: str = BLIND
+    """How its questions are answered (`audit.sampling.protocols`)."""
     not_compared: tuple[str, ...] = ()
     """Relations that the design `informative` draws nothing of, since one system alone was checked under them."""
 
@@ -78,6 +81,7 @@ def draw_all(
     annotators: int = 2,
     study: int | None = None,
     audits: Audits | None = None,
+    protocol: str | None = None,
 ) -> list[Drawn]:
     """`draw` for one study, or for all that have satisfied groups. Raises what `draw` raises."""
     table, group, verdict = table_of(tables.Study), table_of(tables.Group), table_of(tables.Verdict)
@@ -99,7 +103,7 @@ def draw_all(
     made: list[Drawn] = []
     for one in chosen:
         try:
-            made.append(draw(engine, one, size, design, seed, annotators, audits))
+            made.append(draw(engine, one, size, design, seed, annotators, audits, protocol))
         except NothingToCompare:
             if study is not None or (one == chosen[-1] and not made):
                 raise
@@ -114,6 +118,7 @@ def draw(
     seed: int | None = None,
     annotators: int = 2,
     audits: Audits | None = None,
+    protocol: str | None = None,
 ) -> Drawn:
     """Draw the first groups of each cell of a study; what was drawn before under this design and seed stays.
 
@@ -123,9 +128,12 @@ def draw(
     drawn group that does not apply to a system run since, or on which all agree by now, compares nothing any more and
     is left out.
     `audits` says what is asked beyond what settles the groups (nothing with the design `informative`); what was asked
-    for before stays. Raises UnknownName for a design, AuditError for a study without satisfied groups, and
-    NothingToCompare.
+    for before stays. `protocol` says how people answer (`audit.sampling.protocols`); None keeps what the sample has,
+    and of a new one means `blind`. Questions that somebody has judged keep theirs. Raises UnknownName for a design or
+    a protocol, AuditError for a study without satisfied groups, and NothingToCompare.
     """
+    if protocol is not None:
+        check_protocol(protocol)
     if design != INFORMATIVE:
         get_design(design)  # a wrong name is refused before anything is read
     if annotators < 1:
@@ -146,7 +154,7 @@ def draw(
             else int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
         )
         everything, alone = _lists(connection, study_id, design, seed)
-        sample_id = _sample(connection, study_id, design, seed, annotators)
+        sample_id, protocol = _sample(connection, study_id, design, seed, annotators, protocol)
         wanted = keep_audits(connection, sample_id, audits)
         before = _drawn_before(connection, sample_id)
         chosen = _beginning(everything, before, size, ["relation_id"] if design == INFORMATIVE else CELL)
@@ -174,6 +182,7 @@ def draw(
         distinct_sources=int(chosen["row"].nunique()),
         audited_groups=audited,
         unfinished=unfinished,
+        protocol=protocol,
         not_compared=alone,
     )
 
@@ -245,13 +254,18 @@ def _unfinished(connection: Connection, study_id: int) -> bool:
     return least is not None and least * size < sources
 
 
-def _sample(connection: Connection, study_id: int, design: str, seed: int, annotators: int) -> int:
+def _sample(
+    connection: Connection, study_id: int, design: str, seed: int, annotators: int, protocol: str | None
+) -> tuple[int, str]:
+    """The sample's id and its protocol."""
     table = table_of(tables.Sample)
     key = {"study_id": study_id, "design": design, "seed": seed}
-    insert_new(connection, tables.Sample, [key | {"annotators": annotators, "drawn_at": tables.now()}])
+    values = {"annotators": annotators, "drawn_at": tables.now()} | ({"protocol": protocol} if protocol else {})
+    insert_new(connection, tables.Sample, [key | {"protocol": BLIND} | values])
     where = and_(*(table.c[name] == value for name, value in key.items()))
-    connection.execute(table.update().where(where).values(annotators=annotators, drawn_at=tables.now()))
-    return int(connection.execute(select(table.c.id).where(where)).scalar_one())
+    connection.execute(table.update().where(where).values(**values))
+    row = connection.execute(select(table.c.id, table.c.protocol).where(where)).one()
+    return int(row[0]), str(row[1])
 
 
 def _drawn_before(connection: Connection, sample_id: int) -> pd.DataFrame:

@@ -135,12 +135,15 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
 
 
 def _lacks(engine: Engine) -> bool:
-    """Whether a table or a column is not there that this version has: another checkout made the database."""
-    there = inspect(engine).get_multi_columns()
-    columns = {name: {column["name"] for column in found} for (_, name), found in there.items()}
-    return any(
+    """Whether a table, column or index is not there that this version has: another checkout made the database."""
+    there = inspect(engine)
+    columns = {name: {one["name"] for one in found} for (_, name), found in there.get_multi_columns().items()}
+    if any(
         not set(table.columns.keys()) <= columns.get(table.name, set()) for table in SQLModel.metadata.sorted_tables
-    )
+    ):
+        return True
+    indexes = {one["name"] for found in there.get_multi_indexes().values() for one in found}
+    return any(index.name not in indexes for table in SQLModel.metadata.sorted_tables for index in table.indexes)
 
 
 _FILLED = """
@@ -152,6 +155,9 @@ UPDATE question SET filled = true WHERE annotators <= (
 )
 """
 """The column as the judgements have it; `audit.annotation.answers.settle` keeps it afterwards."""
+
+_REPLACED = ("ix_question_queue",)
+"""Indexes of earlier versions that others stand for now."""
 
 
 def _upgrade(engine: Engine) -> int:
@@ -175,6 +181,8 @@ def _upgrade(engine: Engine) -> int:
                 connection.execute(text(_FILLED))
             for index in table.indexes:
                 index.create(connection, checkfirst=True)
+        for name in _REPLACED:
+            connection.execute(text(f"DROP INDEX IF EXISTS {name}"))
     return tables.SCHEMA_VERSION
 
 

@@ -8,7 +8,18 @@ deletes their rows.
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, SmallInteger, UniqueConstraint, false
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    UniqueConstraint,
+    false,
+    text,
+)
 from sqlmodel import Field, SQLModel
 
 from audit.store.columns import content_key, json_column, moment, now
@@ -208,7 +219,7 @@ class Question(SQLModel, table=True):
         Index("ix_question_priority", "priority"),
         Index("ix_question_input", "input_id"),
         # The queue in its order, without those that have all their votes: a claim reads its first few entries.
-        Index("ix_question_queue", "filled", "priority", "kind", "id"),
+        Index("ix_question_next", "filled", "priority", text("waits DESC"), "kind", "id"),
     )
     id: int | None = Field(default=None, primary_key=True)
     key: bytes = content_key()
@@ -275,7 +286,7 @@ class Judgement(SQLModel, table=True):
     decided_at: datetime = moment()
     supersedes: int | None = Field(default=None, foreign_key="judgement.id", unique=True)
     saw: int | None = Field(default=None, foreign_key="judgement.id")
-    """The last judgement of somebody else that was on the screen; null: judged blind."""
+    """Judged seeing what counted of others up to this row, the last of theirs then; null: judged blind."""
     client: str | None = None
     """With what it was given: the app's version and the browser, or the command."""
     withdrawn_by: int | None = Field(default=None, foreign_key="annotator.id")
@@ -338,4 +349,4 @@ class Lease(SQLModel, table=True):
     round: int = Field(default=1, sa_column_kwargs={"server_default": "1"})
     """The pass that a judgement under this lease belongs to."""
     saw: int | None = None
-    """The judgement that is shown with the question, where its protocol shows one."""
+    """What counts of others' first-pass judgements up to this one is shown; null: nothing is."""

@@ -81,7 +81,7 @@ def test_a_database_of_version_1_gains_the_new_tables_and_keeps_what_it_has(tmp_
     with engine.begin() as connection:
         for name in reversed(LATER):
             connection.execute(text(f"DROP TABLE {name}"))
-        connection.execute(text("DROP INDEX ix_question_queue"))
+        connection.execute(text("DROP INDEX ix_question_next"))
         # SQLite does not drop a column that a foreign key names; the old table was without it.
         _rebuilt_without(connection, COLUMNS)
         _judged_before_filled(connection)
@@ -102,7 +102,7 @@ def test_a_database_of_version_1_gains_the_new_tables_and_keeps_what_it_has(tmp_
             assert connection.execute(text("SELECT count(*) FROM login")).scalar() == 0
             filled = connection.execute(text("SELECT filled FROM question ORDER BY id")).scalars().all()
             assert filled == [1, 0, 0]  # two people; one of two withdrew; a person and gold
-            assert "ix_question_queue" in {index["name"] for index in inspect(connection).get_indexes("question")}
+            assert "ix_question_next" in {index["name"] for index in inspect(connection).get_indexes("question")}
         engine.dispose()
 
 
