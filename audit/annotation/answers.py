@@ -6,9 +6,9 @@ adjudications, and the same history always gives the same rows.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Text, cast, delete, exists, func, select
 
 from audit.annotation.accounts import ROLES
 from audit.store import insert_new, pieces, table_of, tables
@@ -115,6 +115,22 @@ def _has_its_votes() -> ColumnElement[bool]:
     return votes >= question.c.annotators
 
 
+def allows(adjudication: Any) -> ColumnElement[bool]:
+    """Condition: the adjudication allows labels. One without any takes back those before it."""
+    return cast(adjudication.c.allowed, Text) != "[]"
+
+
+def is_adjudicated(question_id: Any) -> ColumnElement[bool]:
+    """Condition: the last adjudication of the question (a column of the outer query, or a number) stands."""
+    adjudication = table_of(tables.Adjudication).alias("standing")
+    later = adjudication.alias("later_adjudication")
+    return exists().where(
+        adjudication.c.question_id == question_id,
+        allows(adjudication),
+        ~exists().where(later.c.question_id == adjudication.c.question_id, later.c.id > adjudication.c.id),
+    )
+
+
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
     """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
     ids = list(question_ids)
@@ -127,10 +143,8 @@ def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict
             for row in connection.execute(select(question.c.id, question.c.annotators).where(question.c.id.in_(piece)))
         )
         latest = select(adjudication).where(adjudication.c.question_id.in_(piece)).order_by(adjudication.c.id)
-        rows.update(
-            ((row["question_id"], "adjudicated"), sorted(row["allowed"]))
-            for row in connection.execute(latest).mappings()
-        )
+        last = {row["question_id"]: sorted(row["allowed"]) for row in connection.execute(latest).mappings()}
+        rows.update(((id, "adjudicated"), allowed) for id, allowed in last.items() if allowed)
     votes: dict[int, list[Vote]] = {}
     for vote in counting_votes(connection, ids):
         votes.setdefault(vote.question_id, []).append(vote)

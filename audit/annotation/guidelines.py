@@ -45,12 +45,16 @@ def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
 
 
 def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:
-    """The version by which this annotator last judged such a question; None for the first one. Raises NotAllowed."""
+    """The version by which this annotator last judged such a question; None for the first one. Raises NotAllowed.
+
+    A manager who lets answers go stale judges nothing in their place.
+    """
     judgement, question = table_of(tables.Judgement), table_of(tables.Question)
     query = (
         select(judgement.c.guideline)
         .join(question, question.c.id == judgement.c.question_id)
-        .where(judgement.c.annotator_id == account_id, question.c.task == task, question.c.kind == kind)
+        .where(judgement.c.annotator_id == account_id, judgement.c.withdrawn_by.is_(None))
+        .where(question.c.task == task, question.c.kind == kind)
         .order_by(judgement.c.id.desc())
         .limit(1)
     )
