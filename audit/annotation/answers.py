@@ -9,7 +9,19 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Select, bindparam, delete, exists, func, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Select,
+    Text,
+    bindparam,
+    cast,
+    delete,
+    exists,
+    func,
+    select,
+)
 
 from audit.annotation.accounts import ROLES
 from audit.store import insert_new, pieces, table_of, tables
@@ -121,6 +133,22 @@ def _has_its_votes() -> ColumnElement[bool]:
     return votes >= question.c.annotators
 
 
+def allows(adjudication: Any) -> ColumnElement[bool]:
+    """Condition: the adjudication allows labels. One without any takes back those before it."""
+    return cast(adjudication.c.allowed, Text) != "[]"
+
+
+def is_adjudicated(question_id: Any) -> ColumnElement[bool]:
+    """Condition: the last adjudication of the question (a column of the outer query, or a number) stands."""
+    adjudication = table_of(tables.Adjudication).alias("standing")
+    later = adjudication.alias("later_adjudication")
+    return exists().where(
+        adjudication.c.question_id == question_id,
+        allows(adjudication),
+        ~exists().where(later.c.question_id == adjudication.c.question_id, later.c.id > adjudication.c.id),
+    )
+
+
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
     """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
     ids = list(question_ids)
@@ -135,10 +163,8 @@ def _answers(
 ) -> dict[tuple[int, str], list[str]]:
     rows: dict[tuple[int, str], list[str]] = {}
     for piece in pieces(ids):
-        rows.update(
-            ((int(id), "adjudicated"), sorted(allowed))
-            for id, allowed in connection.execute(_adjudications(), {"ids": piece})
-        )
+        last = {int(id): sorted(allowed) for id, allowed in connection.execute(_adjudications(), {"ids": piece})}
+        rows.update(((id, "adjudicated"), allowed) for id, allowed in last.items() if allowed)
     for question_id, some in votes.items():
         people = [vote.answer for vote in some if vote.role in ROLES]
         gold = [vote.answer for vote in some if vote.role == "gold"]

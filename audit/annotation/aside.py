@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 
 from audit.annotation.accounts import ROLES, require
+from audit.annotation.answers import allows
 from audit.errors import Refused
 from audit.store import table_of, tables, writing
 from audit.store.copying import in_utc
@@ -57,13 +58,17 @@ def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> Non
 def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
     """Condition on `question`: flagged by this annotator, or by anybody, and no adjudicator has replied since.
 
-    A reply is an adjudication or a row `back`.
+    A reply is an adjudication that allows labels, or a row `back`.
     """
     question, aside = table_of(tables.Question), table_of(tables.Aside)
     back, adjudication = aside.alias("back"), table_of(tables.Adjudication)
     replied = or_(
         exists().where(back.c.question_id == aside.c.question_id, back.c.kind == BACK, back.c.id > aside.c.id),
-        exists().where(adjudication.c.question_id == aside.c.question_id, adjudication.c.decided_at >= aside.c.at),
+        exists().where(
+            adjudication.c.question_id == aside.c.question_id,
+            adjudication.c.decided_at >= aside.c.at,
+            allows(adjudication),
+        ),
     )
     mine = [] if account is None else [aside.c.annotator_id == account]
     return question.c.id.in_(select(aside.c.question_id).where(aside.c.kind == FLAG, *mine, ~replied))

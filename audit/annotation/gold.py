@@ -6,6 +6,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import gold_id, require_manager
 from audit.annotation.answers import settle
+from audit.annotation.clients import command
 from audit.store import insert_new, pieces, table_of, tables
 
 
@@ -45,6 +46,7 @@ def answer_with_gold(engine: Engine, *, by: int | None = None) -> Gilded:
                 "round": 1,
                 "answer": label,
                 "guideline": 0,
+                "client": command("gold"),
                 "decided_at": moment,
             }
             for question, label in clear.items()

@@ -46,7 +46,10 @@ def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
 
 
 def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:
-    """The version by which this annotator last judged such a question; None for the first one. Raises NotAllowed."""
+    """The version by which this annotator last judged such a question; None for the first one. Raises NotAllowed.
+
+    A manager who lets answers go stale judges nothing in their place.
+    """
     with engine.connect() as connection:
         require(connection, account_id, *ROLES)
         given = {"account": account_id, "task": task, "kind": kind}
@@ -60,7 +63,7 @@ def _last_guideline() -> Select[Any]:
     return (
         select(judgement.c.guideline)
         .join(question, question.c.id == judgement.c.question_id)
-        .where(judgement.c.annotator_id == bindparam("account"))
+        .where(judgement.c.annotator_id == bindparam("account"), judgement.c.withdrawn_by.is_(None))
         .where(question.c.task == bindparam("task"), question.c.kind == bindparam("kind"))
         .order_by(judgement.c.id.desc())
         .limit(1)

@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import ReturningDelete
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, settle, standing
+from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, is_adjudicated, settle, standing
 from audit.annotation.aside import check_comment
 from audit.annotation.earlier import lend, seen, seen_by_somebody, take_from_others
 from audit.annotation.guidelines import guideline_of
@@ -62,12 +62,14 @@ def judge(
     *,
     shown_at: datetime | None = None,
     comment: str | None = None,
+    client: str | None = None,
     on_change: OnChange | None = None,
 ) -> int:
     """Store one judgement and return its id. Raises NotAllowed, or Refused where the answer cannot be taken.
 
-    `on_change` is called with the engine and the question after the commit, where the question has another answer
-    than before: most judgements leave it open, and then nothing else has changed either.
+    `client` is what `audit.annotation.clients` says of the program it was given with. `on_change` is called with the
+    engine and the question after the commit, where the question has another answer than before: most judgements leave
+    it open, and then nothing else has changed either.
     """
     judgement = table_of(tables.Judgement)
     given = {"question": question_id, "account": account_id}
@@ -96,6 +98,7 @@ def judge(
             "shown_at": shown_at,
             "decided_at": tables.now(),
             "saw": held.saw,
+            "client": client,
         }
         key = connection.execute(judgement.insert(), row).inserted_primary_key
         changed = settle(connection, [question_id])
@@ -104,7 +107,9 @@ def judge(
     return int(key[0]) if key else 0
 
 
-def undo(engine: Engine, account_id: int, *, on_change: OnChange | None = None) -> int | None:
+def undo(
+    engine: Engine, account_id: int, *, client: str | None = None, on_change: OnChange | None = None
+) -> int | None:
     """Withdraw this annotator's last judgement and lease its question to them again; returns the question's id.
 
     None where there is nothing to undo. The judgement stays in the history, superseded by a row `withdrawn`.
@@ -122,14 +127,15 @@ def undo(engine: Engine, account_id: int, *, on_change: OnChange | None = None) 
             return None
         if len(_withdrawn_last(connection, account_id)) == UNDOS:
             raise Refused(f"the last {UNDOS} answers are undone already; answer a question before you undo more")
-        adjudication = table_of(tables.Adjudication)
-        settled = select(adjudication.c.id).where(adjudication.c.question_id == row["question_id"])
-        if connection.execute(settled).first():
-            raise Refused("an adjudicator has settled this question since; it cannot be undone")
         question_id = int(row["question_id"])
         asked = table_of(tables.Question)
         asking = select(asked.c.id).where(asked.c.id == question_id).with_for_update(key_share=True)
         connection.execute(asking).first()
+        standing_still = select(judgement.c.id).where(judgement.c.id == row["id"], _by(account_id))
+        if connection.execute(standing_still).first() is None:
+            raise Refused("a manager has just let that answer go stale; its question comes to you again")
+        if connection.execute(select(is_adjudicated(question_id))).scalar():
+            raise Refused("an adjudicator has settled this question since; it cannot be undone")
         take_from_others(connection, question_id, account_id)
         if seen_by_somebody(connection, question_id, int(row["id"])):
             raise Refused("somebody has answered this question since, seeing your answer; it cannot be undone")
@@ -141,6 +147,7 @@ def undo(engine: Engine, account_id: int, *, on_change: OnChange | None = None) 
             "guideline": row["guideline"],
             "decided_at": tables.now(),
             "supersedes": row["id"],
+            "client": client,
         }
         connection.execute(judgement.insert(), withdrawn)
         changed = settle(connection, [question_id])
@@ -165,13 +172,13 @@ def undone(engine: Engine, account_id: int) -> Undone | None:
 
 def disputed(engine: Engine, account_id: int) -> list[Disputed]:
     """Questions whose votes do not agree and that nobody has adjudicated, most wanted first. For adjudicators."""
-    question, adjudication = table_of(tables.Question), table_of(tables.Adjudication)
+    question = table_of(tables.Question)
     with engine.connect() as connection:
         require(connection, account_id, "adjudicator", "manager")
         judged = select(table_of(tables.Judgement).c.question_id).distinct()
         query = (
             select(question.c.id, question.c.annotators)
-            .where(question.c.id.in_(judged), question.c.id.not_in(select(adjudication.c.question_id)))
+            .where(question.c.id.in_(judged), ~is_adjudicated(question.c.id))
             .order_by(question.c.priority.is_(None), question.c.priority, question.c.id)
         )
         wanted = {int(row[0]): int(row[1]) for row in connection.execute(query)}
@@ -219,11 +226,14 @@ def store_adjudication(
 
 
 def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, int]]:
-    """The withdrawals at the end of this annotator's history, at most `UNDOS`, the last first: question, judgement."""
+    """The withdrawals at the end of this annotator's history, at most `UNDOS`, the last first: question, judgement.
+
+    What a manager let go stale is no undo of theirs, and does not stand between two of them.
+    """
     judgement = table_of(tables.Judgement)
     query = (
         select(judgement.c.answer, judgement.c.question_id, judgement.c.supersedes)
-        .where(judgement.c.annotator_id == account_id)
+        .where(judgement.c.annotator_id == account_id, judgement.c.withdrawn_by.is_(None))
         .order_by(judgement.c.id.desc())
         .limit(UNDOS)
     )

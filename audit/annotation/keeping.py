@@ -98,6 +98,21 @@ def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Accou
     return account
 
 
+def manager_named(engine: Engine, name: str, *, by: int | None = None) -> Account:
+    """The account of this name, which must be an enabled manager's. For commands that act in somebody's name.
+
+    Raises NotAllowed where `by` is no manager, AuditError for another name.
+    """
+    table = table_of(tables.Annotator)
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        account = _named(connection, name)
+        disabled = connection.execute(select(table.c.disabled).where(table.c.id == account.id)).scalar_one()
+    if account.role != "manager" or disabled:
+        raise AuditError(f"{name!r} is no manager who may log in; see `audit user list`")
+    return account
+
+
 def need_another_manager(connection: Connection, account: Account) -> None:
     """Raise AuditError where this account is the last manager that is not disabled; call `lock_accounts` before."""
     table = table_of(tables.Annotator)

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, func, select
 
 from audit.annotation.accounts import GOLD, require_manager
 from audit.annotation.answers import UNSURE, settle
+from audit.annotation.clients import command
 from audit.annotation.label_files import Label, Labels, refuse
 from audit.annotation.questions import question_ids, question_key
 from audit.errors import AuditError
@@ -120,6 +121,7 @@ def import_labels(
                     "round": 1,
                     "answer": answer,
                     "guideline": ELSEWHERE,
+                    "client": command("import-labels"),
                     "shown_at": label.shown_at,
                     "decided_at": label.decided_at or tables.now(),
                     "supersedes": earlier[0] if earlier is not None else None,

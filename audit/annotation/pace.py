@@ -34,14 +34,16 @@ class Pace:
 
 
 def pace_of(engine: Engine, account_id: int) -> Pace:
-    """The pace of this annotator's day (UTC), withdrawn judgements included: they took time, too. Raises NotAllowed."""
+    """The pace of this annotator's day (UTC), what they withdrew included: it took time, too. Raises NotAllowed."""
     judgement = table_of(tables.Judgement)
     moment = tables.now()
     midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     query = (
         select(judgement.c.shown_at, judgement.c.decided_at, judgement.c.answer)
         .where(
-            judgement.c.annotator_id == account_id, judgement.c.decided_at >= min(midnight, moment - STRETCH - PAUSE)
+            judgement.c.annotator_id == account_id,
+            judgement.c.withdrawn_by.is_(None),
+            judgement.c.decided_at >= min(midnight, moment - STRETCH - PAUSE),
         )
         .order_by(judgement.c.id)
     )

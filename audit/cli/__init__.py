@@ -24,6 +24,7 @@ COMMANDS = (
     "app",
     "user",
     "import_labels",
+    "stale",
     "export",
     "import_export",
     "replay",

@@ -17,6 +17,7 @@ from audit.annotation.guidelines import guideline_before
 from audit.annotation.judging import UNDOS, judge, undo, undone
 from audit.annotation.pace import PAUSE, Pace, pace_of
 from audit.annotation.queue import Shown, next_question, queue_of, show
+from audit.annotation.staleness import went_stale
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import database, session
@@ -109,6 +110,8 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
         st.info(plain(t("annotate.sent_back_saying", remark=sent_back) if sent_back else t("annotate.sent_back")))
     elif skipped:
         st.caption(t("annotate.skipped_before"))
+    if (before := went_stale(engine, account_id, shown.id)) is not None:
+        st.info(plain(t("stale.again", version=before.guideline, reason=before.reason)), icon=":material/update:")
 
 
 def _small(name: str, question_id: int, key: str, action: Callable[..., None], *args: object) -> None:
@@ -178,8 +181,17 @@ def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> N
         shown_at = _on_screen(question_id)
         if shown_at is None:
             return
-        comment = _comment(question_id) or None
-        judge(engine, account_id, question_id, answer, shown_at=shown_at, comment=comment, on_change=refresh_around)
+        comment, client = _comment(question_id) or None, session.client()
+        judge(
+            engine,
+            account_id,
+            question_id,
+            answer,
+            shown_at=shown_at,
+            comment=comment,
+            client=client,
+            on_change=refresh_around,
+        )
         st.session_state.pop(_AGAIN, None)
 
 
@@ -212,7 +224,7 @@ def _undo(engine: Engine, account_id: int) -> None:
         session.still(engine, account_id)
         if _too_soon():
             return
-        question_id = undo(engine, account_id, on_change=refresh_around)
+        question_id = undo(engine, account_id, client=session.client(), on_change=refresh_around)
         if question_id is None:
             st.session_state[_NOTE] = t("annotate.nothing_to_undo")
             return

@@ -4,6 +4,7 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import Account
+from audit.annotation.clients import browser
 from audit.annotation.identity import account_of_identity
 from audit.annotation.logins import account_of, cookie_key, end_login, form_token, identity_key
 from audit.errors import NotAllowed
@@ -22,6 +23,11 @@ _KEPT = ("language", _ENDED)
 def cookie_token() -> str | None:
     """The token in the cookie that this session of a page came with."""
     return st.context.cookies.get(cookies.login_name())
+
+
+def client() -> str:
+    """What is stored with an answer of the browser that it was given in."""
+    return browser(st.context.headers.get("User-Agent"))
 
 
 def login_key() -> bytes | None:

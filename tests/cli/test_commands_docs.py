@@ -120,6 +120,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "corpora": "",
         "import-run": "own.jsonl --db other.db",
         "import-labels": "labels.csv --annotator crowd",
+        "stale": "--below 2 --dry-run",
         "export": "--out exported",
         "import": "exported --db again.db",
         "replay": "exported",

@@ -39,13 +39,15 @@ JUDGEMENTS = {
     "shown_at": "when the question was shown, UTC",
     "decided_at": "when the answer was given, UTC",
     "seconds": "from shown to decided",
-    "comment": "the annotator's",
+    "comment": "the annotator's; of an answer that a manager let go stale, why",
+    "withdrawn_by": "of a row withdrawn: the manager who let the answer go stale; empty: its annotator took it back",
+    "client": "with what it was given: the app's version and the browser, or the command",
 }
 ADJUDICATIONS = {
     "adjudication": "number of the adjudication",
     **_QUESTION,
     "adjudicator": "who settled it",
-    "allowed": "the labels allowed, with | between them",
+    "allowed": "the labels allowed, with | between them; empty: takes back the adjudication before it",
     "reason": "why",
     "decided_at": "when, UTC; the last one of a question counts",
 }
@@ -69,7 +71,9 @@ def _write(path: Path, columns: dict[str, str], rows: Iterator[dict[str, Any]]) 
 def _judgements(connection: Connection) -> Iterator[dict[str, Any]]:
     judgement = table_of(tables.Judgement)
     superseded = exists().where(judgement.alias("later").c.supersedes == judgement.c.id).label("superseded")
-    for row in _with_question(connection, judgement, superseded):
+    manager = table_of(tables.Annotator).alias("manager")
+    withdrawer = select(manager.c.name).where(manager.c.id == judgement.c.withdrawn_by).scalar_subquery()
+    for row in _with_question(connection, judgement, superseded, withdrawer.label("withdrawer")):
         decided = in_utc(row["decided_at"])
         shown = in_utc(row["shown_at"]) if row["shown_at"] is not None else None
         counts = row["round"] == 1 and not row["superseded"] and row["answer"] != WITHDRAWN
@@ -86,6 +90,8 @@ def _judgements(connection: Connection) -> Iterator[dict[str, Any]]:
             "decided_at": spelled(decided),
             "seconds": round((decided - shown).total_seconds(), 3) if shown else None,
             "comment": row["comment"],
+            "withdrawn_by": row["withdrawer"],
+            "client": row["client"],
         }
 
 

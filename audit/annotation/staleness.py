@@ -1,0 +1,386 @@
+"""Answers that go stale: a manager lets go of those that a changed guideline or label has overtaken.
+
+Nothing goes stale by itself. What does stays in the history: a judgement is superseded by a row `withdrawn` that names
+the manager and says why, and its question comes to the same annotator again; an adjudication is followed by one that
+allows no label, and its question is settled as if nobody had adjudicated it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Engine, Select, and_, bindparam, delete, exists, false, or_, select
+
+from audit.annotation.accounts import ROLES, require, require_manager
+from audit.annotation.answers import UNSURE, WITHDRAWN, allows, settle, standing
+from audit.annotation.aside import check_comment
+from audit.annotation.logbook import note
+from audit.annotation.questions import labels_of
+from audit.errors import AuditError, Refused
+from audit.store import insert_new, pieces, table_of, tables
+from audit.tasks import get_task
+
+ELSEWHERE = 0
+"""Version of the guideline by which imported labels were given."""
+KINDS = ("input", "pair", "group")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which answers go stale: those to which everything that is given applies. Raises AuditError for what cannot be.
+
+    Without `below` and `labels` nothing is chosen: that is refused.
+    """
+
+    task: str | None = None
+    kind: str | None = None
+    """`input`, `pair` or `group`."""
+    below: int | None = None
+    """Versions of the guideline before this one. Labels from elsewhere have none, and are left out."""
+    labels: tuple[str, ...] = ()
+    """The answer itself, `unsure` and labels that the task no longer has included."""
+    elsewhere: bool = False
+    """Imported labels, too, by whatever guideline."""
+    unsettled: bool = False
+    """Only where neither people nor an adjudicator have settled the question."""
+    adjudications: bool = False
+    """Adjudications, too; of these, any of the labels that they allow."""
+
+    def __post_init__(self) -> None:
+        if self.task is not None:
+            get_task(self.task)
+        if self.kind is not None and self.kind not in KINDS:
+            raise AuditError(f"kind {self.kind!r} is not one of {', '.join(KINDS)}")
+        if self.below is not None and self.below < 1:
+            raise AuditError(f"guideline version {self.below}: must be a number from 1")
+        if self.below is None and not self.labels:
+            raise AuditError("say which answers go stale: those of guideline versions below one, or of some labels")
+
+
+class Tally(NamedTuple):
+    """Answers of one sort that count now."""
+
+    what: str
+    """judgement or adjudication."""
+    task: str
+    kind: str
+    guideline: int | None
+    """Version; 0: imported labels; None: an adjudication from before versions were noted with them."""
+    label: str
+    """Of adjudications the labels allowed, with | between them."""
+    known: bool
+    """Whether people can give this label today."""
+    number: int
+
+
+@dataclass(frozen=True)
+class Stale:
+    """Answers that would go stale, or did."""
+
+    judgements: int
+    adjudications: int
+    questions: int
+    """Questions that these are about."""
+    people: int
+    """Annotators whose judgements these are."""
+    changed: dict[int, dict[str, list[str]]]
+    """Question -> what is left of its answer, allowed labels by origin, where something of it goes or changes."""
+
+
+class _Row(NamedTuple):
+    id: int
+    question_id: int
+    annotator_id: int
+    round: int
+    guideline: int
+
+
+def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
+    """Answers of people that count, by what they are and how they came about, in the order of these.
+
+    Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself).
+    """
+    judgement, question = table_of(tables.Judgement), table_of(tables.Question)
+    adjudication = table_of(tables.Adjudication)
+    found: Counter[tuple[str, str, str, int | None, str]] = Counter()
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        given = (
+            select(question.c.task, question.c.kind, judgement.c.guideline, judgement.c.answer)
+            .join(question, question.c.id == judgement.c.question_id)
+            .where(_counting(judgement), judgement.c.round == 1)
+        )
+        for task, kind, guideline, label in connection.execute(given):
+            found["judgement", task, kind, guideline, label] += 1
+        settled = (
+            select(question.c.task, question.c.kind, adjudication.c.guideline, adjudication.c.allowed)
+            .join(question, question.c.id == adjudication.c.question_id)
+            .where(_standing(adjudication))
+        )
+        for task, kind, guideline, allowed in connection.execute(settled):
+            found["adjudication", task, kind, guideline, "|".join(sorted(allowed))] += 1
+    tallies = [
+        Tally(*key, all(label in _labels(key[1], key[2]) for label in key[4].split("|")), number)
+        for key, number in found.items()
+    ]
+    return sorted(tallies, key=lambda one: (one.what != "judgement", *one[1:3], one.guideline or 0, one.label))
+
+
+def would_go(engine: Engine, choice: Choice, by: int | None = None) -> Stale:
+    """What `let_go_stale` would do with this choice; writes nothing. Raises NotAllowed as `stale_counts`."""
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        return _effect(connection, *_chosen(connection, choice))
+
+
+def let_go_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: str | None = None) -> Stale:
+    """Let the chosen answers go stale, in one transaction with a line in the log; returns what went.
+
+    Hidden repeats of an answer that goes, go with it. `reason` is shown to those who are asked again. The queue is not
+    brought up to date here: call `audit.false_satisfaction.questions.refresh`. Raises NotAllowed unless the account
+    `by` is a manager's, Refused for a reason that is empty or too long, and where nothing fits
+    the choice.
+    """
+    reason = reason.strip()
+    with engine.begin() as connection:
+        # A write first: SQLite takes its lock here, so that what is read below stays so.
+        connection.execute(delete(table_of(tables.Lease)).where(false()))
+        require(connection, by, "manager")
+        if not reason:
+            raise Refused(
+                "say why these answers go stale: it is kept with them, and shown to those who are asked again"
+            )
+        check_comment(reason)
+        judgements, adjudications = _chosen(connection, choice)
+        touched = sorted({row.question_id for row in (*judgements, *adjudications)})
+        if not touched:
+            raise Refused("no answer that counts fits this choice; nothing was done")
+        _lock(connection, touched)
+        # Once more under the locks: an annotator may have undone one of these, an adjudicator settled another.
+        judgements, adjudications = _chosen(connection, choice)
+        effect = _effect(connection, judgements, adjudications)
+        moment = tables.now()
+        insert_new(
+            connection,
+            tables.Judgement,
+            [
+                {
+                    "question_id": row.question_id,
+                    "annotator_id": row.annotator_id,
+                    "round": row.round,
+                    "answer": WITHDRAWN,
+                    "comment": reason,
+                    "guideline": row.guideline,
+                    "decided_at": moment,
+                    "supersedes": row.id,
+                    "client": client,
+                    "withdrawn_by": by,
+                }
+                for row in (*judgements, *_repeats(connection, judgements))
+            ],
+        )
+        rows = [
+            {
+                "question_id": row.question_id,
+                "annotator_id": by,
+                "allowed": [],
+                "reason": reason,
+                "decided_at": moment,
+            }
+            for row in adjudications
+        ]
+        insert_new(connection, tables.Adjudication, rows)
+        settle(connection, touched)
+        numbers = {
+            "judgements": effect.judgements,
+            "adjudications": effect.adjudications,
+            "questions": effect.questions,
+        }
+        note(connection, by, "stale", **numbers, **_said(choice))
+    return effect
+
+
+def _said(choice: Choice) -> dict[str, Any]:
+    """A choice for the log; the numbers there have the name of the adjudications."""
+    given = {name: value for name, value in asdict(choice).items() if value not in (None, (), False)}
+    if choice.labels:
+        given["labels"] = list(choice.labels)
+    if given.pop("adjudications", False):
+        given["adjudications_too"] = True
+    return given
+
+
+class Before(NamedTuple):
+    """An answer of somebody's that a manager let go stale."""
+
+    guideline: int
+    reason: str
+
+
+def went_stale(engine: Engine, account_id: int, question_id: int) -> Before | None:
+    """Of a question on this annotator's screen: the guideline of their answer that went stale, and why.
+
+    None where they gave none, or none of theirs went stale last. Never the answer itself. Raises NotAllowed.
+    """
+    with engine.connect() as connection:
+        require(connection, account_id, *ROLES)
+        row = connection.execute(_last_of(), {"question": question_id, "account": account_id}).first()
+    return None if row is None or row[2] is None else Before(int(row[0]), str(row[1] or ""))
+
+
+@cache
+def _last_of() -> Select[Any]:
+    judgement = table_of(tables.Judgement)
+    mine = (judgement.c.question_id == bindparam("question")) & (judgement.c.annotator_id == bindparam("account"))
+    return (
+        select(judgement.c.guideline, judgement.c.comment, judgement.c.withdrawn_by)
+        .where(mine, judgement.c.round == 1)
+        .order_by(judgement.c.id.desc())
+        .limit(1)
+    )
+
+
+def _counting(judgement: Any) -> Any:
+    """Condition: a judgement of a person that nothing supersedes and that withdraws none."""
+    later, annotator = judgement.alias("later"), table_of(tables.Annotator)
+    people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
+    return and_(
+        judgement.c.answer != WITHDRAWN,
+        judgement.c.annotator_id.in_(people),
+        ~exists().where(later.c.supersedes == judgement.c.id),
+    )
+
+
+def _standing(adjudication: Any) -> Any:
+    """Condition: the adjudication is the last of its question and allows labels."""
+    later = adjudication.alias("later")
+    after = exists().where(later.c.question_id == adjudication.c.question_id, later.c.id > adjudication.c.id)
+    return and_(allows(adjudication), ~after)
+
+
+def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_Row]]:
+    """The judgements of the first pass and the adjudications that a choice means.
+
+    Raises Refused for labels that no answer is: they are mistyped, and the log keeps what was chosen.
+    """
+    _need_labels(connection, choice.labels)
+    question, answer = table_of(tables.Question), table_of(tables.Answer)
+    wanted = []
+    if choice.task is not None:
+        wanted.append(question.c.task == choice.task)
+    if choice.kind is not None:
+        wanted.append(question.c.kind == choice.kind)
+    if choice.unsettled:
+        settled = answer.c.origin.in_(("people", "adjudicated"))
+        wanted.append(~exists().where(answer.c.question_id == question.c.id, settled))
+    judgement = table_of(tables.Judgement)
+    of = judgement.c
+    some = list(wanted)
+    if choice.below is not None:
+        ours = and_(of.guideline > ELSEWHERE, of.guideline < choice.below)
+        some.append(or_(ours, of.guideline == ELSEWHERE) if choice.elsewhere else ours)
+    elif not choice.elsewhere:
+        some.append(of.guideline > ELSEWHERE)
+    if choice.labels:
+        some.append(of.answer.in_(choice.labels))
+    query = (
+        select(of.id, of.question_id, of.annotator_id, of.round, of.guideline)
+        .join(question, question.c.id == of.question_id)
+        .where(_counting(judgement), of.round == 1, *some)
+        .order_by(of.id)
+    )
+    judgements = [_Row(*row) for row in connection.execute(query)]
+    if not choice.adjudications:
+        return judgements, []
+    adjudication = table_of(tables.Adjudication)
+    its = adjudication.c
+    if choice.below is not None:
+        wanted.append(or_(its.guideline.is_(None), its.guideline < choice.below))
+    settled_by = (
+        select(its.id, its.question_id, its.annotator_id, its.guideline, its.allowed)
+        .join(question, question.c.id == its.question_id)
+        .where(_standing(adjudication), *wanted)
+        .order_by(its.id)
+    )
+    return judgements, [
+        _Row(id, question_id, annotator_id, 1, guideline or 0)
+        for id, question_id, annotator_id, guideline, allowed in connection.execute(settled_by)
+        if not choice.labels or set(choice.labels) & set(allowed)
+    ]
+
+
+def _need_labels(connection: Connection, labels: Sequence[str]) -> None:
+    judgement, adjudication = table_of(tables.Judgement), table_of(tables.Adjudication)
+    if not labels:
+        return
+    there = set(connection.execute(select(judgement.c.answer).distinct()).scalars()) - {WITHDRAWN}
+    for allowed in connection.execute(select(adjudication.c.allowed)).scalars():
+        there |= set(allowed)
+    if strange := sorted(set(labels) - there):
+        raise Refused(f"nobody ever answered {strange[0]!r}; answers there are: {', '.join(sorted(there)) or 'none'}")
+
+
+def _repeats(connection: Connection, judgements: Sequence[_Row]) -> list[_Row]:
+    """The hidden repeats of these answers: they would be compared with what no longer counts."""
+    of = table_of(tables.Judgement).c
+    pairs = {(row.question_id, row.annotator_id) for row in judgements}
+    found = []
+    for piece in pieces(sorted({question_id for question_id, _ in pairs})):
+        query = select(of.id, of.question_id, of.annotator_id, of.round, of.guideline).where(
+            of.question_id.in_(piece), of.round == 2, _counting(table_of(tables.Judgement))
+        )
+        found += [row for one in connection.execute(query) if (row := _Row(*one))[1:3] in pairs]
+    return found
+
+
+def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: Sequence[_Row]) -> Stale:
+    """What goes, and what is left of the answers of its questions."""
+    touched = {row.question_id for row in (*judgements, *adjudications)}
+    gone, unsettled = {row.id for row in judgements}, {row.question_id for row in adjudications}
+    before: dict[int, dict[str, list[str]]] = defaultdict(dict)
+    answer, question = table_of(tables.Answer), table_of(tables.Question)
+    wanted: dict[int, int] = {}
+    votes: dict[int, list[str]] = defaultdict(list)
+    judgement = table_of(tables.Judgement)
+    for piece in pieces(sorted(touched)):
+        for id, origin, allowed in connection.execute(
+            select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(answer.c.question_id.in_(piece))
+        ):
+            before[id][origin] = sorted(allowed)
+        rows = connection.execute(select(question.c.id, question.c.annotators).where(question.c.id.in_(piece)))
+        wanted.update((int(id), int(number)) for id, number in rows)
+        counting = select(judgement.c.id, judgement.c.question_id, judgement.c.answer).where(
+            judgement.c.question_id.in_(piece), judgement.c.round == 1, _counting(judgement)
+        )
+        for id, question_id, label in connection.execute(counting.order_by(judgement.c.id)):
+            if id not in gone:
+                votes[question_id].append(label)
+    changed = {}
+    for id in sorted(touched):
+        after = {origin: allowed for origin, allowed in before[id].items() if origin == "gold"}
+        if votes[id] and standing(votes[id], wanted[id]) == "agreed":
+            after["people"] = [votes[id][0]]
+        if "adjudicated" in before[id] and id not in unsettled:
+            after["adjudicated"] = before[id]["adjudicated"]
+        if after != before[id]:
+            changed[id] = after
+    people = {row.annotator_id for row in judgements}
+    return Stale(len(judgements), len(adjudications), len(touched), len(people), changed)
+
+
+def _lock(connection: Connection, question_ids: Iterable[int]) -> None:
+    """As a judgement locks its question, in one order. SQLite has one writer anyway."""
+    question = table_of(tables.Question)
+    for piece in pieces(question_ids):
+        some = select(question.c.id).where(question.c.id.in_(piece)).order_by(question.c.id)
+        connection.execute(some.with_for_update(key_share=True)).all()
+
+
+def _labels(task: str, kind: str) -> tuple[str, ...]:
+    """What people can answer today; nothing to a task that there is no longer."""
+    try:
+        return (*labels_of(task, kind), UNSURE)
+    except AuditError:
+        return ()

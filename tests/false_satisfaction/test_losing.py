@@ -1,0 +1,60 @@
+"""How far drawn groups fall back when answers go stale: what is said before is what happens."""
+
+import pytest
+from sqlalchemy import select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.keeping import manager_named
+from audit.annotation.staleness import Choice, let_go_stale, would_go
+from audit.errors import AuditError, NotAllowed
+from audit.false_satisfaction.losing import losing
+from audit.false_satisfaction.questions import refresh
+from audit.false_satisfaction.settling import State, drawn_groups, known_answers, settle_group
+from audit.store import open_store, table_of, tables
+
+
+def states(engine):
+    """(group, system) -> state, of every drawn pair."""
+    with engine.connect() as connection:
+        samples = connection.execute(select(table_of(tables.Sample).c.id)).scalars().all()
+        known = known_answers(connection)
+        return {
+            (one.group_id, one.system_id): settle_group(one, known).state for one in drawn_groups(connection, samples)
+        }
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        Choice(below=2),
+        Choice(below=2, adjudications=True),
+        Choice(labels=("positive",)),
+        Choice(labels=("negative",), adjudications=True),
+        Choice(labels=("neutral", "negative"), adjudications=True),
+    ],
+    ids=str,
+)
+def test_what_is_said_before_is_what_happens(judged, choice):
+    engine = open_store(judged)
+    mia = add_account(engine, "mia", "manager", "long enough").id
+    before = states(engine)
+    said = losing(engine, would_go(engine, choice, mia), mia)
+    stale = let_go_stale(engine, mia, choice, "why")
+    after = states(engine)
+    changed = [(before[key], after[key]) for key in before if before[key] is not after[key]]
+    assert said.waiting == sum(then is State.WAITING for _, then in changed)
+    assert said.turned == sum(State.WAITING not in pair for pair in changed)
+    assert said.settled >= said.waiting + said.turned
+    assert stale.questions > 0
+    # What waits now is asked again.
+    assert refresh(engine) > 0
+
+
+def test_for_managers_alone(judged):
+    engine = open_store(judged)
+    stale = would_go(engine, Choice(below=2))
+    with pytest.raises(NotAllowed, match="needs the role manager"):
+        losing(engine, stale, 2)
+    for name in ("anna", "ada", "nobody"):
+        with pytest.raises(AuditError):
+            manager_named(engine, name)

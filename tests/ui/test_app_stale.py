@@ -1,0 +1,78 @@
+"""Letting answers go stale on the page, and what the annotator is told."""
+
+import pytest
+from app_driver import Prepared, blocks, go, open_app, said
+from sqlalchemy import func, select
+
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.false_satisfaction.questions import refresh
+from audit.store import table_of, tables
+from audit.ui.language import LANGUAGES, text_in
+from audit.ui.literal import plain
+
+REASON = "neutral is wider now; see <b>page 2</b>"
+
+
+@pytest.fixture
+def judged(prepared: Prepared) -> Prepared:
+    """Two people agree on four questions."""
+    for account in (prepared.ann, prepared.ben):
+        for _ in range(4):
+            shown = next_question(prepared.engine, account.id)
+            judge(prepared.engine, account.id, shown.id, "positive")  # type: ignore[union-attr]
+    refresh(prepared.engine)
+    return prepared
+
+
+def number(made: Prepared) -> int:
+    with made.engine.connect() as connection:
+        return connection.execute(select(func.count()).select_from(table_of(tables.Judgement))).scalar_one()
+
+
+def button(app, label: str):
+    return next(one for one in app.button if one.label == label)
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+def test_choose_look_confirm_and_answer_again(judged: Prepared, language: str) -> None:
+    app = go(open_app(judged.boss, language), "stale")
+    assert not app.exception
+    app.multiselect[0].set_value(["positive"])
+    button(app, text_in(language, "stale.preview")).click().run()
+    numbers = {"judgements": 8, "people": 2, "adjudications": 0, "questions": 4}
+    assert text_in(language, "stale.would", **numbers) in said(app)
+    # Without the tick nothing goes, and without a reason neither.
+    button(app, text_in(language, "stale.go")).click().run()
+    assert text_in(language, "stale.need_confirm") in said(app)
+    app.checkbox[-1].set_value(True)
+    button(app, text_in(language, "stale.go")).click().run()
+    assert text_in(language, "sentence.stale_reason")[:12].lower() in said(app).lower()
+    assert number(judged) == 8
+    app.text_area[0].set_value(REASON)
+    app.checkbox[-1].set_value(True)
+    button(app, text_in(language, "stale.go")).click().run()
+    assert text_in(language, "stale.went", **numbers) in said(app)
+    assert number(judged) == 16
+    page = open_app(judged.ann, language)
+    assert plain(text_in(language, "stale.again", version=1, reason=REASON)) in said(page)
+    assert "<b>" not in blocks(page)
+
+
+def test_a_preview_that_is_overtaken_is_shown_anew(judged: Prepared) -> None:
+    app = go(open_app(judged.boss, "en"), "stale")
+    app.multiselect[0].set_value(["positive"])
+    button(app, text_in("en", "stale.preview")).click().run()
+    judge(judged.engine, judged.ann.id, next_question(judged.engine, judged.ann.id).id, "positive")  # type: ignore[union-attr]
+    app.text_area[0].set_value("why")
+    app.checkbox[-1].set_value(True)
+    button(app, text_in("en", "stale.go")).click().run()
+    assert text_in("en", "stale.changed") in said(app)
+    assert number(judged) == 9
+
+
+def test_a_choice_of_nothing_is_refused(judged: Prepared) -> None:
+    app = go(open_app(judged.boss, "zh"), "stale")
+    button(app, text_in("zh", "stale.preview")).click().run()
+    assert text_in("zh", "sentence.stale_which") in said(app)
+    assert not app.exception
