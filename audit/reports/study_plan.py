@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 from audit.reports.words import count
 from audit.studies.deviations import Deviation, differences
 from audit.studies.standing import Standing, standings
-from audit.studies.words import from_to, value_text
+from audit.studies.words import from_to
 
 
 def plans_of(
@@ -68,21 +68,9 @@ def plan_lines(report: Mapping[str, Any]) -> list[str]:
             )
             lines.append(f"Changed after it was frozen: {listed}.")
         if entry["deviates"]:
-            listed = "; ".join(f"{one['key']} {otherwise(one)}" for one in entry["deviates"])
+            listed = "; ".join(f"{one['key']} {from_to(one['planned'], one['found'])}" for one in entry["deviates"])
             lines.append(f"Otherwise than {'frozen' if entry['frozen_at'] else 'planned'}: {listed}.")
     return lines
-
-
-def otherwise(deviation: Mapping[str, Any]) -> str:
-    """What was planned, and what is so instead.
-
-    >>> otherwise({"key": "judging.annotators", "planned": 2, "found": 1})
-    '2 -> 1'
-    """
-    planned, found = deviation["planned"], deviation["found"]
-    if isinstance(planned, dict) or isinstance(found, dict):
-        return f"{value_text(planned)} -> {value_text(found)}"
-    return from_to(planned, found)
 
 
 def _frozen(entry: Mapping[str, Any]) -> str:
