@@ -20,6 +20,7 @@ ROOMS = [
     "sampling",
     "annotation",
     "false_satisfaction",
+    "studies",
     "reports",
     "ui",
     "cli",

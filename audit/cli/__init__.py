@@ -13,6 +13,7 @@ from audit.errors import AuditError
 COMMANDS = (
     "demo",
     "run",
+    "study",
     "import_run",
     "sample",
     "gold",

@@ -60,7 +60,17 @@ def serve(database: str, port: int, address: str = "localhost", environment: Map
     say(f"The app is at http://{address}:{port} (stop it with Ctrl-C).")
     command = [sys.executable, "-m", "streamlit", "run", str(script())]
     command += [*arguments(port), "--server.address", address]
-    subprocess.run(command, env={**os.environ, **(environment or {}), "AUDIT_DB": _absolute(database)}, check=False)
+    _become(command, {**os.environ, **(environment or {}), "AUDIT_DB": _absolute(database)})
+
+
+def _become(command: list[str], environment: Mapping[str, str]) -> None:
+    """Run a program in the place of this process, so that whatever ends one ends the other, kill -9 included."""
+    if os.name == "nt":  # where a process cannot become another one
+        subprocess.run(command, env=environment, check=False)
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execve(command[0], command, environment)
 
 
 def check_port(port: int, address: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import audit
 from audit.reports import audit_words, charts, differences, slopes, words
 from audit.reports.build import Report, cells_of
+from audit.reports.study_plan import plan_lines
 from audit.resources import data_file
 
 TEMPLATE = "report.html.j2"
@@ -47,6 +48,7 @@ def to_html(report: Report) -> str:
         colours=("ink", "muted", "line", "paper", "observed", "genuine", "false"),
         headlines=words.headlines(report),
         notes=words.notes_of(report),
+        plans=plan_lines(report),
         confidence=words.percent(report["signature"].get("confidence") or 0.95, 0),
         intervals=any(cell["fs_low"] is not None for cell in report["cells"]),
         counts=[name for name in COUNTS if any(cell[name] is not None for cell in report["cells"])],

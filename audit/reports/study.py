@@ -21,6 +21,7 @@ from audit.reports.certainty import Comparison, pair_entries
 from audit.reports.holds import ASSUMED, holds_entries
 from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
+from audit.reports.study_plan import plan_entries, plans_of
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import INFORMATIVE
 from audit.statistics import bootstrap, posterior
@@ -29,6 +30,7 @@ from audit.statistics.intervals import SEQUENCE, Target, get_method
 from audit.statistics.paired import paired_differences
 from audit.statistics.prediction_powered import FOLDS
 from audit.store import table_of, tables
+from audit.studies.standing import Standing
 from audit.tasks import get_task
 
 INTERVAL = "auto"
@@ -55,6 +57,7 @@ class Evidence:
     shared: Sequence[Shared]
     holds: Holds
     made_from: Mapping[str, Any]
+    plans: Sequence[Standing] = ()
 
 
 def study_report(
@@ -106,6 +109,7 @@ def evidence(
         shared_groups(engine, counted),
         count_holds(engine, counted, whose),
         signature(engine, counted, whose),
+        plans_of(engine, counted.studies, counted.samples),
     )
 
 
@@ -139,7 +143,9 @@ def report_of(
         described["notes"] = [*described["notes"], *_partly_judged(counted)]
     estimates, judged = proxied or (None, found.judged)
     entries = holds_entries(holds.units, holds.waiting, 0.95, target)
-    return build_report(
+    planned = {"answers": described["answers"]["whose"], "interval": interval, "target": target, "delta": delta}
+    planned |= {"weights": weights.source if weights else None}
+    report = build_report(
         counted.cells.join(counted.keys[CELL]).merge(holds.cells, how="left", on=CELL),
         described,
         waiting=counted.waiting,
@@ -149,6 +155,7 @@ def report_of(
         groups=Groups(judged, found.checked, pairs, comparisons, estimates, entries, findings(counted)),
         weights=weights,
     )
+    return report | {"plan": plan_entries(found.plans, planned)}
 
 
 def _partly_judged(counted: Counted) -> list[str]:

@@ -81,7 +81,7 @@ class Job(SQLModel, table=True):
     plan: str
     """Name of the plan that it carries out."""
     state: str
-    """waiting, running, done, failed or stopped."""
+    """waiting, running, stopping (asked to, but still there), done, failed or stopped."""
     annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
     host: str = ""
     pid: int | None = None
@@ -89,6 +89,8 @@ class Job(SQLModel, table=True):
     done: int = 0
     total: int = 0
     message: str | None = None
+    log: str | None = None
+    """The end of what its process printed, without passwords."""
     started_at: datetime = moment()
     seen_at: datetime = moment()
     """The last sign of life."""

@@ -17,6 +17,7 @@ from audit.ui import database, results_preferences, results_relation, results_so
 from audit.ui.headlines import headlines
 from audit.ui.language import t, translated
 from audit.ui.literal import html, plain
+from audit.ui.plan_texts import plan_texts
 from audit.ui.results_parts import RATES, cells_table, chart, how, whole
 from audit.ui.results_source import View
 
@@ -123,6 +124,8 @@ def _document(key: tuple[object, ...], _report: Report) -> str:
 
 
 def _notes(report: Report) -> None:
+    for line in plan_texts(report):
+        st.caption(plain(line))
     for note in notes_of(report):
         st.caption(plain(translated(note)))
     with st.expander(t("results.signature")):

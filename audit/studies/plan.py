@@ -1,0 +1,354 @@
+"""The plan of a study: corpus, systems, relations, sample, judging, report; checked, and complete in itself.
+
+A plan is read from a TOML file or from the app's form. Reading fills in whatever was left out (relations that fit the
+corpus, seeds, the corpus's fingerprint, defaults), so that a stored plan means the same under a later version of
+`audit`, and two versions can be compared key by key.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import partial
+from typing import Any
+
+from audit.annotation.guidelines import guideline_of
+from audit.annotation.settings import JudgingSettings
+from audit.corpora import all_corpora, get_corpus
+from audit.corpora.base import Corpus
+from audit.errors import AuditError, BadFile
+from audit.relations import get_relation
+from audit.runner.run import fitting
+from audit.sampling.audits import Audits
+from audit.sampling.designs import DESIGNS, INFORMATIVE
+from audit.sampling.draw import Size
+from audit.statistics.intervals import METHODS, TARGETS, get_method
+from audit.studies.kinds import Kind, choice, names, number, parameters, text, whole, yes_no
+from audit.systems import all_systems, get_system
+from audit.tasks import TASKS
+
+PROTOCOLS = ("blind", "shown", "random")
+ANSWERS = ("both", "people", "gold")
+AUDITED_FOLLOW_UPS = 0.1
+"""As `audit sample` has it by default; a test compares them."""
+MOST_ANNOTATORS = 1000
+SUFFIX = ".toml"
+"""Ends the name of a plan's file, and never the name of a plan."""
+_LARGEST = (1 << 63) - 1
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A checked plan. The tables have every key of `TABLES`; None where nothing is wanted."""
+
+    name: str
+    study: dict[str, Any] = field(default_factory=dict)
+    sample: dict[str, Any] = field(default_factory=dict)
+    judging: dict[str, Any] = field(default_factory=dict)
+    report: dict[str, Any] = field(default_factory=dict)
+
+    def content(self) -> dict[str, dict[str, Any]]:
+        """The tables without the name: what a version in the database holds."""
+        return {table: dict(getattr(self, table)) for table in TABLES}
+
+    def size(self) -> Size:
+        """How many groups are drawn."""
+        return Size(self.sample["per_relation"], self.sample["share"])
+
+    def audits(self) -> Audits:
+        """What is asked beyond what settles the groups."""
+        return Audits(*(self.sample[f"audit_{name}"] for name in ("groups", "follow_ups", "answers")))
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a table: what it takes, what it is where it is left out, and whether it may be."""
+
+    kind: Kind
+    default: Any = None
+    needed: bool = False
+
+
+def _setting(default: Any) -> Kind:
+    if isinstance(default, bool):
+        return yes_no()
+    return whole(0) if isinstance(default, int) else number(0)
+
+
+SETTINGS = {one.name: Key(_setting(one.default), one.default) for one in fields(JudgingSettings)}
+"""Settings of judging, as managers change them in the app; `JudgingSettings` says which values are allowed."""
+
+TABLES: dict[str, dict[str, Key]] = {
+    "study": {
+        "task": Key(choice(TASKS), "sentiment"),
+        "corpus": Key(text(), needed=True),
+        "systems": Key(names(), needed=True),
+        "relations": Key(names()),
+        "limit": Key(whole(1)),
+        "seed": Key(whole(-_LARGEST), 0),
+        "unit": Key(choice(("sentence", "document"))),
+        "language": Key(text()),
+        "document_share": Key(number(0, 1)),
+        "fingerprint": Key(text()),
+        "set": Key(parameters(), {}),
+    },
+    "sample": {
+        "per_relation": Key(whole(1)),
+        "share": Key(number(0, 1)),
+        "design": Key(choice((*DESIGNS, INFORMATIVE)), "shared"),
+        "seed": Key(whole(-_LARGEST)),
+        "audit_groups": Key(whole(0), 0),
+        "audit_follow_ups": Key(number(0, 1), AUDITED_FOLLOW_UPS),
+        "audit_answers": Key(number(0, 1), 0.0),
+    },
+    "judging": {
+        "annotators": Key(whole(1, MOST_ANNOTATORS), 2),
+        "protocol": Key(choice(PROTOCOLS), "blind"),
+        "gold": Key(yes_no(), False),
+        "guideline": Key(whole(1)),
+        "languages": Key(names(empty=True), []),
+        **SETTINGS,
+    },
+    "report": {
+        "answers": Key(choice(ANSWERS)),
+        "interval": Key(choice(METHODS)),
+        "target": Key(choice(TARGETS)),
+        "delta": Key(number(0, 1)),
+        "weights": Key(text()),
+    },
+}
+"""Every table of a plan and its keys, in the order in which files have them."""
+
+Note = Callable[[str, str], None]
+"""(where in the file, what is wrong there) -> noted."""
+
+
+def read_plan(content: Mapping[str, Any], file: str = "the plan", registered_only: bool = False) -> Plan:
+    """A plan from a document with `name` and the tables of `TABLES`, checked and completed.
+
+    With `registered_only`, as for what comes through the app, corpora and systems must be registered ones: a file's
+    name and `module:name` are refused before anything is read or imported. Raises BadFile, which names the file and,
+    of every mistake, the key and what is allowed there.
+
+    >>> plan = read_plan({"name": "p", "study": {"corpus": "imdb", "systems": ["vader"]}, "sample": {"share": 0.01}})
+    >>> plan.study["unit"], plan.sample["design"], plan.judging["annotators"]
+    ('document', 'shared', 2)
+    """
+    mistakes: list[tuple[str, str]] = []
+
+    def note(where: str, reason: str) -> None:
+        mistakes.append((where, reason))
+
+    if strange := sorted(set(content) - {"name", *TABLES}, key=str):
+        note(str(strange[0])[:80], f"there is no such key; allowed are name and the tables {', '.join(TABLES)}")
+    name = _name(content.get("name"), note)
+    tables = {table: _table(table, content.get(table, {}), note) for table in TABLES}
+    if not mistakes:
+        # What the keys mean together is asked once each of them has a value of its kind.
+        _complete(tables, note, registered_only)
+    refuse(file, mistakes)
+    return Plan(name, **tables)
+
+
+def refuse(file: str, mistakes: Iterable[tuple[str, str]]) -> None:
+    """Raise BadFile for mistakes (where, reason): one as a sentence, several as a list; nothing where there is none."""
+    found = [f"{where}: {reason}" for where, reason in mistakes]
+    if len(found) == 1:
+        raise BadFile(f"{file}, {found[0]}")
+    if found:
+        listed = "\n".join(f"  {line}" for line in found[:10])
+        more = f"\n  and {len(found) - 10} more" if len(found) > 10 else ""
+        raise BadFile(f"{file}: {len(found)} mistakes, so nothing was changed:\n{listed}{more}")
+
+
+def check_name(name: object) -> str | None:
+    """What is wrong with the name of a plan; None where nothing is.
+
+    >>> check_name("films 2026"), check_name("-x") is None
+    (None, False)
+    """
+    right = isinstance(name, str) and 0 < len(name) <= 80 and name.isprintable() and name == name.strip()
+    if right and isinstance(name, str) and name[0].isalnum() and not name.lower().endswith(SUFFIX):
+        return None
+    return (
+        f"{str(name)[:80]!r} is no name of a plan; allowed are 1 to 80 printable characters that begin with a letter "
+        f"or digit and do not end in {SUFFIX}"
+    )
+
+
+def _name(name: object, note: Note) -> str:
+    if name is None:
+        note("name", 'a plan needs one; write name = "films" above the first table')
+    elif problem := check_name(name):
+        note("name", problem)
+    return str(name)
+
+
+def _table(table: str, given: Any, note: Note) -> dict[str, Any]:
+    """The keys of one table, each with a value of its kind or its default."""
+    known = TABLES[table]
+    if not isinstance(given, Mapping):
+        note(table, f"must be a table, [{table}] with keys under it")
+        given = {}
+    for name in sorted(set(given) - set(known), key=str):
+        note(f"{table}.{name}"[:120], f"there is no such key; allowed are {', '.join(known)}")
+    found = {}
+    for name, key in known.items():
+        value = given.get(name)
+        if value is None:
+            if key.needed:
+                note(f"{table}.{name}", f"is missing; it must be {key.kind.allowed}")
+            value = key.default
+        elif not key.kind.fits(value):
+            note(f"{table}.{name}", f"{_short(value)} must be {key.kind.allowed}")
+            value = key.default
+        found[name] = key.kind.clean(value) if value is not None else None
+    return found
+
+
+def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bool) -> None:
+    """Check what the keys mean, and fill in what was left out."""
+    study, sample, judging, report = (tables[name] for name in TABLES)
+    if registered_only and _foreign(study, note):
+        return
+    corpus = _corpus(study, note)
+    _systems(study, note)
+    if corpus is not None:
+        _relations(study, corpus, note)
+    _sample(sample, study["seed"], note)
+    _judging(judging, study["task"], note)
+    if report["delta"] == 1:
+        note("report.delta", "1 must be a number from 0 to less than 1")
+    if report["interval"]:
+        _ask("report.interval", lambda: get_method(report["interval"], report["target"] or TARGETS[0]), note)
+
+
+def foreign(study: Mapping[str, Any]) -> dict[str, str]:
+    """Keys of [study] that name a file or somebody's own code, and why the app does not take them.
+
+    >>> sorted(foreign({"task": "sentiment", "corpus": "/etc/passwd.csv", "systems": ["os:system"]}))
+    ['corpus', 'systems']
+    """
+    corpora = [one.name for one in all_corpora(study["task"])]
+    systems = [one.name for one in all_systems(study["task"])]
+    way = "files and systems of your own are set and run with `audit study` where the database is"
+    found = {}
+    if study["corpus"] not in corpora:
+        found["corpus"] = f"{_short(study['corpus'])} is not one of {', '.join(corpora)}; {way}"
+    if strange := [name for name in study["systems"] if name not in systems]:
+        found["systems"] = f"{_short(strange[0])} is not one of {', '.join(systems)}; {way}"
+    return found
+
+
+def _foreign(study: Mapping[str, Any], note: Note) -> bool:
+    found = foreign(study)
+    for name, reason in found.items():
+        note(f"study.{name}", reason)
+    return bool(found)
+
+
+def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
+    corpus: Corpus | None = _ask(
+        "study.corpus",
+        lambda: get_corpus(study["corpus"], study["task"], study["unit"], study["language"]),
+        note,
+    )
+    if corpus is None:
+        return None
+    if needs := corpus.needs():
+        note("study.corpus", f"corpus {corpus.name} is not available; {needs}")
+        return None
+    content = corpus.fingerprint()
+    if study["fingerprint"] not in (None, content):
+        note(
+            "study.fingerprint",
+            f"the corpus {corpus.name} has the content {content} now, the plan was made for {study['fingerprint']}; "
+            "take the key out and store the plan again to plan for the new content",
+        )
+    study |= {"unit": corpus.unit, "language": corpus.language, "fingerprint": content}
+    return corpus
+
+
+def _systems(study: dict[str, Any], note: Note) -> None:
+    for spec in study["systems"]:
+        system = _ask("study.systems", partial(get_system, spec), note)
+        if system is None:
+            continue
+        if study["task"] not in system.tasks:
+            note("study.systems", f"system {spec} does {', '.join(system.tasks)}, not {study['task']}")
+        if needs := system.needs():
+            note("study.systems", f"system {spec} is not installed; {needs}")
+
+
+def _relations(study: dict[str, Any], corpus: Corpus, note: Note) -> None:
+    asked = [*(study["relations"] or ()), *study["set"]]
+    places = ["study.relations"] * len(study["relations"] or ()) + ["study.set"] * len(study["set"])
+    known = [
+        _ask(place, partial(get_relation, study["task"], name), note) for name, place in zip(asked, places, strict=True)
+    ]
+    if study["document_share"] == 0:
+        note("study.document_share", "0 must be above 0 and at most 1")
+    elif None not in known:
+        where = "study.set" if study["set"] and not study["relations"] else "study.relations"
+        fit = _ask(where, lambda: fitting(corpus, study["relations"], study["document_share"], study["set"]), note)
+        study["relations"] = [one.name for one in fit or ()]
+        if unused := sorted(set(study["set"]) - set(study["relations"])):
+            note("study.set", f"{unused[0]} is not among the relations that are run: {', '.join(study['relations'])}")
+
+
+def _sample(sample: dict[str, Any], seed: int, note: Note) -> None:
+    _ask("sample", lambda: Size(sample["per_relation"], sample["share"]), note)
+    if sample["seed"] is None:
+        sample["seed"] = seed
+    if sample["design"] == INFORMATIVE:
+        for name in ("audit_groups", "audit_answers"):
+            if sample[name]:
+                note(
+                    f"sample.{name}",
+                    "corrects the rates of cells, and the design informative only compares systems; leave it out, or "
+                    'take design = "shared"',
+                )
+        sample["audit_follow_ups"] = 0.0  # nothing is estimated that a carry error could be in
+
+
+def _judging(judging: dict[str, Any], task: str, note: Note) -> None:
+    present = guideline_of(task, "input").version
+    if judging["guideline"] is None:
+        judging["guideline"] = present
+    elif judging["guideline"] > present:
+        note("judging.guideline", f"{judging['guideline']} is a version there is not yet; the present one is {present}")
+    for code in judging["languages"]:
+        if not _LANGUAGE.fullmatch(code):
+            note("judging.languages", f"{_short(code)} is no code such as en, zh or pt-BR")
+    for name in SETTINGS:
+        settings = _ask(f"judging.{name}", partial(_only, name, judging[name]), note)
+        judging[name] = asdict(settings)[name] if settings else judging[name]
+
+
+def _only(name: str, value: Any) -> JudgingSettings:
+    """The settings with this one set: asked for each, so that each mistake is found."""
+    return JudgingSettings(**{name: value})
+
+
+def _ask(where: str, work: Callable[[], Any], note: Note) -> Any:
+    """What `work` returns, or None and a note of why it refuses."""
+    try:
+        return work()
+    except AuditError as problem:
+        note(where, as_key(str(problem)))
+        return None
+
+
+def as_key(sentence: str) -> str:
+    """What a sentence says of a command's option, said of the key of a plan.
+
+    >>> as_key("--per-relation 0: must be at least 1")
+    'per_relation 0: must be at least 1'
+    """
+    return _OPTION.sub(lambda found: found[1].replace("-", "_"), sentence)
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."

@@ -1,0 +1,210 @@
+"""Versions of plans: each change is a version of its own, and freezing one is a version, too. Append-only.
+
+A frozen plan can still be changed; what was changed is said in every report (`audit.studies.standing`). The first
+freeze is what a study is held to.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import IntegrityError
+
+from audit.annotation.accounts import require_manager
+from audit.errors import AuditError, UnknownName
+from audit.store import table_of, tables
+from audit.studies.plan import TABLES, Plan, foreign, refuse
+
+MISSING = None
+"""What a change has in the place of a value that a version lacks: keys that came with a later version of `audit`."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of a plan. `by` is the account that stored it; None: whoever has the database itself."""
+
+    name: str
+    version: int
+    content: dict[str, dict[str, Any]]
+    frozen: bool
+    by: str | None
+    at: datetime
+
+    def plan(self) -> Plan:
+        """The plan as it was checked then; a key that came later is not in it."""
+        return Plan(self.name, **{table: self.content.get(table, {}) for table in TABLES})
+
+
+@dataclass(frozen=True)
+class Change:
+    """A key that differs between two contents: `table.key`, what it was and what it is; None: nothing."""
+
+    key: str
+    before: Any
+    after: Any
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
+    """What differs between two contents of plans, in the order of a file. Keys that only one of them knows differ, too,
+    unless there is nothing under them.
+
+    >>> changes({"sample": {"per_relation": 60}}, {"sample": {"per_relation": 100}})
+    [Change(key='sample.per_relation', before=60, after=100)]
+    """
+    first, second = dict(_flat(before)), dict(_flat(after))
+    keys = dict.fromkeys([*first, *second])
+    found = [Change(key, first.get(key, MISSING), second.get(key, MISSING)) for key in keys]
+    return [one for one in found if one.before != one.after]
+
+
+def set_plan(engine: Engine, plan: Plan, *, by: int | None = None) -> tuple[Version, bool]:
+    """Store a plan as the next version of its name; returns it, and whether it is new: nothing is stored where nothing
+    changed.
+
+    `by` is the account of a manager, or None for whoever has the database itself. Raises NotAllowed for another role;
+    BadFile where an account plans a file or code of its own, which only the command line may; AuditError where
+    somebody else has stored a version at the same moment.
+    """
+    with _appending(engine) as connection:
+        require_manager(connection, by)
+        _only_registered(plan, by)
+        last = next(iter(_versions(connection, plan.name, last=1)), None)
+        if last is not None and not changes(last.content, plan.content()):
+            return last, False
+        return _append(connection, plan.name, plan.content(), False, by), True
+
+
+def freeze(engine: Engine, name: str, *, by: int | None = None, version: int | None = None) -> Version:
+    """Freeze the last version of a plan, which must be number `version` where that is given.
+
+    Raises NotAllowed for anyone but a manager (`by`; None: whoever has the database itself), UnknownName, and
+    AuditError where it is frozen already or has changed since it was looked at.
+    """
+    with _appending(engine) as connection:
+        require_manager(connection, by)
+        last = latest(connection, name)
+        if version is not None and last.version != version:
+            raise AuditError(f"the plan {name!r} has version {last.version} by now; look at it before you freeze it")
+        if last.frozen:
+            raise AuditError(f"the plan {name!r} is frozen already, as version {last.version}")
+        return _append(connection, name, last.content, True, by)
+
+
+def versions(engine: Engine, name: str, *, by: int | None = None) -> list[Version]:
+    """Every version of a plan, the first one first. Raises NotAllowed for anyone but a manager, and UnknownName."""
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        found = _versions(connection, name)
+        if not found:
+            raise UnknownName("plan", name, plan_names(connection))
+        return found[::-1]
+
+
+def latest(connection: Connection, name: str) -> Version:
+    """The last version of a plan. Raises UnknownName."""
+    found = _versions(connection, name, last=1)
+    if not found:
+        raise UnknownName("plan", name, plan_names(connection))
+    return found[0]
+
+
+def plan_names(connection: Connection) -> list[str]:
+    """The names of all plans, in the order in which they were first stored."""
+    table = table_of(tables.Plan)
+    rows = connection.execute(select(table.c.name).where(table.c.version == 1).order_by(table.c.id))
+    return [str(row[0]) for row in rows]
+
+
+def all_versions(connection: Connection) -> dict[str, list[Version]]:
+    """Every version of every plan, by name, the first one first."""
+    found: dict[str, list[Version]] = {}
+    for one in _versions(connection)[::-1]:
+        found.setdefault(one.name, []).append(one)
+    return {name: found[name] for name in plan_names(connection)}
+
+
+def frozen_version(history: Sequence[Version]) -> Version | None:
+    """The version that a study is held to: the first frozen one of a history, the first version first."""
+    return next((one for one in history if one.frozen), None)
+
+
+def steps(history: Sequence[Version]) -> list[tuple[Version, list[Change]]]:
+    """Each version after the first, with what it changed; freezing changes nothing."""
+    return [(after, changes(before.content, after.content)) for before, after in pairwise(history)]
+
+
+def utc(moment: datetime) -> datetime:
+    """The moment in UTC: SQLite gives times back without their zone."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _flat(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def _only_registered(plan: Plan, by: int | None) -> None:
+    if by is not None:
+        refuse(f"the plan {plan.name!r}", [(f"study.{key}", why) for key, why in foreign(plan.study).items()])
+
+
+class _appending:
+    """A transaction that adds a version; two at once give one version and one refusal."""
+
+    def __init__(self, engine: Engine):
+        self._begun = engine.begin()
+
+    def __enter__(self) -> Connection:
+        return self._begun.__enter__()
+
+    def __exit__(self, kind: Any, problem: Any, trace: Any) -> None:
+        self._begun.__exit__(kind, problem, trace)
+        if isinstance(problem, IntegrityError):
+            raise AuditError(
+                "somebody else has changed this plan at this moment; look at it, then do it again"
+            ) from None
+
+
+def _append(connection: Connection, name: str, content: dict[str, Any], frozen: bool, by: int | None) -> Version:
+    table = table_of(tables.Plan)
+    before = _versions(connection, name, last=1)
+    row = {
+        "name": name,
+        "version": before[0].version + 1 if before else 1,
+        "content": content,
+        "frozen": frozen,
+        "annotator_id": by,
+        "at": tables.now(),
+    }
+    connection.execute(table.insert(), row)
+    return latest(connection, name)
+
+
+def _versions(connection: Connection, name: str | None = None, last: int | None = None) -> list[Version]:
+    """Versions, the last one first."""
+    table, annotator = table_of(tables.Plan), table_of(tables.Annotator)
+    query = (
+        select(table.c.name, table.c.version, table.c.content, table.c.frozen, annotator.c.name, table.c.at)
+        .outerjoin(annotator, annotator.c.id == table.c.annotator_id)
+        .order_by(table.c.version.desc(), table.c.id.desc())
+        .limit(last)
+    )
+    if name is not None:
+        query = query.where(table.c.name == name)
+    rows = connection.execute(query)
+    return [Version(row[0], row[1], _in_order(row[2]), bool(row[3]), row[4], utc(row[5])) for row in rows]
+
+
+def _in_order(content: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The tables and keys in the order of a file, which JSON does not keep; keys that there are no more come last."""
+    return {
+        table: {key: content[table][key] for key in dict.fromkeys([*known, *content[table]]) if key in content[table]}
+        for table, known in TABLES.items()
+        if table in content
+    }
