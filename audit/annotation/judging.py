@@ -11,6 +11,7 @@ from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, settle, standing
 from audit.annotation.aside import check_comment
 from audit.annotation.guidelines import guideline_of
+from audit.annotation.hidden import FIRST
 from audit.annotation.questions import BROKEN, HOLDS, labels_of
 from audit.annotation.queue import LEASE, Shown, show
 from audit.errors import Refused
@@ -56,19 +57,23 @@ def judge(
         # Read to its end: SQLite would hold on to what it has seen so far, and refuse to write after another wrote.
         connection.execute(asking).first()
         held = connection.execute(
-            delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
-        ).rowcount
+            delete(lease)
+            .where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
+            .returning(lease.c.round)
+        ).first()
         require(connection, account_id, *ROLES)
         task, kind = _check(connection, question_id, answer, comment)
-        if not held:
+        if held is None:
             raise Refused("this question is not leased to you, or the lease has expired; take the next one")
-        mine = select(judgement.c.id).where(judgement.c.question_id == question_id, _by(account_id))
+        mine = select(judgement.c.id).where(
+            judgement.c.question_id == question_id, judgement.c.round == held.round, _by(account_id)
+        )
         if connection.execute(mine).first():
             raise Refused("you have answered this question already; undo that answer to give another")
         row = {
             "question_id": question_id,
             "annotator_id": account_id,
-            "round": 1,
+            "round": held.round,
             "answer": answer,
             "comment": comment,
             "guideline": guideline_of(task, kind).version,
@@ -98,7 +103,8 @@ def undo(engine: Engine, account_id: int) -> int | None:
             raise Refused(f"the last {UNDOS} answers are undone already; answer a question before you undo more")
         adjudication = table_of(tables.Adjudication)
         settled = select(adjudication.c.id).where(adjudication.c.question_id == row["question_id"])
-        if connection.execute(settled).first():
+        # An adjudication settles first answers; refusing another one would tell that it was a hidden question.
+        if row["round"] == FIRST and connection.execute(settled).first():
             raise Refused("an adjudicator has settled this question since; it cannot be undone")
         question_id = int(row["question_id"])
         withdrawn = {
@@ -114,7 +120,12 @@ def undo(engine: Engine, account_id: int) -> int | None:
         settle(connection, [question_id])
         connection.execute(
             lease.insert(),
-            {"question_id": question_id, "annotator_id": account_id, "expires_at": tables.now() + LEASE},
+            {
+                "question_id": question_id,
+                "annotator_id": account_id,
+                "expires_at": tables.now() + LEASE,
+                "round": row["round"],
+            },
         )
         return question_id
 
@@ -192,7 +203,7 @@ def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, 
     judgement = table_of(tables.Judgement)
     query = (
         select(judgement.c.answer, judgement.c.question_id, judgement.c.supersedes)
-        .where(judgement.c.annotator_id == account_id)
+        .where(judgement.c.annotator_id == account_id, judgement.c.round >= FIRST)
         .order_by(judgement.c.id.desc())
         .limit(UNDOS)
     )
@@ -214,11 +225,12 @@ def _check(connection: Connection, question_id: int, answer: str, comment: str |
 
 
 def _by(account_id: int) -> ColumnElement[bool]:
-    """Condition: a judgement of this annotator that counts."""
+    """Condition: a judgement of this annotator that counts, in any pass; what was said in training is none."""
     judgement = table_of(tables.Judgement)
     later = judgement.alias("later_by")
     return (
         (judgement.c.annotator_id == account_id)
+        & (judgement.c.round >= FIRST)
         & (judgement.c.answer != WITHDRAWN)
         & ~exists().where(later.c.supersedes == judgement.c.id)
     )

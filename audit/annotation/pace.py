@@ -9,6 +9,7 @@ from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN
+from audit.annotation.hidden import FIRST
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 
@@ -34,14 +35,19 @@ class Pace:
 
 
 def pace_of(engine: Engine, account_id: int) -> Pace:
-    """The pace of this annotator's day (UTC), withdrawn judgements included: they took time, too. Raises NotAllowed."""
+    """The pace of this annotator's day (UTC), withdrawn judgements included: they took time, too; without training.
+
+    Raises NotAllowed.
+    """
     judgement = table_of(tables.Judgement)
     moment = tables.now()
     midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     query = (
         select(judgement.c.shown_at, judgement.c.decided_at, judgement.c.answer)
         .where(
-            judgement.c.annotator_id == account_id, judgement.c.decided_at >= min(midnight, moment - STRETCH - PAUSE)
+            judgement.c.annotator_id == account_id,
+            judgement.c.decided_at >= min(midnight, moment - STRETCH - PAUSE),
+            judgement.c.round >= FIRST,
         )
         .order_by(judgement.c.id)
     )
