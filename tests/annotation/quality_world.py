@@ -9,7 +9,7 @@ from audit.annotation.known_files import KnownText
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
-from audit.store import input_ids, open_store, table_of, tables
+from audit.store import input_ids, open_store, table_of
 from audit.tasks import Input
 
 PASSWORD = "long enough"
