@@ -25,6 +25,7 @@ from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, is
 from audit.annotation.aside import check_comment
 from audit.annotation.earlier import lend, seen, seen_by_somebody, take_from_others
 from audit.annotation.guidelines import guideline_of
+from audit.annotation.hidden import FIRST
 from audit.annotation.questions import BROKEN, HOLDS, labels_of
 from audit.annotation.queue import LEASE, Shown, show
 from audit.errors import Refused
@@ -82,16 +83,16 @@ def judge(
         if held is None:
             raise Refused("this question is not leased to you, or the lease has expired; take the next one")
         now = connection.execute(seen(), given).scalar()
-        if held.round == 1 and held.saw != now:
+        if held.round == FIRST and held.saw != now:
             raise Refused(
                 "what others answered to this question has changed since it was shown to you; look at it again"
             )
-        if connection.execute(_mine(), given).first():
+        if connection.execute(_mine(), {**given, "round": held.round}).first():
             raise Refused("you have answered this question already; undo that answer to give another")
         row = {
             "question_id": question_id,
             "annotator_id": account_id,
-            "round": 1,
+            "round": held.round,
             "answer": answer,
             "comment": comment,
             "guideline": guideline_of(task, kind).version,
@@ -134,10 +135,12 @@ def undo(
         standing_still = select(judgement.c.id).where(judgement.c.id == row["id"], _by(account_id))
         if connection.execute(standing_still).first() is None:
             raise Refused("a manager has just let that answer go stale; its question comes to you again")
-        if connection.execute(select(is_adjudicated(question_id))).scalar():
+        # An adjudication settles first answers; refusing another one would tell that it was a hidden question.
+        if row["round"] == FIRST and connection.execute(select(is_adjudicated(question_id))).scalar():
             raise Refused("an adjudicator has settled this question since; it cannot be undone")
-        take_from_others(connection, question_id, account_id)
-        if seen_by_somebody(connection, question_id, int(row["id"])):
+        if row["round"] == FIRST:
+            take_from_others(connection, question_id, account_id)
+        if row["round"] == FIRST and seen_by_somebody(connection, question_id, int(row["id"])):
             raise Refused("somebody has answered this question since, seeing your answer; it cannot be undone")
         withdrawn = {
             "question_id": question_id,
@@ -151,7 +154,7 @@ def undo(
         }
         connection.execute(judgement.insert(), withdrawn)
         changed = settle(connection, [question_id])
-        lend(connection, question_id, account_id, tables.now() + LEASE)
+        lend(connection, question_id, account_id, tables.now() + LEASE, row["round"])
     if changed and on_change:
         on_change(engine, question_id)
     return question_id
@@ -233,7 +236,11 @@ def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, 
     judgement = table_of(tables.Judgement)
     query = (
         select(judgement.c.answer, judgement.c.question_id, judgement.c.supersedes)
-        .where(judgement.c.annotator_id == account_id, judgement.c.withdrawn_by.is_(None))
+        .where(
+            judgement.c.annotator_id == account_id,
+            judgement.c.withdrawn_by.is_(None),
+            judgement.c.round >= FIRST,
+        )
         .order_by(judgement.c.id.desc())
         .limit(UNDOS)
     )
@@ -274,9 +281,10 @@ def _give_back() -> ReturningDelete[Any]:
 
 @cache
 def _mine() -> Select[Any]:
-    """What this account has answered to the question, and counts."""
+    """What this account has answered to the question in the pass `round`, and counts."""
     judgement = table_of(tables.Judgement)
-    return select(judgement.c.id).where(judgement.c.question_id == bindparam("question"), _by(bindparam("account")))
+    same = (judgement.c.question_id == bindparam("question")) & (judgement.c.round == bindparam("round"))
+    return select(judgement.c.id).where(same, _by(bindparam("account")))
 
 
 @cache
@@ -286,11 +294,12 @@ def _kind() -> Select[Any]:
 
 
 def _by(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
-    """Condition: a judgement of this annotator that counts."""
+    """Condition: a judgement of this annotator that counts, in any pass; what was said in training is none."""
     judgement = table_of(tables.Judgement)
     later = judgement.alias("later_by")
     return (
         (judgement.c.annotator_id == account_id)
+        & (judgement.c.round >= FIRST)
         & (judgement.c.answer != WITHDRAWN)
         & ~exists().where(later.c.supersedes == judgement.c.id)
     )

@@ -9,6 +9,7 @@ from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN
+from audit.annotation.hidden import FIRST
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 
@@ -34,7 +35,10 @@ class Pace:
 
 
 def pace_of(engine: Engine, account_id: int) -> Pace:
-    """The pace of this annotator's day (UTC), what they withdrew included: it took time, too. Raises NotAllowed."""
+    """The pace of this annotator's day (UTC), what they withdrew included: it took time, too; without training.
+
+    Raises NotAllowed.
+    """
     judgement = table_of(tables.Judgement)
     moment = tables.now()
     midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -43,6 +47,7 @@ def pace_of(engine: Engine, account_id: int) -> Pace:
         .where(
             judgement.c.annotator_id == account_id,
             judgement.c.withdrawn_by.is_(None),
+            judgement.c.round >= FIRST,
             judgement.c.decided_at >= min(midnight, moment - STRETCH - PAUSE),
         )
         .order_by(judgement.c.id)

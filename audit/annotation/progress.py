@@ -7,6 +7,7 @@ from sqlalchemy import Engine, and_, func, select
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import ORIGINS, WITHDRAWN
+from audit.annotation.hidden import FIRST
 from audit.annotation.questions import BEHIND
 from audit.store import table_of, tables
 
@@ -24,7 +25,7 @@ class Progress:
     answers: Mapping[str, int]
     """Questions with an answer, by origin (adjudicated, people, gold); one question may have several origins."""
     judgements: Mapping[str, int]
-    """Judgements that count, by the name of the person; accounts that judged nothing have 0."""
+    """Judgements of the first pass that count, by the name of the person; accounts that judged nothing have 0."""
 
 
 def progress(engine: Engine, account_id: int) -> Progress:
@@ -33,7 +34,9 @@ def progress(engine: Engine, account_id: int) -> Progress:
     annotator, judgement = table_of(tables.Annotator), table_of(tables.Judgement)
     later = judgement.alias("later")
     by_origin = select(answer.c.origin, func.count()).group_by(answer.c.origin)
-    counts = and_(judgement.c.annotator_id == annotator.c.id, judgement.c.answer != WITHDRAWN)
+    counts = and_(
+        judgement.c.annotator_id == annotator.c.id, judgement.c.answer != WITHDRAWN, judgement.c.round == FIRST
+    )
     by_person = (
         select(annotator.c.name, func.count(judgement.c.id))
         .outerjoin(judgement, counts)

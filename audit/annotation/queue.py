@@ -26,8 +26,12 @@ from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN
 from audit.annotation.aside import is_flagged, is_skipped, last_skip, midnight
 from audit.annotation.earlier import Earlier, earlier_answers, lend, look_again, one_at_a_time
+from audit.annotation.hidden import FIRST, hidden_question
 from audit.annotation.questions import labels_of
 from audit.annotation.readable import languages_of, readable
+from audit.annotation.settings import settings_of
+from audit.annotation.trained import PASS as TRAINING
+from audit.annotation.trained import needs_training
 from audit.errors import UnknownName
 from audit.relations import get_relation
 from audit.sampling.protocols import SHOWN
@@ -86,13 +90,16 @@ class Queue:
     """Questions in the queue that this annotator may still answer, those that others look at now included."""
     in_other_languages: int = 0
     """Questions that others may still answer and this annotator may not: they do not read the language."""
+    mixed: bool = False
+    """Whether hidden questions come between them: then a page that shows the exact number would give them away."""
 
 
 def next_question(engine: Engine, account_id: int) -> Shown | None:
     """The most wanted question that this annotator has not judged, leased to them; None when there is none now.
 
     Only questions in languages that the account reads (`audit.annotation.readable`), and never more people than a
-    question wants. Raises NotAllowed for an account that may not judge.
+    question wants; sometimes a hidden one in its place (`audit.annotation.hidden`); none for whoever must pass the
+    training round first. Raises NotAllowed for an account that may not judge.
     """
     with writing(engine) as connection:
         chosen = _claim(connection, account_id)
@@ -112,7 +119,10 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     for each other.
     """
     codes = languages_of(connection, account_id, lock=True)
-    require(connection, account_id, *ROLES)
+    account = require(connection, account_id, *ROLES)
+    settings = settings_of(connection)
+    if needs_training(connection, account, settings, codes):
+        return None
     moment = tables.now()
     given = {"account": account_id, "now": moment, "midnight": midnight(moment)}
     held = connection.execute(_held(codes), given).first()
@@ -127,9 +137,12 @@ def _claim(connection: Connection, account_id: int) -> int | None:
             connection.execute(_make_room(), {**given, "question": found})
             if connection.execute(_still_vacant(codes), {**given, "question": found}).first() is None:
                 continue
+            # What was skipped today comes with a note that nothing else is left: none hides among that.
+            hidden = None if again else hidden_question(connection, account_id, settings, codes)
+            chosen, round = hidden or (int(found), FIRST)
             connection.execute(_leave_others(), {"account": account_id})
-            lend(connection, found, account_id, moment + LEASE)
-            return int(found)
+            lend(connection, chosen, account_id, moment + LEASE, round)
+            return chosen
     return None
 
 
@@ -182,7 +195,14 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
         given = {"account": account_id, "midnight": midnight(tables.now())}
         mine, today = connection.execute(_my_judgements(), given).one()
         left, others = connection.execute(_left(codes), given).one()
-        return Queue(mine_today=today or 0, mine=mine, left_for_me=left or 0, in_other_languages=others or 0)
+        settings = settings_of(connection)
+        return Queue(
+            mine_today=today or 0,
+            mine=mine,
+            left_for_me=left or 0,
+            in_other_languages=others or 0,
+            mixed=bool(settings.gold_share or settings.repeat_share),
+        )
 
 
 # Statements are made once for each set of languages: putting one together takes longer than its answer.
@@ -202,13 +222,13 @@ def _shown() -> Select[Any]:
 
 @cache
 def _held(codes: tuple[str, ...]) -> Select[Any]:
-    """The question that this account has a lease of, while it may still answer it."""
+    """The question that this account has a lease of, while it may still answer it; a hidden one it always may."""
     question, lease = table_of(tables.Question), table_of(tables.Lease)
     return (
         select(question.c.id, question.c.protocol)
         .join(lease, lease.c.question_id == question.c.id)
         .where(lease.c.annotator_id == bindparam("account"), lease.c.expires_at >= bindparam("now"))
-        .where(_open_for_me(), readable(question, codes))
+        .where(or_(lease.c.round != FIRST, _open_for_me()), readable(question, codes))
         .order_by(lease.c.expires_at.desc())
         .limit(1)
     )
@@ -264,11 +284,16 @@ def _leave_others() -> Delete:
 
 @cache
 def _my_judgements() -> Select[Any]:
-    """How many judgements of this account count, and how many of them are from after `midnight`."""
+    """How many judgements of this account count, and how many of them are from after `midnight`.
+
+    Hidden ones with them, else who is asked one would see that it is not counted; training without.
+    """
     judgement = table_of(tables.Judgement)
     today = case((judgement.c.decided_at >= bindparam("midnight"), 1), else_=0)
     columns: list[Any] = [func.count(), func.sum(today)]
-    return select(*columns).where(judgement.c.annotator_id == bindparam("account"), _counts(judgement))
+    return select(*columns).where(
+        judgement.c.annotator_id == bindparam("account"), judgement.c.round != TRAINING, _counts(judgement)
+    )
 
 
 @cache
@@ -290,10 +315,16 @@ def _counts(judgement: Any) -> ColumnElement[bool]:
 
 
 def _open_for_me() -> ColumnElement[bool]:
-    """Condition: somebody waits for the question, it has not all its votes, none of this account, and no flag of it."""
+    """Condition: somebody waits for the question, it has not all its votes, none of this account, and no flag of it.
+
+    Nor had this account the question in training, where it was told the answer.
+    """
     question, mine = table_of(tables.Question), table_of(tables.Judgement).alias("mine")
     judged = exists().where(
-        mine.c.question_id == question.c.id, mine.c.annotator_id == bindparam("account"), _counts(mine)
+        mine.c.question_id == question.c.id,
+        mine.c.annotator_id == bindparam("account"),
+        mine.c.round.in_((TRAINING, FIRST)),
+        _counts(mine),
     )
     flagged = is_flagged(bindparam("account"))
     return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged)
@@ -321,13 +352,13 @@ def _votes() -> ColumnElement[int]:
 
 
 def _leases() -> ColumnElement[int]:
-    """Number of others who look at the question of the outer query now."""
+    """Number of others who look at the question of the outer query now, to whom it is not hidden."""
     question, lease = table_of(tables.Question), table_of(tables.Lease).alias("looking")
     return (
         select(func.count())
         .select_from(lease)
         .where(lease.c.question_id == question.c.id, lease.c.annotator_id != bindparam("account"))
-        .where(lease.c.expires_at >= bindparam("now"))
+        .where(lease.c.expires_at >= bindparam("now"), lease.c.round == FIRST)
         .correlate(question)
         .scalar_subquery()
     )

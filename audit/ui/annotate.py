@@ -3,9 +3,12 @@
 Nothing here knows a system, an output or anybody else's answer: `audit.annotation.queue.Shown` has none of them.
 """
 
+import hashlib
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 import streamlit as st
 from sqlalchemy import Engine
@@ -18,6 +21,7 @@ from audit.annotation.judging import UNDOS, judge, undo, undone
 from audit.annotation.pace import PAUSE, Pace, pace_of
 from audit.annotation.queue import Shown, next_question, queue_of, show
 from audit.annotation.staleness import went_stale
+from audit.annotation.training import way_of
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import database, session
@@ -25,6 +29,7 @@ from audit.ui.asked import guideline_shown, show_question
 from audit.ui.held_keys import ignore_held_keys
 from audit.ui.language import t, translated
 from audit.ui.literal import html, plain, sentence
+from audit.ui.training import training_card
 
 LEAST = timedelta(milliseconds=150)
 """Nobody reads and judges a text in less: an answer so soon was meant for the question before."""
@@ -40,6 +45,10 @@ _DONE = "done"
 _DRAWER = "guideline-open"
 _PACE = "pace"
 """(when it was worked out, the pace)"""
+_MIXED = "mixed"
+"""Whether hidden questions come between the others."""
+ABOUT = 10
+"""Where hidden questions are mixed in, what is left is shown in tens: one that does not count down would be seen."""
 
 
 def page() -> None:
@@ -54,6 +63,10 @@ def _card() -> None:
     """The question, its buttons and the progress line. An answer reruns only this."""
     engine = database.engine()
     account = session.allowed(engine, *ROLES)
+    way = way_of(engine, account.id)
+    if training_card(engine, account.id, way.training, LEAST):
+        return
+    st.session_state[_MIXED] = way.mixed
     shown = _next(engine, account.id)
     note, done = st.session_state.pop(_NOTE, None), st.session_state.pop(_DONE, None)
     if shown is None:
@@ -87,7 +100,7 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
         for number, (place, answer) in enumerate(zip(st.columns(len(answers)), answers, strict=True), start=1):
             place.button(
                 t(f"label.{answer}"),
-                key=f"judge-{shown.id}-{answer}",
+                key=f"judge-{_name(shown.id)}-{answer}",
                 shortcut="u" if answer == UNSURE else str(number),
                 on_click=_answer,
                 args=(engine, account_id, shown.id, answer),
@@ -117,7 +130,12 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
 def _small(name: str, question_id: int, key: str, action: Callable[..., None], *args: object) -> None:
     """A button beside the answers. The question is in its key: a press meant for another one finds no button."""
     st.button(
-        t(f"annotate.{name}"), key=f"{name}-{question_id}", shortcut=key, on_click=action, args=args, type="tertiary"
+        t(f"annotate.{name}"),
+        key=f"{name}-{_name(question_id)}",
+        shortcut=key,
+        on_click=action,
+        args=args,
+        type="tertiary",
     )
 
 
@@ -139,7 +157,10 @@ def _nothing_left(engine: Engine, account_id: int) -> None:
 def _progress(engine: Engine, account_id: int) -> None:
     """Today's count, what is left, one's own pace, and a hint when a pause is due."""
     queue, pace = queue_of(engine, account_id), _pace(engine, account_id)
-    parts = [t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=queue.left_for_me)]
+    left = str(queue.left_for_me)
+    if queue.mixed and queue.left_for_me:
+        left = t("annotate.about", count=-(-queue.left_for_me // ABOUT) * ABOUT)
+    parts = [t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=left)]
     if pace.seconds is not None:
         parts.append(t("annotate.pace", seconds=f"{pace.seconds:.0f}"))
     st.caption(" · ".join(parts))
@@ -273,4 +294,17 @@ def _too_soon() -> bool:
 
 
 def _comment_key(question_id: int) -> str:
-    return f"comment-{question_id}"
+    return f"comment-{_name(question_id)}"
+
+
+def _name(question_id: int) -> str:
+    """What the browser calls a question. Where hidden ones are mixed in, their numbers could tell them from others."""
+    if not st.session_state.get(_MIXED):
+        return str(question_id)
+    return hashlib.blake2b(str(question_id).encode(), key=_key(), digest_size=6).hexdigest()
+
+
+@cache
+def _key() -> bytes:
+    """Of this process, known to nobody."""
+    return secrets.token_bytes(16)

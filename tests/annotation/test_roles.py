@@ -20,12 +20,13 @@ from audit.annotation.guidelines import guideline_before
 from audit.annotation.judging import judge, undo, undone
 from audit.annotation.pace import pace_of
 from audit.annotation.queue import next_question, queue_of
+from audit.annotation.training import train, way_of
 from audit.errors import NotAllowed, Refused
 from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "said_before", "guideline_before",
-    "pace_of", "went_stale",
+    "pace_of", "went_stale", "way_of", "train",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
@@ -123,7 +124,9 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert said_before(engine, people["ann"].id, 1) == (False, None)
     assert guideline_before(engine, people["ann"].id, "sentiment", "input") is None
     assert pace_of(engine, people["ann"].id).seconds is None
-    for work in (lambda: judge(engine, people["ann"].id, 1, "positive"), lambda: skip(engine, people["ann"].id, 1),
+    assert way_of(engine, people["ann"].id).training is None
+    for work in (lambda: train(engine, people["ann"].id, 1, "positive"),
+                 lambda: judge(engine, people["ann"].id, 1, "positive"), lambda: skip(engine, people["ann"].id, 1),
                  lambda: flag(engine, people["ann"].id, 1, "odd")):  # fmt: skip
         with pytest.raises(Refused):  # there is no such question
             work()

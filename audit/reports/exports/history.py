@@ -31,7 +31,7 @@ JUDGEMENTS = {
     **_QUESTION,
     "annotator": "who answered",
     "role": "annotator, adjudicator, manager or gold",
-    "pass": "1; hidden repeats are later passes",
+    "pass": "1; 0: training, 2: a hidden repeat, 3: a hidden question whose answer is known",
     "answer": "a label, unsure, or withdrawn",
     "counts": "yes: of the first pass, superseded by nothing, not withdrawn",
     "supersedes": "number of the judgement that this one replaces",

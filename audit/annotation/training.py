@@ -1,0 +1,136 @@
+"""The training round: questions with known answers, feedback after each, and a mark to be reached before judging."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, Engine, delete, exists, false, select
+
+from audit.annotation.accounts import ROLES, Account, require
+from audit.annotation.answers import UNSURE, WITHDRAWN
+from audit.annotation.guidelines import guideline_of
+from audit.annotation.questions import labels_of
+from audit.annotation.queue import Shown, show
+from audit.annotation.readable import languages_of
+from audit.annotation.settings import JudgingSettings, settings_of
+from audit.annotation.trained import PASS, Attempt, Round, round_of, write_attempt
+from audit.errors import Refused
+from audit.store import table_of, tables
+
+
+@dataclass(frozen=True)
+class Training:
+    """What an annotator who has not passed yet is shown."""
+
+    attempt: int
+    """Number of the attempt that goes on, from 1."""
+    answered: int
+    questions: int
+    right: int
+    mark: float
+    """Share of right answers that is needed."""
+    last: Attempt | None
+    """The attempt before."""
+    shown: Shown
+    """The next question."""
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What somebody reads after an answer in training."""
+
+    question_id: int
+    answer: str
+    right: bool
+    allowed: tuple[str, ...]
+    explanation: str
+    finished: Attempt | None
+    """The attempt, where this was its last answer."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How judging goes for an account just now."""
+
+    training: Training | None
+    """None: not trained, or passed."""
+    mixed: bool
+    """Whether hidden questions are mixed in; the browser is not told which they are."""
+
+
+def way_of(engine: Engine, account_id: int) -> Way:
+    """Whether this account is trained first, and where it stands. Raises NotAllowed for one that may not judge."""
+    with engine.connect() as connection:
+        account = require(connection, account_id, *ROLES)
+        settings = settings_of(connection)
+        found = _round(connection, account, settings)
+        training = None
+        if found is not None and not found.passed:
+            following = next(one for one in found.questions if one.id not in found.given)
+            training = Training(
+                found.number,
+                len(found.given),
+                len(found.questions),
+                found.right,
+                settings.pass_mark,
+                found.attempts[-1] if found.attempts else None,
+                show(connection, following.id),
+            )
+        return Way(training, bool(settings.gold_share or settings.repeat_share))
+
+
+def train(
+    engine: Engine, account_id: int, question_id: int, answer: str, *, shown_at: datetime | None = None
+) -> Feedback:
+    """Store an answer in training and return what to say about it. "Unsure" is never right.
+
+    Raises NotAllowed; Refused where the question is not the next one of this account's round, or the answer is none of
+    its labels.
+    """
+    judgement, annotator, lease = (table_of(one) for one in (tables.Judgement, tables.Annotator, tables.Lease))
+    with engine.begin() as connection:
+        # A write first, then the account: of two windows of the same person, the second finds the question answered.
+        connection.execute(delete(lease).where(false()))
+        connection.execute(select(annotator.c.id).where(annotator.c.id == account_id).with_for_update(key_share=True))
+        account = require(connection, account_id, *ROLES)
+        settings = settings_of(connection)
+        found = _round(connection, account, settings)
+        if found is None or found.passed:
+            raise Refused("there is no training for you, or you have passed it; go on with judging")
+        following = next(one for one in found.questions if one.id not in found.given)
+        if following.id != question_id:
+            raise Refused("that is not the next question of your training; look at the page again")
+        labels = labels_of(following.task, following.kind)
+        if answer not in (*labels, UNSURE):
+            raise Refused(f"answer {answer!r} is not one of {', '.join(labels)}, {UNSURE}")
+        write_attempt(connection, account_id, found)
+        later = judgement.alias("later")
+        before = (
+            select(judgement.c.id)
+            .where(judgement.c.annotator_id == account_id, judgement.c.question_id == question_id)
+            .where(judgement.c.round == PASS, judgement.c.answer != WITHDRAWN)
+            .where(~exists().where(later.c.supersedes == judgement.c.id))
+        )
+        row = {
+            "question_id": question_id,
+            "annotator_id": account_id,
+            "round": PASS,
+            "answer": answer,
+            "guideline": guideline_of(following.task, following.kind).version,
+            "shown_at": shown_at,
+            "decided_at": tables.now(),
+            "supersedes": connection.execute(before).scalar(),
+        }
+        connection.execute(judgement.insert(), row)
+        after = _round(connection, account, settings)
+        finished = None
+        if after is not None and after.unwritten is not None:
+            write_attempt(connection, account_id, after)
+            finished = after.attempts[-1]
+    allowed = tuple(label for label in labels if label in following.allowed)
+    return Feedback(question_id, answer, answer in following.allowed, allowed, following.explanation, finished)
+
+
+def _round(connection: Connection, account: Account, settings: JudgingSettings) -> Round | None:
+    if not settings.pass_mark:
+        return None
+    return round_of(connection, account, settings, languages_of(connection, account.id))

@@ -1,0 +1,213 @@
+"""Questions whose answer is known: made, picked, read from files, removed."""
+
+from pathlib import Path
+
+import pytest
+from quality_world import answer_next, know, rows, world
+
+from audit.annotation.judging import adjudicate
+from audit.annotation.known import add_known, know_questions, known_questions, pick_known, remove_known
+from audit.annotation.known_files import KnownText, known_from, read_known
+from audit.annotation.queue import next_question
+from audit.corpora import Row
+from audit.errors import AuditError, BadFile, BadRow, NotAllowed, Refused
+from audit.false_satisfaction.questions import refresh
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.draw import Size, draw
+from audit.store import open_store, table_of, tables
+from audit.tasks import Input
+
+
+@pytest.fixture
+def made(tmp_path):
+    return world(tmp_path / "audit.db", questions=3)
+
+
+def test_texts_become_known_and_are_no_ordinary_questions(made):
+    engine, who = made
+    added = know(engine, "training", 4)
+    assert (added.added, added.changed) == (4, 0)
+    found = known_questions(engine, by=who["mia"])
+    assert [(one.purpose, one.allowed, one.explanation, one.judged) for one in found] == [
+        ("training", (label,), "Because.", 0) for label in ("positive", "neutral", "negative", "positive")
+    ]
+    seen = {answer_next(engine, who["ann"]).texts[0] for _ in range(3)}
+    assert seen == {f"Film {number} was fine." for number in (1, 2, 3)}
+    assert next_question(engine, who["ann"]) is None
+
+
+def test_a_text_known_again_gets_the_new_purpose_and_answer(made):
+    engine, _ = made
+    know(engine, "training", 2)
+    again = add_known(engine, "gold", [KnownText(Input.of("Known 1 was fine."), ("negative", "positive"))])
+    assert (again.added, again.changed) == (0, 1)
+    assert [(one.purpose, one.allowed) for one in known_questions(engine)] == [
+        ("training", ("positive",)),
+        ("gold", ("negative", "positive")),
+    ]
+
+
+def test_a_question_that_waits_for_people_cannot_be_known(made, content):
+    engine, _ = made
+    before = content(engine)
+    with pytest.raises(Refused, match="people are waited for on question 2"):
+        add_known(
+            engine,
+            "gold",
+            [KnownText(Input.of("Other."), ("positive",)), KnownText(Input.of("Film 2 was fine."), ("positive",))],
+        )
+    with pytest.raises(Refused, match="question 1 has no answer that settles it"):
+        know_questions(engine, "gold", [1])
+    assert content(engine) == before
+
+
+def test_a_settled_question_becomes_known_with_its_answer(made):
+    engine, who = made
+    adjudicate(engine, who["ada"], 2, ["negative", "neutral"], "two readings")
+    refresh(engine)  # nobody waits any more: no drawn group has it
+    added = know_questions(engine, "training", [2], "Read it twice.", by=who["mia"])
+    assert added.added == 1
+    (one,) = known_questions(engine)
+    assert (one.id, one.allowed, one.explanation) == (2, ("negative", "neutral"), "Read it twice.")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda engine: add_known(engine, "quiz", [KnownText(Input.of("A."), ("positive",))]), "purpose 'quiz'"),
+        (lambda engine: add_known(engine, "gold", [KnownText(Input.of("A."), ("good",))]), "answer 'good' is not one"),
+        (lambda engine: add_known(engine, "gold", []), "there is no text to make known"),
+        (lambda engine: know_questions(engine, "gold", [99]), "question 99 has no answer"),
+        (lambda engine: pick_known(engine, "gold", 0), "count 0: must be from 1"),
+        (lambda engine: pick_known(engine, "gold", 5), "there is no question to pick"),
+        (lambda engine: remove_known(engine, [1]), "question 1 is not known"),
+    ],
+)
+def test_what_cannot_be_changes_nothing(made, content, call, message):
+    engine, _ = made
+    before = content(engine)
+    with pytest.raises(AuditError, match=message):
+        call(engine)
+    assert content(engine) == before
+
+
+def test_only_a_manager_may(made):
+    engine, who = made
+    for name in ("ann", "ada"):
+        for call in (
+            lambda by: known_questions(engine, by=by),
+            lambda by: pick_known(engine, "gold", 1, by=by),
+            lambda by: remove_known(engine, None, by=by),
+        ):
+            with pytest.raises(NotAllowed, match="needs the role manager"):
+                call(who[name])
+
+
+def test_removing_leaves_the_history_and_is_in_the_log(made):
+    engine, who = made
+    know(engine, "gold", 3)
+    assert remove_known(engine, None, by=who["mia"]) == 3
+    assert known_questions(engine) == []
+    assert [(row["action"], row["annotator_id"], row["detail"]) for row in rows(engine, tables.Log)] == [
+        ("known added", None, {"purpose": "gold", "added": 3, "changed": 0}),
+        ("known removed", who["mia"], {"count": 3}),
+    ]
+
+
+class Labelled:
+    """Forty sentences, thirty positive ones and ten negative ones."""
+
+    name, task, language, unit, has_gold, summary = "labelled", "sentiment", "en", "sentence", True, "forty"
+
+    def size(self):
+        return 40
+
+    def needs(self):
+        return None
+
+    def fingerprint(self):
+        return "1"
+
+    def rows(self):
+        for number in range(40):
+            yield Row(str(number), Input.of(f"Film {number} was fine."), "negative" if number % 4 == 0 else "positive")
+
+
+def test_picking_takes_as_many_of_each_label_and_spends_nothing_of_the_sample(tmp_path, own, toy_relations):
+    engine = open_store(str(tmp_path / "picked.db"), create=True)
+
+    with InProcess() as executor:
+        ran = run(engine, Labelled(), own.specs("calm"), [toy_relations[0]], executor)
+    draw(engine, ran.study.id, Size(per_relation=8))
+    refresh(engine)
+    open_before = {row["id"] for row in rows(engine, tables.Question)}
+    picked = pick_known(engine, "gold", 12, seed=1)
+    # Eight of the forty sources are drawn; of the 32 others at most 10 are negative.
+    assert picked.candidates == 32
+    assert picked.added == 12
+    assert picked.labels == {"negative": 6, "positive": 6}
+    found = known_questions(engine)
+    assert not {one.id for one in found} & open_before
+    drawn = table_of(tables.Draw)
+    with engine.connect() as connection:
+        from sqlalchemy import select
+
+        member = table_of(tables.Member)
+        spent = set(
+            connection.execute(select(member.c.input_id).join(drawn, drawn.c.group_id == member.c.group_id)).scalars()
+        )
+    questions = {row["id"]: row for row in rows(engine, tables.Question)}
+    assert not {questions[one.id]["input_id"] for one in found} & spent
+    assert all(questions[one.id]["priority"] is None for one in found)
+    # The same seed on the same texts picks the same; what is known already is not picked again.
+    remove_known(engine, None)
+    assert pick_known(engine, "gold", 12, seed=1).labels == picked.labels
+    assert {one.texts for one in known_questions(engine)} == {one.texts for one in found}
+    more = pick_known(engine, "training", 40, seed=1)
+    assert more.candidates == 20
+    assert more.added == 20
+    with pytest.raises(AuditError, match="there is no question to pick"):
+        pick_known(engine, "gold", 1)
+
+
+CSV = "text,language,answer,explanation\n"
+
+
+def test_a_file_of_known_texts(tmp_path: Path):
+    path = tmp_path / "known.csv"
+    path.write_text(CSV + '"A fine film, really.",,positive|neutral,Fine.\n好片。,zh,positive,\n', encoding="utf-8")
+    first, second = read_known(path)
+    assert first == KnownText(Input.of("A fine film, really."), ("positive", "neutral"), "Fine.")
+    assert second == KnownText(Input.of("好片。", language="zh"), ("positive",), "")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("A.,en,good,\n", "line 2: answer 'good' is not one of"),
+        ("A.,en,,\n", "line 2: the column answer is empty"),
+        (",en,positive,\n", "line 2: the column text is empty"),
+        ("A.,english!,positive,\n", "line 2: language 'english!' is no code"),
+        ("A.,en,positive|neutral|negative,\n", "line 2: every label is allowed"),
+        ("A.,en,positive,\nA.,en,negative,\n", "line 3: the text of line 2 again"),
+        ("A.,en,positive,\nB,en\n", "line 3: 2 fields where the header has 4"),
+        (f"A.,en,positive,{'x' * 2001}\n", "line 2: the explanation has more than 2,000"),
+    ],
+)
+def test_wrong_rows_are_refused_with_their_line(rows, message):
+    with pytest.raises(BadRow, match=message):
+        known_from("known.csv", CSV + rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("text,language\nA.,en\n", r"column\(s\) answer missing"),
+        ("text,answer,note\nA.,positive,x\n", "column 'note' is unknown"),
+        (CSV, "there is a header but no row"),
+    ],
+)
+def test_files_of_another_shape_are_refused(text, message):
+    with pytest.raises(BadFile, match=message):
+        known_from("known.csv", text)

@@ -1,0 +1,166 @@
+"""The training round and hidden questions through the app, in both languages."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from app_driver import Prepared, blocks, open_app, said
+from sqlalchemy import select
+from streamlit.testing.v1 import AppTest
+
+from audit.annotation import hidden
+from audit.annotation.known import add_known
+from audit.annotation.known_files import KnownText
+from audit.annotation.settings import change_settings
+from audit.keys import uniform
+from audit.store import table_of, tables
+from audit.tasks import Input
+from audit.ui import annotate
+from audit.ui.language import LANGUAGES, text_in
+
+in_both = pytest.mark.parametrize("language", LANGUAGES)
+RIGHT = {"Known good.": "positive", "Known bad.": "negative"}
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
+
+
+def train_by(prepared: Prepared, mark: float) -> None:
+    items = [KnownText(Input.of(text), (label,), f"*{text}* & <b>") for text, label in RIGHT.items()]
+    add_known(prepared.engine, "training", items)
+    change_settings(prepared.engine, prepared.boss.id, {"pass_mark": mark})
+
+
+def rows(prepared: Prepared, model: type) -> list:
+    with prepared.engine.connect() as connection:
+        return list(connection.execute(select(table_of(model))).mappings())
+
+
+def button(app: AppTest, begin: str, end: str = "") -> None:
+    """Press the first button whose key begins and ends so."""
+    next(one for one in app.button if str(one.key).startswith(begin) and str(one.key).endswith(end)).click().run()
+    assert not app.exception
+
+
+def on_screen(app: AppTest) -> str:
+    return next(text for text in RIGHT if text in blocks(app))
+
+
+def attempt(app: AppTest, language: str, right: bool) -> None:
+    for place in range(len(RIGHT)):
+        progress = text_in(language, "training.progress", number=place + 1, of=2, right=place if right else 0)
+        assert progress in said(app)
+        label = RIGHT[on_screen(app)]
+        other = "positive" if label == "negative" else "negative"
+        button(app, "judge-training", label if right else other)
+        names = {one: text_in(language, f"label.{one}") for one in (label, other)}
+        if right:
+            assert text_in(language, "training.right", answer=names[label]) in said(app)
+        else:
+            assert text_in(language, "training.wrong", answer=names[other], right=names[label]) in said(app)
+        # The explanation is shown as it was written, never as Markdown or HTML.
+        assert r"\& \<b\>" in said(app)
+        assert not [one for one in app.button if str(one.key).startswith("judge-")]
+        button(app, "training-seen")
+
+
+@in_both
+def test_training_from_failing_to_judging(prepared: Prepared, language: str) -> None:
+    train_by(prepared, 0.8)
+    app = open_app(prepared.ann, language)
+    assert text_in(language, "training.what", questions=2, mark="80") in said(app)
+    button(app, "training-begin")
+    attempt(app, language, right=False)
+    assert text_in(language, "training.failed", right=0, of=2) in said(app)
+    # A reload does not let anybody in.
+    app = open_app(prepared.ann, language)
+    assert text_in(language, "training.failed", right=0, of=2) in said(app)
+    button(app, "training-begin-2")
+    attempt(app, language, right=True)
+    assert text_in(language, "training.passed", right=2, of=2) in said(app)
+    button(app, "training-to-judging")
+    assert text_in(language, "annotate.guideline_version", version=1) in said(app)
+    assert text_in(language, "annotate.progress", today=0, mine=0, left=12) in said(app)
+    button(app, "judge-", "neutral")
+    assert [row["round"] for row in rows(prepared, tables.Judgement)] == [0, 0, 0, 0, 1]
+
+
+def test_an_attempt_goes_on_after_a_reload(prepared: Prepared) -> None:
+    train_by(prepared, 1.0)
+    app = open_app(prepared.ann)
+    button(app, "training-begin")
+    button(app, "judge-training", "unsure")
+    app = open_app(prepared.ann)
+    assert text_in("en", "training.progress", number=2, of=2, right=0) in said(app)
+
+
+def test_adjudicators_are_not_trained_and_judging_goes_on_without_a_mark(prepared: Prepared) -> None:
+    train_by(prepared, 0.0)
+    assert "12 left for you" in said(open_app(prepared.ann))
+    change_settings(prepared.engine, prepared.boss.id, {"pass_mark": 1.0})
+    assert "questions whose answers are known" in said(open_app(prepared.ben))
+
+
+def test_who_is_judging_when_a_mark_is_set_comes_to_training(prepared: Prepared) -> None:
+    app = open_app(prepared.ann)
+    train_by(prepared, 1.0)
+    button(app, "judge-", "neutral")  # what was on the screen is theirs to answer
+    assert [row["round"] for row in rows(prepared, tables.Judgement)] == [1]
+    assert text_in("en", "training.what", questions=2, mark="100") in said(app)
+
+
+def test_an_answer_that_comes_too_soon_is_not_taken_in_training(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(annotate, "LEAST", timedelta(minutes=1))
+    train_by(prepared, 1.0)
+    app = open_app(prepared.ann)
+    button(app, "training-begin")
+    button(app, "judge-training", "positive")
+    assert not rows(prepared, tables.Judgement)
+    assert text_in("en", "training.progress", number=1, of=2, right=0) in said(app)
+
+
+def test_hidden_questions_cannot_be_told_by_what_the_browser_gets(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [KnownText(Input.of(text), (label,)) for text, label in RIGHT.items()]
+    add_known(prepared.engine, "gold", items)
+    change_settings(prepared.engine, prepared.boss.id, {"gold_share": 0.1})
+    now = [0.99]
+    monkeypatch.setattr(hidden, "uniform", lambda name, *of: now[0] if name == "hidden" else uniform(name, *of))
+    app = open_app(prepared.ann)
+    pages = []
+    for chance in (0.0, 0.99, 0.99):  # an ordinary one is on the screen; a hidden one comes, and two ordinary ones
+        now[0] = chance
+        pages.append(seen(app))
+        button(app, "judge-", "neutral")
+    pages.append(seen(app))
+    assert [row["round"] for row in rows(prepared, tables.Judgement)] == [1, 3, 1]
+    ordinary, secret, *others = pages
+    for page in (secret, *others):
+        assert page == {**ordinary, "said": page["said"]}
+    # Twelve are left, then eleven, eleven and ten: in tens, as they are shown, the hidden one cannot be counted out.
+    left = [re.search(r"at most (\d+) left", page["said"]) for page in pages]
+    assert [one and one[1] for one in left] == ["20", "20", "20", "10"]
+    counted = [re.search(r"(\d+) today · (\d+) in all", page["said"]) for page in pages]
+    assert [one and one.groups() for one in counted] == [(str(n), str(n)) for n in range(4)]
+
+
+def seen(app: AppTest) -> dict[str, object]:
+    """What the page is made of, but for the text that is asked about and the names of questions."""
+    keys = [re.sub(r"-[0-9a-f]{12}", "-NAME", str(one.key)) for one in app.button]
+    assert all("NAME" in key for key in keys)
+    html = re.sub(r'(<div class="audit-text[^>]*>).*?</div>', r"\1", blocks(app), flags=re.DOTALL)
+    return {"keys": keys, "labels": [one.label for one in app.button], "html": html, "said": said(app)}
+
+
+def test_names_of_questions_are_their_numbers_where_nothing_is_hidden(prepared: Prepared) -> None:
+    app = open_app(prepared.ann)
+    id = app.session_state["shown"][0]
+    assert app.button(key=f"judge-{id}-neutral")
+    change_settings(prepared.engine, prepared.boss.id, {"repeat_share": 0.1})
+    app = open_app(prepared.ann)
+    assert not [one for one in app.button if f"-{id}-" in f"{one.key}-"]
