@@ -28,9 +28,11 @@ from audit.ui.literal import html, plain, sentence
 
 LEAST = timedelta(milliseconds=150)
 """Nobody reads and judges a text in less: an answer so soon was meant for the question before."""
-KEPT = timedelta(seconds=30)
-"""How long pace and counts stand on the screen before they are worked out anew, which reads the whole day's judgements
-and the whole queue. Meanwhile each answer moves the counts by one; skips, flags and what is undone count anew."""
+PACE_KEPT = timedelta(seconds=30)
+"""How long a pace on the screen stands before it is worked out anew: it reads the whole day's judgements."""
+COUNTS_KEPT = timedelta(seconds=30)
+"""The same of counts, which read the whole queue. Until then each answer moves them by one; skips, flags and what is
+undone are counted anew."""
 _SHOWN = "shown"
 """(question id, when it came on the screen, from when an answer counts)"""
 _AGAIN = "again"
@@ -155,7 +157,7 @@ def _progress(engine: Engine, account_id: int) -> None:
 def _counts(engine: Engine, account_id: int) -> Queue:
     moment = datetime.now(UTC)
     at, counts = st.session_state.get(_COUNTS, (None, None))
-    if counts is None or moment - at >= KEPT:
+    if counts is None or moment - at >= COUNTS_KEPT:
         counts = queue_of(engine, account_id)
         st.session_state[_COUNTS] = (moment, counts)
     return counts
@@ -172,7 +174,7 @@ def _count_one() -> None:
 def _pace(engine: Engine, account_id: int) -> Pace:
     moment = datetime.now(UTC)
     at, pace = st.session_state.get(_PACE, (None, None))
-    if pace is None or moment - at >= KEPT:
+    if pace is None or moment - at >= PACE_KEPT:
         pace = pace_of(engine, account_id)
         st.session_state[_PACE] = (moment, pace)
     return pace
