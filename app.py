@@ -10,6 +10,6 @@ from audit.ui import start
 if __name__ == "__main__":
     start()
 else:
-    from audit.ui.server import middleware, routes
+    from audit.ui.server import lifespan, middleware, routes
 
-    app = st.App(__file__, routes=routes(), middleware=middleware())
+    app = st.App(__file__, routes=routes(), middleware=middleware(), lifespan=lifespan)

@@ -7,6 +7,7 @@ import hashlib
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
@@ -19,7 +20,7 @@ from audit.annotation.aside import COMMENT, flag, said_before, skip
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.judging import UNDOS, judge, undo, undone
 from audit.annotation.pace import PAUSE, Pace, pace_of
-from audit.annotation.queue import Shown, next_question, queue_of, show
+from audit.annotation.queue import Queue, Shown, next_question, queue_of, show
 from audit.annotation.staleness import went_stale
 from audit.annotation.training import way_of
 from audit.errors import AuditError, Refused
@@ -35,6 +36,9 @@ LEAST = timedelta(milliseconds=150)
 """Nobody reads and judges a text in less: an answer so soon was meant for the question before."""
 PACE_KEPT = timedelta(seconds=30)
 """How long a pace on the screen stands before it is worked out anew: it reads the whole day's judgements."""
+COUNTS_KEPT = timedelta(seconds=30)
+"""The same of counts, which read the whole queue. Until then each answer moves them by one; skips, flags and what is
+undone are counted anew."""
 _SHOWN = "shown"
 """(question id, when it came on the screen, from when an answer counts)"""
 _AGAIN = "again"
@@ -49,6 +53,10 @@ _MIXED = "mixed"
 """Whether hidden questions come between the others."""
 ABOUT = 10
 """Where hidden questions are mixed in, what is left is shown in tens: one that does not count down would be seen."""
+_COUNTS = "counts"
+"""(when they were counted, the counts)"""
+_JUDGED_BY = "judged-by"
+"""(task, kind) -> the version of the guideline by which such a question was judged last, where it is known"""
 
 
 def page() -> None:
@@ -141,7 +149,8 @@ def _small(name: str, question_id: int, key: str, action: Callable[..., None], *
 
 def _nothing_left(engine: Engine, account_id: int) -> None:
     st.html(f'<h2 class="audit-question">{html(t("annotate.nothing"))}</h2>')
-    queue = queue_of(engine, account_id)
+    st.session_state.pop(_COUNTS, None)
+    queue = _counts(engine, account_id)
     if queue.left_for_me:
         st.write(t("annotate.nothing_now", count=queue.left_for_me))
     elif queue.in_other_languages:
@@ -156,7 +165,7 @@ def _nothing_left(engine: Engine, account_id: int) -> None:
 
 def _progress(engine: Engine, account_id: int) -> None:
     """Today's count, what is left, one's own pace, and a hint when a pause is due."""
-    queue, pace = queue_of(engine, account_id), _pace(engine, account_id)
+    queue, pace = _counts(engine, account_id), _pace(engine, account_id)
     left = str(queue.left_for_me)
     if queue.mixed and queue.left_for_me:
         left = t("annotate.about", count=-(-queue.left_for_me // ABOUT) * ABOUT)
@@ -167,6 +176,23 @@ def _progress(engine: Engine, account_id: int) -> None:
     if pace.tired:
         minutes = int(pace.since_pause.total_seconds() // 60)
         st.caption(t("annotate.pause", minutes=minutes, pause=int(PAUSE.total_seconds() // 60)))
+
+
+def _counts(engine: Engine, account_id: int) -> Queue:
+    moment = datetime.now(UTC)
+    at, counts = st.session_state.get(_COUNTS, (None, None))
+    if counts is None or moment - at >= COUNTS_KEPT:
+        counts = queue_of(engine, account_id)
+        st.session_state[_COUNTS] = (moment, counts)
+    return counts
+
+
+def _count_one() -> None:
+    """An answer more, a question less."""
+    at, counts = st.session_state.get(_COUNTS, (None, None))
+    if counts is not None:
+        today, mine, left = counts.mine_today + 1, counts.mine + 1, max(counts.left_for_me - 1, 0)
+        st.session_state[_COUNTS] = (at, replace(counts, mine_today=today, mine=mine, left_for_me=left))
 
 
 def _pace(engine: Engine, account_id: int) -> Pace:
@@ -181,7 +207,7 @@ def _pace(engine: Engine, account_id: int) -> Pace:
 def _guideline(engine: Engine, account_id: int, shown: Shown | None) -> None:
     """The guideline's version, whether it is new to this person, and the guideline itself where its drawer is open."""
     one = guideline_shown(shown)
-    before = guideline_before(engine, account_id, shown.task, shown.kind) if shown else None
+    before = _judged_by(engine, account_id, shown, one.version) if shown else None
     if before is not None and before < one.version:
         # Until the first judgement by the new version: then that is what was judged by last.
         st.info(t("annotate.guideline_changed", version=one.version, before=before), icon=":material/menu_book:")
@@ -189,6 +215,15 @@ def _guideline(engine: Engine, account_id: int, shown: Shown | None) -> None:
     if st.session_state.get(_DRAWER):
         with st.container(key="guideline", border=True):
             st.markdown(one.text)
+
+
+def _judged_by(engine: Engine, account_id: int, shown: Shown, version: int) -> int | None:
+    """The version by which such a question was judged last; asked until it is the one in force."""
+    known = st.session_state.setdefault(_JUDGED_BY, {})
+    kind = (shown.task, shown.kind)
+    if known.get(kind) != version:
+        known[kind] = guideline_before(engine, account_id, *kind)
+    return known[kind]
 
 
 def _drawer() -> None:
@@ -214,6 +249,7 @@ def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> N
             on_change=refresh_around,
         )
         st.session_state.pop(_AGAIN, None)
+        _count_one()
 
 
 def _skip(engine: Engine, account_id: int, question_id: int) -> None:
@@ -221,6 +257,7 @@ def _skip(engine: Engine, account_id: int, question_id: int) -> None:
         session.still(engine, account_id)
         if _on_screen(question_id) is None:
             return
+        st.session_state.pop(_COUNTS, None)
         skip(engine, account_id, question_id)
         st.session_state.pop(_AGAIN, None)
         st.session_state[_DONE] = t("annotate.skipped")
@@ -235,6 +272,7 @@ def _flag(engine: Engine, account_id: int, question_id: int) -> None:
         if not comment:
             st.session_state[_NOTE] = t("annotate.flag_needs_comment")
             return
+        st.session_state.pop(_COUNTS, None)
         flag(engine, account_id, question_id, comment)
         st.session_state.pop(_AGAIN, None)
         st.session_state[_DONE] = t("annotate.flagged")
@@ -245,6 +283,7 @@ def _undo(engine: Engine, account_id: int) -> None:
         session.still(engine, account_id)
         if _too_soon():
             return
+        st.session_state.pop(_COUNTS, None)
         question_id = undo(engine, account_id, client=session.client(), on_change=refresh_around)
         if question_id is None:
             st.session_state[_NOTE] = t("annotate.nothing_to_undo")

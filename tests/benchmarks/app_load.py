@@ -6,9 +6,9 @@ python tests/benchmarks/app_load.py --kills 20               # kill -9 of the se
 
 Each annotator logs in over HTTP and holds a session of Streamlit's own websocket protocol, as a browser does: it sends
 the state of the button that was pressed, with the fragment it is in, and reads what the server sends back. Annotators
-are simulated: they answer at random, after a think time of 2 to 4 s. What a browser does with the answer (drawing it)
-is not in these times. Clock: from sending the button to receiving the text of the next question, and until the server
-has finished with the click.
+are simulated: they open the page within 15 s and answer at random, after a think time of 2 to 4 s. What a browser does
+with the answer (drawing it) is not in these times. Clock: from sending the button to receiving the text of the next
+question, and until the server has finished with the click. Each kill adds the time that the app takes to begin again.
 """
 
 import argparse
@@ -73,8 +73,8 @@ class Server:
         self._command = [sys.executable, "-m", "audit.cli", "app", "--db", where, "--port", str(self.port)]
         self._command += ["--address", "127.0.0.1"]
         self._log = log
-        self.seconds = 0.0
-        """Of processor time, of servers that are gone."""
+        self._gone = 0.0
+        """Processor time of servers that are gone."""
         self.begin()
 
     @property
@@ -94,14 +94,15 @@ class Server:
         raise SystemExit("the app does not answer")
 
     def kill(self, number=signal.SIGKILL):
-        self.seconds += self._used()
+        self._gone = self.seconds()
         # Streamlit is a child of the command; both are in the session that was begun for them.
         os.killpg(self._process.pid, number)
         self._process.wait()
 
-    def _used(self):
+    def seconds(self):
+        """Of processor time, so far."""
         children = psutil.Process(self._process.pid).children(recursive=True)
-        return sum(sum(one.cpu_times()[:2]) for one in children)
+        return self._gone + sum(sum(one.cpu_times()[:2]) for one in children)
 
 
 @dataclass
@@ -118,6 +119,10 @@ class Counts:
     """Buttons after which the connection broke before the next question came."""
     errors: list = field(default_factory=list)
     out_of_questions: int = 0
+    server: float = 0.0
+    """Seconds of a core, from when everybody is logged in: pages are opened and questions answered."""
+    driver: float = 0.0
+    """The same of the simulated annotators, who share the machine."""
 
 
 class Broken(Exception):
@@ -152,10 +157,10 @@ class Annotator:
         browser.post(address, data=dict(form) | {"name": self.name, "password": PASSWORD}, allow_redirects=False)
         self._cookie = "; ".join(f"{one.name}={one.value}" for one in browser.cookies)
 
-    async def work(self, until):
+    async def work(self, stop, arrive):
         """Answer questions until then; after a broken connection, come again as the page does."""
-        await asyncio.sleep(self._random.uniform(0, 3))
-        while time.monotonic() < until:
+        await asyncio.sleep(self._random.uniform(0, arrive))
+        while not stop.is_set():
             try:
                 async with websockets.connect(
                     f"ws://{self._server.address}/_stcore/stream",
@@ -164,14 +169,14 @@ class Annotator:
                     subprotocols=["streamlit"],
                     max_size=None,
                 ) as socket:
-                    await self._session(socket, until)
+                    await self._session(socket, stop)
                     return
             except (Broken, OSError, websockets.WebSocketException, TimeoutError):
                 await asyncio.sleep(0.5)
 
-    async def _session(self, socket, until):
+    async def _session(self, socket, stop):
         screen = await self._run(socket, BackMsg(), Screen())
-        while time.monotonic() < until:
+        while not stop.is_set():
             if screen.question is None:
                 self._counts.out_of_questions += 1
                 return
@@ -239,14 +244,18 @@ async def load(server, counts, arguments):
     people = [Annotator(f"a{number}", server, counts) for number in range(arguments.annotators)]
     for person in people:
         await asyncio.to_thread(person.log_in)
-    until = time.monotonic() + arguments.seconds
-    working = asyncio.gather(*(person.work(until) for person in people))
+    stop = asyncio.Event()
+    counts.server, counts.driver = -server.seconds(), -time.process_time()
+    working = asyncio.gather(*(person.work(stop, arguments.arrive) for person in people))
     pause = arguments.seconds / (arguments.kills + 1)
     for _ in range(arguments.kills):
         await asyncio.sleep(pause)
         await asyncio.to_thread(server.kill)
         await asyncio.to_thread(server.begin)
+    await asyncio.sleep(pause)
+    stop.set()
     await working
+    counts.server, counts.driver = counts.server + server.seconds(), counts.driver + time.process_time()
 
 
 def lost_and_doubled(engine, counts):
@@ -281,6 +290,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--annotators", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument(
+        "--arrive", type=float, default=15, help="they open the page within so many seconds (default: 15)"
+    )
     parser.add_argument("--sources", type=int, default=2_500, help="sentences in the study (default: 2,500)")
     parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
     parser.add_argument("--kills", type=int, default=0, help="kill -9 the server so often (default: 0)")
@@ -292,13 +304,13 @@ def main():
         with engine.connect() as connection:
             asked = connection.execute(select(func.count()).where(question.c.priority.is_not(None))).scalar()
         with (Path(name) / "log.txt").open("w+") as log:
-            server = Server(where, log)
+            app = Server(where, log)
             before = os.getloadavg()[0]
             try:
-                asyncio.run(load(server, counts, arguments))
+                asyncio.run(load(app, counts, arguments))
             finally:
                 after = os.getloadavg()[0]
-                server.kill(signal.SIGTERM)
+                app.kill(signal.SIGTERM)
             log.seek(0)
             tracebacks = log.read().count("Traceback")
         lost, doubled, stored = lost_and_doubled(engine, counts)
@@ -306,8 +318,9 @@ def main():
     report(arguments, counts, asked)
     print(f"acknowledged {len(counts.acknowledged):,}, in doubt {counts.in_doubt}, stored {stored:,}; ", end="")
     print(f"lost {lost}, doubled or too many {doubled}; tracebacks in the server's log {tracebacks}")
-    share = server.seconds / max(len(counts.acknowledged), 1) * 1000
-    print(f"server: {share:.0f} ms of a core for each judgement; load average {before:.1f} before, {after:.1f} after")
+    server, driver = (used / max(len(counts.acknowledged), 1) * 1000 for used in (counts.server, counts.driver))
+    print(f"of a core for each judgement: server {server:.1f} ms, these annotators {driver:.1f} ms; ", end="")
+    print(f"load average {before:.1f} before, {after:.1f} after")
     for error in counts.errors[:10]:
         print("error:", error)
 

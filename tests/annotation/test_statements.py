@@ -1,0 +1,98 @@
+"""What one answer asks of the database. Speed is measured in tests/benchmarks; how often it is asked, here."""
+
+from collections import Counter
+
+import pytest
+from sqlalchemy import event, select
+
+from audit.annotation.aside import said_before
+from audit.annotation.judging import judge, undo
+from audit.annotation.questions import Wanted, open_questions
+from audit.annotation.queue import next_question, queue_of
+from audit.store import input_ids, open_store, table_of, tables
+from audit.tasks import Input
+
+READS = 10
+"""Statements that read, at most; each takes about a quarter of a millisecond of a core, of a click's twenty."""
+
+
+@pytest.fixture
+def engine(tmp_path):
+    """Five questions and three people."""
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    inputs = [Input.of(f"Film {number} was fine.") for number in range(5)]
+    with engine.begin() as connection:
+        ids = input_ids(connection, inputs)
+        wanted = [Wanted(ids[one.key], one.key, rank) for rank, one in enumerate(inputs, 1)]
+        open_questions(connection, "sentiment", wanted, annotators=2)
+        same = {"role": "annotator", "languages": "", "created_at": tables.now()}
+        connection.execute(table_of(tables.Annotator).insert(), [same | {"name": f"p{n}"} for n in range(3)])
+    return engine
+
+
+@pytest.fixture
+def asked(engine):
+    """Counts statements by their first word, and commits."""
+    counts = Counter()
+
+    def statement(_connection, _cursor, text, *_rest):
+        counts[text.split(None, 1)[0]] += 1
+
+    event.listen(engine, "before_cursor_execute", statement)
+    event.listen(engine, "commit", lambda _connection: counts.update(["COMMIT"]))
+    return counts
+
+
+def test_an_answer_that_leaves_the_question_open_writes_a_judgement_and_nothing_else(engine, asked):
+    changed = []
+    shown = next_question(engine, 1)
+    asked.clear()
+    judge(engine, 1, shown.id, "positive", on_change=lambda _, id: changed.append(id))
+    assert changed == []
+    # BEGIN; the question locked, the account, task and kind, what I answered before; the lease away; the judgement;
+    # what is wanted, votes, adjudications, stored answers.
+    assert asked.pop("SELECT") <= READS
+    assert asked == {"BEGIN": 1, "DELETE": 1, "INSERT": 1, "COMMIT": 1}
+
+
+def test_only_another_answer_is_told_and_once(engine, asked):
+    changed = []
+    for account in (1, 2):
+        assert next_question(engine, account).id == 1
+    judge(engine, 1, 1, "positive", on_change=lambda _, id: changed.append(id))
+    asked.clear()
+    judge(engine, 2, 1, "positive", on_change=lambda _, id: changed.append(id))
+    assert changed == [1]
+    # The question is filled, the answer stored: an update and an insert more than above.
+    assert asked.pop("SELECT") <= READS
+    assert asked == {"BEGIN": 1, "DELETE": 1, "INSERT": 2, "UPDATE": 1, "COMMIT": 1}
+    undo(engine, 2, on_change=lambda _, id: changed.append(id))
+    assert changed == [1, 1]
+    with engine.connect() as connection:
+        assert connection.execute(select(table_of(tables.Answer))).all() == []
+
+
+def test_votes_that_do_not_agree_change_no_answer(engine):
+    changed = []
+    for account, answer in ((1, "positive"), (2, "negative")):
+        next_question(engine, account)
+        judge(engine, account, 1, answer, on_change=lambda _, id: changed.append(id))
+    assert changed == []
+    with engine.connect() as connection:
+        question = table_of(tables.Question)
+        assert connection.execute(select(question.c.filled).where(question.c.id == 1)).scalar() is True
+
+
+def test_a_claim_and_what_stands_around_a_question(engine, asked):
+    next_question(engine, 1)
+    asked.clear()
+    next_question(engine, 2)
+    # BEGIN; languages, account, what I hold, what has room, whether it still has, the text; expired leases and my
+    # other leases away; the lease.
+    assert asked.pop("SELECT") <= READS
+    assert asked == {"BEGIN": 1, "DELETE": 2, "INSERT": 1, "COMMIT": 1}
+    asked.clear()
+    said_before(engine, 2, 1)
+    queue_of(engine, 2)
+    assert asked.pop("SELECT") <= READS
+    assert not asked
