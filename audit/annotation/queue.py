@@ -36,6 +36,7 @@ from audit.errors import UnknownName
 from audit.relations import get_relation
 from audit.sampling.protocols import SHOWN
 from audit.store import table_of, tables, writing
+from audit.store.copying import in_utc
 from audit.tasks import Input, get_task
 
 LEASE = timedelta(minutes=15)
@@ -92,6 +93,17 @@ class Queue:
     """Questions that others may still answer and this annotator may not: they do not read the language."""
     mixed: bool = False
     """Whether hidden questions come between them: then a page that shows the exact number would give them away."""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Questions that an account may still answer, but not now: others look at them."""
+
+    with_others: int
+    awaiting_first: int
+    """Questions that somebody answers first just now; then that answer is shown to whoever comes next."""
+    free_at: datetime | None
+    """When the first of these leases is over, if nobody answers before; None where there is none."""
 
 
 def next_question(engine: Engine, account_id: int) -> Shown | None:
@@ -205,6 +217,16 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
         )
 
 
+def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
+    """What others look at of what this account may still answer. Raises NotAllowed for one that may not judge."""
+    with engine.connect() as connection:
+        require(connection, account_id, *ROLES)
+        given = {"account": account_id, "now": tables.now()}
+        rows = connection.execute(_with_others(languages_of(connection, account_id)), given).all()
+    first = sum(row.protocol == SHOWN and not row.votes for row in rows)
+    return Elsewhere(len(rows) - first, first, min((in_utc(row.until) for row in rows), default=None))
+
+
 # Statements are made once for each set of languages: putting one together takes longer than its answer.
 # `account` and `now` are given with each call.
 
@@ -279,6 +301,19 @@ def _leave_others() -> Delete:
     mine = select(before.c.question_id).where(before.c.annotator_id == bindparam("account"))
     return delete(lease).where(
         lease.c.annotator_id == bindparam("account"), lease.c.question_id.in_(mine.with_for_update(skip_locked=True))
+    )
+
+
+@cache
+def _with_others(codes: tuple[str, ...]) -> Select[Any]:
+    """The questions that this account may still answer and that somebody else looks at now."""
+    question, lease = table_of(tables.Question), table_of(tables.Lease)
+    return (
+        select(question.c.id, question.c.protocol, _votes().label("votes"), func.min(lease.c.expires_at).label("until"))
+        .join(lease, lease.c.question_id == question.c.id)
+        .where(lease.c.annotator_id != bindparam("account"), lease.c.expires_at >= bindparam("now"))
+        .where(_open_for_me(), ~_has_place(), readable(question, codes))
+        .group_by(question.c.id)
     )
 
 

@@ -180,9 +180,7 @@ def _asked(connection: Connection, samples: Mapping[int, Terms], group_ids: Coll
         relations = {drawn.relation_id for drawn in groups}
     known = known_answers(connection, inputs=around)
     reach = reach_of(connection, samples, relations)
-    waiting: Asking[tuple[str, int]] = Asking(samples)
-    audits: Asking[tuple[str, int]] = Asking(samples)
-    checks: Asking[tuple[str, int]] = Asking(samples)
+    waiting, audits, checks = (Asking[tuple[str, int]](samples) for _ in range(3))
     for drawn in groups:
         settled = settle_group(drawn, known)
         if settled.state is State.WAITING:

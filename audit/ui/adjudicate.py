@@ -11,7 +11,7 @@ from audit.annotation.judging import Disputed, adjudicate, disputed
 from audit.annotation.queue import Shown
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import refresh_around
-from audit.ui import database, session
+from audit.ui import database, inspections, session
 from audit.ui.asked import guideline, show_question
 from audit.ui.language import t
 from audit.ui.literal import html
@@ -43,6 +43,7 @@ def page() -> None:
         DISPUTED: t("check.disputed", count=len(waiting)),
         FLAGS: t("flagged.flags", count=flags_left(engine, account.id)),
         CHECKS: t("check.checks", count=left),
+        **inspections.mode(engine, account.id),
     }
     mode = st.segmented_control(
         t("menu.adjudicate"),
@@ -55,6 +56,10 @@ def page() -> None:
     )
     if mode == CHECKS:
         if checking(engine, account.id):
+            _again()
+        return
+    if mode == inspections.INSPECTIONS:
+        if inspections.inspecting(engine, account.id):
             _again()
         return
     if mode == FLAGS:

@@ -27,9 +27,10 @@ from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import database, session
 from audit.ui.asked import guideline_shown, show_question
+from audit.ui.earlier import show_earlier, why_nothing
 from audit.ui.held_keys import ignore_held_keys
 from audit.ui.language import t, translated
-from audit.ui.literal import html, plain, sentence
+from audit.ui.literal import plain, sentence
 from audit.ui.training import training_card
 
 LEAST = timedelta(milliseconds=150)
@@ -98,11 +99,12 @@ def _next(engine: Engine, account_id: int) -> Shown | None:
     if again is None:
         return next_question(engine, account_id)
     with engine.connect() as connection:
-        return show(connection, again)
+        return show(connection, again, account_id)
 
 
 def _question(engine: Engine, account_id: int, shown: Shown) -> None:
     show_question(shown)
+    show_earlier(shown.earlier)
     answers = (*shown.labels, UNSURE)
     with st.container(key="judge"):
         for number, (place, answer) in enumerate(zip(st.columns(len(answers)), answers, strict=True), start=1):
@@ -148,15 +150,8 @@ def _small(name: str, question_id: int, key: str, action: Callable[..., None], *
 
 
 def _nothing_left(engine: Engine, account_id: int) -> None:
-    st.html(f'<h2 class="audit-question">{html(t("annotate.nothing"))}</h2>')
     st.session_state.pop(_COUNTS, None)
-    queue = _counts(engine, account_id)
-    if queue.left_for_me:
-        st.write(t("annotate.nothing_now", count=queue.left_for_me))
-    elif queue.in_other_languages:
-        st.write(t("annotate.nothing_read", count=queue.in_other_languages))
-    else:
-        st.write(t("annotate.nothing_more"))
+    why_nothing(engine, account_id)
     st.button(t("annotate.look_again"), key="look-again", icon=":material/refresh:")
     st.button(
         t("annotate.undo"), key="undo-last", shortcut="z", on_click=_undo, args=(engine, account_id), type="tertiary"

@@ -19,14 +19,14 @@ from audit.annotation.aside import flag, said_before, skip
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.judging import judge, undo, undone
 from audit.annotation.pace import pace_of
-from audit.annotation.queue import next_question, queue_of
+from audit.annotation.queue import elsewhere, next_question, queue_of
 from audit.annotation.training import train, way_of
 from audit.errors import NotAllowed, Refused
 from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "said_before", "guideline_before",
-    "pace_of", "went_stale", "way_of", "train",
+    "pace_of", "went_stale", "way_of", "train", "elsewhere",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
@@ -119,6 +119,7 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     engine, people = world
     assert next_question(engine, people["ann"].id) is None
     assert queue_of(engine, people["ann"].id).mine == 0
+    assert elsewhere(engine, people["ann"].id).with_others == 0
     assert undo(engine, people["ann"].id) is None
     assert undone(engine, people["ann"].id) is None
     assert said_before(engine, people["ann"].id, 1) == (False, None)
