@@ -23,6 +23,8 @@ COMMANDS = (
     "annotators",
     "app",
     "user",
+    "known",
+    "quality",
     "import_labels",
     "export",
     "import_export",
