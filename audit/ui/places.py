@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audit.annotation.accounts import ROLES
-from audit.ui import accounts, adjudicate, annotate, browse, results
+from audit.ui import accounts, adjudicate, annotate, browse, quality, results
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ PLACES = (
     Place("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page, home="adjudicator"),
     Place("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
     Place("results", ":material/bar_chart:", results.ROLES, results.page, home="manager", wide=True),
+    Place("quality", ":material/rule:", quality.ROLES, quality.page, wide=True),
     Place("accounts", ":material/group:", accounts.ROLES, accounts.page),
 )
 

@@ -39,7 +39,9 @@ def share(part: int, whole: int, least: int = LEAST, confidence: float = 0.95) -
 def too_few(number: int, least: int) -> str:
     """Why there is no number.
 
-    >>> too_few(1, 10)
-    '1 observation, at least 10 are needed'
+    >>> too_few(3, 10)
+    '3 observations, at least 10 are needed'
     """
-    return f"{number} observation{'' if number == 1 else 's'}, at least {least} are needed"
+    if number == 1:
+        return f"one observation, at least {least} are needed"
+    return f"{number} observations, at least {least} are needed"
