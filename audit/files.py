@@ -23,6 +23,18 @@ def read_text(path: str | Path) -> str:
         raise BadFile(f"{path}: there is no such file") from None
     except OSError as problem:
         raise BadFile(f"{path}: cannot be read ({problem.strerror})") from problem
+    return text_of(path, content)
+
+
+def text_of(path: str | Path, content: bytes) -> str:
+    """The text of what a file holds, where it was read elsewhere (an upload); `path` is for messages.
+
+    Raises BadFile as `read_text` does.
+
+    >>> text_of("own.csv", b"\xef\xbb\xbftext")
+    'text'
+    """
+    path = Path(path)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadFile(f"{path}: the file is UTF-16; save it as UTF-8")
     try:

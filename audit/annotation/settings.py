@@ -1,5 +1,6 @@
 """How judging goes in this database: what managers may set, its defaults, and what is allowed."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -67,4 +68,4 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -24,6 +24,8 @@ COMMANDS = (
     "annotators",
     "app",
     "user",
+    "known",
+    "quality",
     "import_labels",
     "stale",
     "export",

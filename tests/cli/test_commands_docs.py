@@ -104,6 +104,9 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
     (tmp_path / "own.jsonl").write_text(json.dumps(group | {"verdict": "satisfied"}), encoding="utf-8")
     (tmp_path / "ratings.csv").write_text("item,annotator,label\n1,a,x\n1,b,x\n2,a,y\n2,b,x", encoding="utf-8")
     (tmp_path / "labels.csv").write_text("text,label\nIt is good.,positive\nElsewhere.,positive", encoding="utf-8")
+    (tmp_path / "known.csv").write_text("text,answer\nIt is fine.,positive", encoding="utf-8")
+    assert main(f"run --db picked.db --corpus reviews.csv --systems {own.specs('calm')[0]} --workers 0".split()) == 0
+    capsys.readouterr()
     monkeypatch.setenv("AUDIT_PASSWORD", "correct horse")
     calls = {
         "run": f"--corpus reviews.csv --systems {own.specs('calm')[0]} --relations MR3.1 --workers 0",
@@ -121,6 +124,12 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "import-run": "own.jsonl --db other.db",
         "import-labels": "labels.csv --annotator crowd",
         "stale": "--below 2 --dry-run",
+        "settings": "--set pass_mark=0.8",
+        "known add": "known.csv --purpose training",
+        "known pick": "--purpose gold --count 1 --db picked.db",
+        "known list": "",
+        "quality": "",
+        "contradictions": "",
         "export": "--out exported",
         "import": "exported --db again.db",
         "replay": "exported",

@@ -1,0 +1,229 @@
+"""How well each annotator judges: hidden questions, repeats, the others, speed; a JSON document, and text."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+
+import audit
+from audit.annotation.answers import UNSURE
+from audit.annotation.hidden import FIRST, KNOWN, REPEAT
+from audit.annotation.questions import labels_of
+from audit.annotation.ratings import RATING, Kind
+from audit.annotation.record import Record
+from audit.errors import AuditError
+from audit.reports.words import UNKNOWN, count, percent, signature_line
+from audit.statistics.agreement.ratings import Ratings
+from audit.statistics.annotators import (
+    Share,
+    WithOthers,
+    alarms,
+    confusion,
+    drift,
+    label_bias,
+    leave_one_out,
+    share,
+    speed,
+)
+from audit.statistics.annotators.share import LEAST
+
+WIDTH = 100
+NOTES = (
+    "Accuracy, bias and confusion are measured on hidden questions whose answers are known. 'Unsure' is no answer: "
+    "such judgements are counted beside.",
+    "Where people settled a question by agreeing, each of them agrees with its answer by that: what tells is where an "
+    "adjudicator settled it.",
+    "An alarm is a reason to look, not a verdict: of many annotators some alarm by chance.",
+)
+
+
+def quality_report(record: Record, task: str | None = None, kind: Kind = "input", least: int = LEAST) -> dict[str, Any]:
+    """A document with an entry for each annotator, by name. Shares are fractions with a 95 % interval.
+
+    Questions are of one task and one `kind`, about inputs or about groups. What rests on fewer than `least`
+    observations is null, and its `reason` says so. Raises AuditError for a task that nobody judged and where there are
+    several tasks and none was chosen; with no judgement at all the entries say that nothing is known.
+    """
+    frame = record.frame[record.frame["kind"] == kind]
+    tasks = sorted(frame["task"].unique())
+    if task is not None and task not in tasks and tasks:
+        raise AuditError(f"nobody judged a question of the task {task}; there are judgements of {', '.join(tasks)}")
+    if task is None and len(tasks) > 1:
+        raise AuditError(f"there are judgements of several tasks: {', '.join(tasks)}; choose one with --task")
+    chosen = task or (tasks[0] if tasks else "sentiment")
+    frame = frame[frame["task"] == chosen]
+    labels = labels_of(chosen, kind)
+    alpha, others = _others(frame, labels, least)
+    return {
+        "task": chosen,
+        "about": "groups" if kind == "group" else "inputs",
+        "labels": list(labels),
+        "alpha": alpha,
+        "annotators": [
+            _annotator(name, frame[frame["annotator"] == name], record, labels, alpha, others.get(name), least)
+            for name in record.people
+        ],
+        "settings": asdict(record.settings),
+        "notes": list(NOTES),
+        "signature": {
+            "audit": audit.__version__,
+            "task": chosen,
+            "about": kind,
+            "least": least,
+            "intervals": "wilson, bonett-price, newcombe",
+            "confidence": 0.95,
+        },
+    }
+
+
+def _others(frame: pd.DataFrame, labels: Sequence[str], least: int) -> tuple[float | None, dict[str, WithOthers]]:
+    """Alpha of everybody's first answers, and each among the others."""
+    rated = frame[(frame["round"] == FIRST) & (frame["answer"] != UNSURE)]
+    if rated.empty:
+        return None, {}
+    ratings = rated.rename(columns={"question": "item", "answer": "label"})[RATING]
+    alpha, found = leave_one_out(Ratings.of(ratings, labels), least)
+    return alpha, {one.annotator: one for one in found}
+
+
+def _annotator(
+    name: str,
+    frame: pd.DataFrame,
+    record: Record,
+    labels: Sequence[str],
+    alpha: float | None,
+    others: WithOthers | None,
+    least: int,
+) -> dict[str, Any]:
+    first, answered = frame[frame["round"] == FIRST], frame[frame["answer"] != UNSURE]
+    gold = answered[(answered["round"] == KNOWN) & answered["known"].notna()]
+    hidden = frame[(frame["round"] == KNOWN) & frame["known"].notna()]
+    known, given = list(gold["known"]), list(gold["answer"])
+    accuracy = share(sum(one in right for one, right in zip(given, known, strict=True)), len(gold), least)
+    bias = label_bias(known, given, labels, least)
+    repeats = frame[(frame["round"] == REPEAT) & frame["before"].notna()]
+    consistency = share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats), least)
+    settled = first[(first["answer"] != UNSURE) & first["settled"].notna()]
+    right = [one in allowed for one, allowed in zip(settled["answer"], settled["settled"], strict=True)]
+    agreed, halves = share(sum(right), len(right), least), drift(right, least)
+    times = frame["seconds"].dropna()
+    pace = speed(times.tolist(), record.settings.fastest)
+    middle = len(times) // 2
+    attempts, passed = record.attempts.get(name, (0, False))
+    struck = alarms(
+        accuracy,
+        bias,
+        consistency,
+        pace,
+        halves,
+        alpha,
+        others.alpha_without if others else None,
+        record.settings.pass_mark,
+    )
+    return {
+        "annotator": name,
+        "judgements": len(first),
+        "unsure": _share(share(int((first["answer"] == UNSURE).sum()), len(first), least)),
+        "training": {"attempts": attempts, "passed": passed},
+        "accuracy": _share(accuracy) | {"unsure": int((hidden["answer"] == UNSURE).sum())},
+        "confusion": confusion(known, given, labels) if known else None,
+        "bias": [
+            {
+                "label": one.label,
+                "given": one.given,
+                "missed": one.missed,
+                "value": one.value,
+                "low": one.low,
+                "high": one.high,
+                "reason": one.reason,
+            }
+            for one in bias
+        ],
+        "consistency": _share(consistency),
+        "settled": _share(agreed),
+        "others": {
+            "items": others.items if others else 0,
+            "value": others.percent if others else None,
+            "low": others.low if others else None,
+            "high": others.high if others else None,
+            "alpha_without": others.alpha_without if others else None,
+            "reason": others.reason if others else "nothing was judged that others judged too",
+        },
+        "speed": {
+            "seconds": pace.seconds,
+            "first_half": float(times[:middle].median()) if middle >= least else None,
+            "second_half": float(times[middle:].median()) if middle >= least else None,
+            "fast": _share(pace.fast),
+        },
+        "drift": {
+            "first": _share(halves.first),
+            "second": _share(halves.second),
+            "change": halves.change,
+            "low": halves.low,
+            "high": halves.high,
+        },
+        "alarms": [{"rule": one.rule, "label": one.label} for one in struck],
+    }
+
+
+def _share(one: Share) -> dict[str, Any]:
+    return {
+        "part": one.part,
+        "whole": one.whole,
+        "value": one.value,
+        "low": one.low,
+        "high": one.high,
+        "reason": one.reason,
+    }
+
+
+RULES = {
+    "accuracy": "right too seldom on hidden questions",
+    "bias": "says {label} too often",
+    "consistency": "answers repeats otherwise too often",
+    "speed": "answers too fast to have read",
+    "drift": "agrees less with the answers as time goes on",
+    "apart": "judges otherwise than the rest",
+}
+"""Each alarm in words (`audit.statistics.annotators.alarms` has the numbers)."""
+
+
+def quality_lines(report: dict[str, Any]) -> list[str]:
+    """The document as lines of text."""
+    people = report["annotators"]
+    lines = [f"{len(people):,} annotators, questions about {report['about']}. Rates are in per cent."]
+    if report["alpha"] is not None:
+        lines.append(f"Krippendorff's alpha of all first answers: {report['alpha']:.3f}.")
+    width = max([9, *(min(len(one["annotator"]), 20) for one in people)])
+    heads = ("judged", "accuracy", "repeats", "settled", "others", "median s", "fast")
+    lines += [
+        "",
+        "  "
+        + "annotator".ljust(width)
+        + "".join(head.rjust(18 if 0 < at < 5 else 10) for at, head in enumerate(heads)),
+    ]
+    for one in people:
+        cells = [count(one["judgements"]).rjust(10)]
+        cells += [_cell(one[name]).rjust(18) for name in ("accuracy", "consistency", "settled", "others")]
+        seconds = one["speed"]["seconds"]
+        cells.append((UNKNOWN if seconds is None else f"{seconds:.1f}").rjust(10))
+        cells.append(percent(one["speed"]["fast"]["value"]).rjust(10))
+        lines.append("  " + one["annotator"][:20].ljust(width) + "".join(cells))
+    struck = [one for one in people if one["alarms"]]
+    lines += ["", "Alarms:" if struck else "No alarms."]
+    for one in struck:
+        said = "; ".join(RULES[alarm["rule"]].format(label=alarm["label"]) for alarm in one["alarms"])
+        lines += textwrap.wrap(f"  {one['annotator']}: {said}", WIDTH, subsequent_indent="    ")
+    lines.append("")
+    for note in report["notes"]:
+        lines += textwrap.wrap(f"Note: {note}", WIDTH, subsequent_indent="  ")
+    return [*lines, "", "signature " + signature_line(report["signature"])]
+
+
+def _cell(one: dict[str, Any]) -> str:
+    if one["value"] is None:
+        return UNKNOWN
+    ends = "" if one["low"] is None else f" [{percent(one['low'], 0)}–{percent(one['high'], 0)}]"
+    return percent(one["value"]) + ends

@@ -1,0 +1,52 @@
+"""Whether somebody judges worse, or better, as time goes on: the first half of their answers against the second."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from audit.statistics.annotators.share import LEAST, Share, share
+from audit.statistics.wilson import wilson
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Shares of right answers in the two halves, and the second less the first with its interval; None: too few."""
+
+    first: Share
+    second: Share
+    change: float | None
+    low: float | None
+    high: float | None
+
+
+def drift(right: Sequence[bool], least: int = LEAST) -> Drift:
+    """The halves of a row of answers, in the order in which they were given; of an odd number the middle one is second.
+
+    The interval of the difference of two independent shares is Newcombe's, from the Wilson intervals of both (his
+    method 10). From `least` answers in each half on. Source: Newcombe, "Interval estimation for the difference between
+    independent proportions", Statistics in Medicine 17 (1998).
+
+    >>> found = drift([True] * 18 + [False] * 2 + [True] * 10 + [False] * 10)
+    >>> found.first.value, found.second.value, round(found.change, 2), round(found.low, 2), round(found.high, 2)
+    (0.9, 0.5, -0.4, -0.61, -0.12)
+    """
+    middle = len(right) // 2
+    halves = [(sum(map(bool, half)), len(half)) for half in (right[:middle], right[middle:])]
+    first, second = (share(part, whole, least) for part, whole in halves)
+    if first.value is None or second.value is None:
+        return Drift(first, second, None, None, None)
+    low, high = difference(halves[1], halves[0])
+    return Drift(first, second, second.value - first.value, low, high)
+
+
+def difference(one: tuple[int, int], other: tuple[int, int], confidence: float = 0.95) -> tuple[float, float]:
+    """Newcombe's interval for the first share less the second, each (part, whole) with a whole from 1.
+
+    >>> [round(end, 4) for end in difference((56, 70), (48, 80))]
+    [0.0524, 0.3339]
+    """
+    p, q = one[0] / one[1], other[0] / other[1]
+    a, b = wilson(*one, confidence=confidence), wilson(*other, confidence=confidence)
+    low = p - q - math.hypot(p - a.low, b.high - q)
+    high = p - q + math.hypot(a.high - p, q - b.low)
+    return max(low, -1.0), min(high, 1.0)

@@ -1,0 +1,219 @@
+"""How well annotators judge: for managers. Nobody else sees these numbers, annotators not even their own."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from sqlalchemy import Engine, func, select
+
+from audit.annotation.record import judging_record
+from audit.errors import AuditError
+from audit.reports import charts
+from audit.reports.quality import quality_report
+from audit.reports.quality_charts import MEASURES, bias_chart, shares_chart
+from audit.reports.words import UNKNOWN, percent, signature_line
+from audit.store import table_of, tables
+from audit.ui import database, session
+from audit.ui.language import t, translated
+from audit.ui.literal import plain, sentence
+from audit.ui.quality_contradictions import contradicting
+from audit.ui.quality_known import known_answers
+from audit.ui.quality_settings import judging_settings
+
+ROLES = ("manager",)
+ANNOTATORS, CONTRADICTIONS, KNOWN, SETTINGS = MODES = ("annotators", "contradictions", "known", "settings")
+_MODE = "quality-mode"
+
+
+def page() -> None:
+    """One of four: annotators, contradictions, known questions, settings."""
+    engine = database.engine()
+    account = session.allowed(engine, *ROLES)
+    mode = st.segmented_control(
+        t("menu.quality"),
+        MODES,
+        default=ANNOTATORS,
+        required=True,
+        format_func=lambda one: t(f"quality.{one}"),
+        key=_MODE,
+        label_visibility="collapsed",
+    )
+    if mode == CONTRADICTIONS:
+        contradicting(engine, account.id)
+    elif mode == KNOWN:
+        known_answers(engine, account.id)
+    elif mode == SETTINGS:
+        judging_settings(engine, account.id)
+    else:
+        _annotators(engine, account.id)
+
+
+def _annotators(engine: Engine, account_id: int) -> None:
+    about = st.segmented_control(
+        t("quality.about"),
+        ("inputs", "groups"),
+        default="inputs",
+        required=True,
+        format_func=lambda one: t(f"quality.{one}"),
+        key="quality-about",
+        label_visibility="collapsed",
+    )
+    try:
+        report = _report(engine, account_id, database.where(), _state(engine), about == "groups")
+    except AuditError as problem:
+        session.refused(problem)
+        return
+    if not report["annotators"]:
+        st.info(t("quality.nobody"))
+        return
+    _alarms(report)
+    st.dataframe(
+        pd.DataFrame([_row(one) for one in report["annotators"]]),
+        hide_index=True,
+        placeholder=UNKNOWN,
+        column_config={name: st.column_config.NumberColumn(format="%.1f") for name in _numbers()},
+    )
+    st.caption(t("quality.columns"))
+    if report["alpha"] is not None:
+        st.caption(t("quality.alpha", alpha=f"{report['alpha']:.3f}"))
+    _chart(t("quality.shares"), lambda palette: shares_chart(report, _measures(), palette))
+    labels = {label: t(f"label.{label}") for label in report["labels"]}
+    _chart(t("quality.bias_legend"), lambda palette: bias_chart(report, labels, palette))
+    _one(report)
+    st.download_button(
+        t("quality.download"),
+        lambda: pd.DataFrame([_flat(one) for one in report["annotators"]]).to_csv(index=False),
+        "quality.csv",
+        "text/csv",
+        on_click="ignore",
+        icon=":material/download:",
+    )
+    for note in report["notes"]:
+        st.caption(plain(translated(note)))
+    with st.expander(t("results.signature")):
+        st.code(signature_line(report["signature"]), language=None, wrap_lines=True)
+
+
+def _alarms(report: dict[str, Any]) -> None:
+    """Alarms in words, a line a person."""
+    struck = [(one["annotator"], one["alarms"]) for one in report["annotators"] if one["alarms"]]
+    if not struck:
+        st.success(t("quality.no_alarms"), icon=":material/check:")
+        return
+    lines = [f"- **{plain(name)}**: {plain(_said(some))}" for name, some in struck]
+    st.warning("\n".join([t("quality.alarms"), "", *lines]), icon=":material/notifications:")
+
+
+def _said(some: list[dict[str, Any]]) -> str:
+    names = [t(f"alarm.{one['rule']}", label=t(f"label.{one['label']}") if one["label"] else "") for one in some]
+    return t("how.comma").join(names)
+
+
+def _measures() -> dict[str, str]:
+    return {name: t(f"measure.{name}") for name in MEASURES}
+
+
+def _numbers() -> list[str]:
+    return [*(f"{name} %" for name in _measures().values()), t("measure.seconds"), f"{t('measure.fast')} %"]
+
+
+def _row(one: dict[str, Any]) -> dict[str, Any]:
+    """What the table shows of one annotator; shares in per cent, with their intervals beside."""
+    row: dict[str, Any] = {t("accounts.name"): one["annotator"], t("measure.judgements"): one["judgements"]}
+    for name, title in _measures().items():
+        share = one[name]
+        row[f"{title} %"] = None if share["value"] is None else 100 * share["value"]
+        row[f"{title} [ ]"] = (
+            None if share["low"] is None else f"{percent(share['low'], 0)}–{percent(share['high'], 0)}"
+        )
+    row[t("measure.seconds")] = one["speed"]["seconds"]
+    fast = one["speed"]["fast"]["value"]
+    row[f"{t('measure.fast')} %"] = None if fast is None else 100 * fast
+    row[t("measure.training")] = _training(one["training"])
+    row[t("measure.alarms")] = _said(one["alarms"])
+    return row
+
+
+def _training(one: dict[str, Any]) -> str:
+    if not one["attempts"]:
+        return UNKNOWN
+    return t("quality.passed" if one["passed"] else "quality.not_passed", count=one["attempts"])
+
+
+def _one(report: dict[str, Any]) -> None:
+    """One annotator: what was said of which known answer, the bias of each label, and the halves."""
+    by_name = {one["annotator"]: one for one in report["annotators"]}
+    name = st.selectbox(t("quality.choose"), list(by_name), key="quality-who")
+    one = by_name[name]
+    left, right = st.columns(2, gap="medium")
+    labels = {label: t(f"label.{label}") for label in report["labels"]}
+    with left:
+        st.caption(t("quality.confusion"))
+        if one["confusion"] is None:
+            st.write(t("quality.no_hidden"))
+        else:
+            rows = [
+                {t("quality.known_said"): labels[known]} | {labels[said]: number for said, number in row.items()}
+                for known, row in one["confusion"].items()
+            ]
+            st.dataframe(rows, hide_index=True)
+            if one["accuracy"]["unsure"]:
+                st.caption(t("quality.unsure", count=one["accuracy"]["unsure"]))
+    with right:
+        st.caption(t("quality.halves"))
+        st.dataframe(
+            [
+                {
+                    t("quality.half"): t(f"quality.{half}"),
+                    f"{t('measure.settled')} %": None if share["value"] is None else round(100 * share["value"], 1),
+                    t("measure.seconds"): one["speed"][f"{half}_half"],
+                }
+                for half, share in ((half, one["drift"][half]) for half in ("first", "second"))
+            ],
+            hide_index=True,
+            placeholder=UNKNOWN,
+        )
+        reasons = {one[name]["reason"] for name in MEASURES if one[name]["reason"]}
+        for reason in sorted(reasons):
+            st.caption(plain(sentence(translated(reason))))
+
+
+def _flat(one: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """An entry of the report as one row: keys joined by `_`; lists as words."""
+    found: dict[str, Any] = {}
+    for key, value in one.items():
+        name = f"{before}{key}"
+        if isinstance(value, dict):
+            found |= _flat(value, f"{name}_")
+        elif key == "bias":
+            found |= {f"{name}_{bias['label']}_{end}": bias[end] for bias in value for end in ("value", "low", "high")}
+        elif key == "alarms":
+            found[name] = "; ".join(" ".join(filter(None, (alarm["rule"], alarm["label"]))) for alarm in value)
+        else:
+            found[name] = _not_a_formula(value)
+    return found
+
+
+def _not_a_formula(value: Any) -> Any:
+    """A name that a spreadsheet would take for a formula is shown as it is written."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" else value
+
+
+def _chart(words: str, make: Callable[[charts.Palette], Any]) -> None:
+    made = make(charts.DARK if st.context.theme.type == "dark" else charts.LIGHT)
+    if made is not None:
+        st.caption(words)
+        st.vega_lite_chart(made.to_dict(), theme=None, width="content", alt=f"{words} {t('quality.as_table')}")
+
+
+def _state(engine: Engine) -> tuple[Any, ...]:
+    """What changes whenever the report does: histories that only ever grow, the log of settings among them."""
+    counted = (tables.Judgement, tables.Adjudication, tables.Answer, tables.Log, tables.Annotator)
+    with engine.connect() as connection:
+        return tuple(connection.execute(select(func.count()).select_from(table_of(one))).scalar() for one in counted)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _report(_engine: Engine, account_id: int, where: str, state: tuple[Any, ...], groups: bool) -> dict[str, Any]:
+    return quality_report(judging_record(_engine, by=account_id), kind="group" if groups else "input")
