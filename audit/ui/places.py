@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audit.annotation.accounts import ROLES
-from audit.ui import accounts, adjudicate, annotate, browse, results, stale
+from audit.ui import account, accounts, adjudicate, annotate, browse, results, stale
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ PLACES = (
     Place("results", ":material/bar_chart:", results.ROLES, results.page, home="manager", wide=True),
     Place("stale", ":material/update:", stale.ROLES, stale.page),
     Place("accounts", ":material/group:", accounts.ROLES, accounts.page),
+    Place("account", ":material/person:", ROLES, account.page),
 )
 
 
