@@ -1,4 +1,5 @@
-"""Keeping accounts: who there is, other passwords, disabling. By managers, or by whoever has the database itself.
+"""Keeping accounts: who there is, other passwords, disabling. By managers, or by whoever has the database itself;
+one's own password by oneself.
 
 People are never deleted here, since their judgements are history; a disabled account is out at once, in every browser.
 """
@@ -8,10 +9,10 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, Engine, delete, func, select
 
-from audit.annotation.accounts import ROLES, Account, require_manager
+from audit.annotation.accounts import ROLES, Account, require, require_manager
 from audit.annotation.logins import end_logins
-from audit.annotation.passwords import hashed
-from audit.errors import AuditError
+from audit.annotation.passwords import hashed, matches
+from audit.errors import AuditError, NotAllowed, Refused
 from audit.store import table_of, tables
 
 
@@ -67,6 +68,42 @@ def set_password(engine: Engine, name: str, password: str, *, by: int | None = N
         account = _named(connection, name)
         connection.execute(table.update().where(table.c.id == account.id).values(password=new))
         end_logins(connection, account.id)
+    return account
+
+
+def own_account(engine: Engine, account_id: int) -> Kept:
+    """One's own account. Raises NotAllowed where it is disabled or none."""
+    annotator = table_of(tables.Annotator)
+    with engine.connect() as connection:
+        require(connection, account_id, *ROLES)
+        row = connection.execute(select(annotator).where(annotator.c.id == account_id)).mappings().one()
+    languages = tuple(row["languages"].split(",")) if row["languages"] else ()
+    return Kept(account_id, row["name"], row["role"], languages, False, row["password"] is not None, None)
+
+
+def change_password(engine: Engine, account_id: int, present: str, new: str, *, keep: bytes | None = None) -> Account:
+    """Give one's own account another password, which ends its logins but that with the key `keep`.
+
+    Raises NotAllowed where the present password is wrong or the account disabled, Refused for an account without a
+    password and where it was given another one meanwhile, AuditError for a new password that cannot be one or is no
+    other. Two passwords are hashed: call it where that keeps nobody waiting, and count the tries.
+    """
+    table = table_of(tables.Annotator)
+    with engine.connect() as connection:
+        account = require(connection, account_id, *ROLES)
+        stored = connection.execute(select(table.c.password).where(table.c.id == account_id)).scalar_one()
+    if stored is None:
+        raise Refused("this account has no password here: it logs in through the identity provider")
+    if not matches(present, stored):
+        raise NotAllowed("the present password is wrong; nothing was changed")
+    if new == present:
+        raise AuditError("the new password is the present one; choose another")
+    fresh = hashed(new)
+    with engine.begin() as connection:
+        still = (table.c.id == account_id) & (table.c.password == stored) & table.c.disabled.is_(False)
+        if not connection.execute(table.update().where(still).values(password=fresh)).rowcount:
+            raise Refused("the account was changed meanwhile; log in again")
+        end_logins(connection, account_id, but=keep)
     return account
 
 

@@ -117,10 +117,15 @@ def end_login(engine: Engine, key: bytes) -> None:
         )
 
 
-def end_logins(connection: Connection, account_id: int) -> None:
-    """Log an account out everywhere, as a part of the transaction that disables it or changes its password."""
+def end_logins(connection: Connection, account_id: int, but: bytes | None = None) -> None:
+    """Log an account out everywhere, as a part of the transaction that disables it or changes its password.
+
+    `but` is the key of a login that stays.
+    """
     table = table_of(tables.Login)
     mine = (table.c.annotator_id == account_id) & table.c.ended_at.is_(None)
+    if but is not None:
+        mine &= table.c.key != but
     connection.execute(table.update().where(mine).values(ended_at=tables.now()))
 
 

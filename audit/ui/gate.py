@@ -1,7 +1,8 @@
 """What is looked at before Streamlit serves a request: pages send strangers to log in, downloads are not for everybody.
 
 This spares people an empty page, and keeps files of managers from those who come by their address. It is not what
-protects the pages: those ask who is logged in on every run (`audit.ui.session`).
+protects the pages: those ask who is logged in on every run (`audit.ui.session`). Every answer gets the headers of
+`audit.ui.headers` on its way.
 """
 
 from anyio import to_thread
@@ -13,12 +14,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from audit.errors import AuditError
 from audit.ui import cookies, settings
 from audit.ui.doors import account_behind, place_named
+from audit.ui.headers import guarded
 from audit.ui.provider import COOKIE
 
 READERS = ("adjudicator", "manager")
 """Who may fetch files that pages offer for download; annotators are offered none."""
 _FILES = "media"
-_STREAMLITS = ("_stcore", "static", "component", "app", "auth", "oauth2callback", "login", "logout")
+_STREAMLITS = ("_stcore", "static", "component", "app", "auth", "oauth2callback", "login", "logout", "password")
 """First parts of paths that are no page: Streamlit's own, which hold nothing of ours, and those of `audit.ui.doors`."""
 
 
@@ -32,6 +34,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        send = guarded(send)
         request = Request(scope)
         first = _first_part(request)
         if first == _FILES:

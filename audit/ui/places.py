@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audit.annotation.accounts import ROLES
-from audit.ui import accounts, adjudicate, annotate, browse, quality, results, stale, studies
+from audit.ui import account, accounts, adjudicate, annotate, browse, quality, results, stale, studies
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ PLACES = (
     Place("studies", ":material/science:", studies.ROLES, studies.page),
     Place("quality", ":material/rule:", quality.ROLES, quality.page, wide=True),
     Place("accounts", ":material/group:", accounts.ROLES, accounts.page),
+    Place("account", ":material/person:", ROLES, account.page),
 )
 
 

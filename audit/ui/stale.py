@@ -67,10 +67,10 @@ def _label(label: str) -> str:
 def _choosing(tallies: list[Tally]) -> Choice | None:
     """The choice, when the form is sent."""
     asked = sorted({(one.task, one.kind) for one in tallies})
-    named: dict[tuple[str, str] | None, str] = {
-        of: t("stale.which_name", task=of[0], kind=t(f"stale_kind.{of[1]}")) for of in asked
-    }
-    questions = {None: t("stale.any")} | named
+    questions: dict[tuple[str, str] | None, str] = {None: t("stale.any")}
+    questions.update(
+        ((task, kind), t("stale.which_name", task=task, kind=t(f"stale_kind.{kind}"))) for task, kind in asked
+    )
     labels = {label: _label(label) for label in sorted({label for one in tallies for label in one.label.split("|")})}
     # The present version is the one below which people usually let go: it stands first.
     versions = sorted({_present(task, kind) for task, kind in asked} | {one.guideline or 1 for one in tallies})

@@ -26,7 +26,7 @@ from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "said_before", "guideline_before",
-    "pace_of", "went_stale", "way_of", "train", "elsewhere",
+    "pace_of", "went_stale", "way_of", "train", "elsewhere", "own_account", "change_password",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {

@@ -35,12 +35,12 @@ def one_page(name: str) -> None:
 
 
 def test_menus_follow_the_role() -> None:
-    assert [place.name for place in places_for("annotator")] == ["annotate"]
-    assert [place.name for place in places_for("adjudicator")] == ["annotate", "adjudicate", "browse"]
+    assert [place.name for place in places_for("annotator")] == ["annotate", "account"]
+    assert [place.name for place in places_for("adjudicator")] == ["annotate", "adjudicate", "browse", "account"]
     assert [place.name for place in places_for("manager")] == PAGES
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "annotate"])
+@pytest.mark.parametrize("name", [place.name for place in PLACES if "annotator" not in place.roles])
 def test_a_page_refuses_an_annotator_who_reaches_it(prepared: Prepared, name: str) -> None:
     app = AppTest.from_function(one_page, args=(name,), default_timeout=20)
     app.session_state["account_id"] = prepared.ann.id
