@@ -1,0 +1,239 @@
+"""Plans as TOML: what is written reads as the same plan, and every mistake is named with its file and key."""
+
+from dataclasses import fields
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from audit.annotation.guidelines import guideline_of
+from audit.annotation.settings import JudgingSettings
+from audit.cli.options import AUDITED_FOLLOW_UPS as OF_THE_COMMAND
+from audit.errors import BadFile
+from audit.relations import all_relations
+from audit.studies.plan import AUDITED_FOLLOW_UPS, SETTINGS, TABLES, Plan, check_name, foreign, read_plan
+from audit.studies.plan_file import LARGEST, example, read_plan_bytes, read_plan_file, to_toml
+
+SENTENCES = [one.name for one in all_relations("sentiment") if one.unit == "sentence"]
+LEAST = {"name": "p", "study": {"corpus": "rotten-tomatoes", "systems": ["vader"]}, "sample": {"per_relation": 5}}
+
+
+def changed(table, **values):
+    return LEAST | {table: LEAST.get(table, {}) | values}
+
+
+def lists(known):
+    return some.lists(some.sampled_from(known), min_size=1, max_size=4, unique=True)
+
+
+names = some.text(some.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp", "Cn", "Co", "Cf", "Zs")), min_size=1)
+documents = some.fixed_dictionaries(
+    {
+        "name": names.map(lambda name: "p" + name[:70]).filter(lambda name: check_name(name) is None),
+        "study": some.fixed_dictionaries(
+            {"corpus": some.just("rotten-tomatoes"), "systems": lists(["vader", "textblob", "hiv4"])},
+            optional={
+                "relations": lists(SENTENCES),
+                "limit": some.integers(1, 10_000),
+                "seed": some.integers(-(1 << 62), 1 << 62),
+            },
+        ),
+        "sample": some.one_of(
+            some.fixed_dictionaries({"per_relation": some.integers(1, 500)}, optional={"seed": some.integers(0, 9)}),
+            some.fixed_dictionaries(
+                {"share": some.floats(0.001, 1)}, optional={"design": some.sampled_from(["shared", "informative"])}
+            ),
+        ),
+        "judging": some.fixed_dictionaries(
+            {},
+            optional={
+                "annotators": some.integers(1, 9),
+                "protocol": some.sampled_from(["blind", "shown", "random"]),
+                "gold": some.booleans(),
+                "languages": lists(["en", "zh", "pt-BR"]),
+                "pass_mark": some.floats(0, 1),
+                "repeat_after": some.integers(1, 99),
+            },
+        ),
+        "report": some.fixed_dictionaries(
+            {}, optional={"delta": some.floats(0, 0.5), "weights": names.map(lambda name: name[:90])}
+        ),
+    }
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(documents)
+def test_a_plan_written_as_toml_reads_as_the_same_plan(document):
+    plan = read_plan(document)
+    written = to_toml(plan)
+    assert read_plan_bytes(written.encode(), "again.toml") == plan
+    assert to_toml(read_plan_bytes(written.encode(), "again.toml")) == written
+
+
+def test_the_example_is_a_plan_and_explains_every_key():
+    text = example()
+    plan = read_plan_bytes(text.encode(), "example.toml")
+    assert plan.name == "films"
+    for keys in TABLES.values():
+        for key in keys:
+            assert f"{key} = " in text or f"[study.{key}." in text, key
+    assert read_plan_bytes(to_toml(plan).encode(), "again.toml") == plan
+
+
+def test_what_is_left_out_is_filled_in():
+    plan = read_plan(LEAST)
+    assert plan.study["relations"] == SENTENCES
+    assert plan.study["fingerprint"]
+    assert (plan.study["unit"], plan.study["language"], plan.study["seed"]) == ("sentence", "en", 0)
+    assert plan.sample["seed"] == 0
+    assert read_plan(changed("study", seed=7)).sample["seed"] == 7
+    assert plan.judging["guideline"] == guideline_of("sentiment", "input").version
+    assert {name: plan.judging[name] for name in SETTINGS} == {one.name: one.default for one in fields(JudgingSettings)}
+    assert AUDITED_FOLLOW_UPS == OF_THE_COMMAND
+
+
+def test_a_design_that_only_compares_audits_nothing():
+    plan = read_plan(changed("sample", design="informative"))
+    assert plan.audits().follow_ups == 0
+
+
+def test_parameters_and_documents_are_kept(tmp_path):
+    document = {
+        "name": "p",
+        "study": {"corpus": "imdb", "systems": ["vader"], "document_share": 0.5, "set": {"MR6.1": {"sentences": 5}}},
+        "sample": {"share": 0.1},
+    }
+    plan = read_plan(document)
+    assert {"MR6.1", "MR1.4"} <= set(plan.study["relations"])
+    assert '[study.set."MR6.1"]\nsentences = 5' in to_toml(plan)
+    (tmp_path / "p.toml").write_text(to_toml(plan), encoding="utf-8-sig")
+    assert read_plan_file(tmp_path / "p.toml") == plan
+
+
+MISTAKES = [
+    (changed("study", limit="x"), "study.limit: 'x' must be a whole number from 1"),
+    (changed("study", limit=0), "study.limit: 0 must be a whole number from 1"),
+    (changed("study", limit=True), "study.limit: True must be a whole number from 1"),
+    (changed("study", seed=1 << 64), "study.seed: .* must be a whole number"),
+    (changed("study", corpus=3), 'study.corpus: 3 must be a text such as "imdb"'),
+    (changed("study", corpus="nope"), "study.corpus: unknown corpus 'nope'; known are: .*rotten-tomatoes"),
+    (changed("study", corpus="nope.csv"), "study.corpus: nope.csv: there is no such file"),
+    (changed("study", systems="vader"), r'study.systems: .* must be a list of different names such as \["a", "b"\]'),
+    (changed("study", systems=[]), "study.systems: .* with one at least"),
+    (changed("study", systems=["vader", "vader"]), "study.systems: .* must be a list of different names"),
+    (changed("study", systems=["nope"]), "study.systems: unknown system 'nope'; known are: hiv4"),
+    (changed("study", relations=["MR9.9"]), "study.relations: unknown relation 'MR9.9'; known are: MR1.1"),
+    (changed("study", relations=["MR5.1"]), "study.relations: relation MR5.1 is about a document"),
+    (changed("study", unit="document"), "study.corpus: the unit of corpus 'rotten-tomatoes' is 'sentence'"),
+    (changed("study", unit="page"), "study.unit: 'page' must be one of sentence, document"),
+    (changed("study", language="zh"), "study.corpus: the language of corpus"),
+    (changed("study", document_share=0.5), "study.relations: document_share is for documents"),
+    (changed("study", document_share=float("nan")), "study.document_share: nan must be a number from 0 to 1"),
+    (changed("study", fingerprint="other"), "study.fingerprint: the corpus rotten-tomatoes has the content .* now"),
+    (changed("study", set=5), "study.set: 5 must be tables of parameters by relation"),
+    (changed("study", set={"MR1.4": {"often": 2}}), "study.set: relation MR1.4 has no parameter 'often'"),
+    (changed("study", sistems=["vader"]), "study.sistems: there is no such key; allowed are task, corpus, systems"),
+    (changed("study", task="cooking"), "study.task: 'cooking' must be one of sentiment"),
+    (LEAST | {"studies": {}}, "studies: there is no such key; allowed are name and the tables study, sample, judging"),
+    (LEAST | {"sample": 5}, r"sample: must be a table, \[sample\] with keys under it"),
+    ({"name": "p", "sample": {"share": 1.0}}, "2 mistakes.*\n.*study.corpus: is missing; it must be a text"),
+    (LEAST | {"name": ""}, "name: '' is no name of a plan; allowed are 1 to 80 printable characters"),
+    (LEAST | {"name": "-rf"}, "name: '-rf' is no name of a plan"),
+    (LEAST | {"name": "a.toml"}, "name: 'a.toml' is no name of a plan"),
+    (LEAST | {"name": "a\nb"}, "name: 'a\\\\nb' is no name of a plan"),
+    ({key: LEAST[key] for key in ("study", "sample")}, "name: a plan needs one"),
+    (LEAST | {"sample": {}}, "sample: say how many groups to draw: either per_relation N or share 0.01, not both"),
+    (changed("sample", share=0.5), "sample: say how many groups to draw"),
+    (LEAST | {"sample": {"share": 2}}, "sample.share: 2 must be a number from 0 to 1"),
+    (LEAST | {"sample": {"share": 0}}, "sample: share 0.0: must be above 0 and at most 1"),
+    (changed("sample", design="best"), "sample.design: 'best' must be one of shared, simple, informative"),
+    (changed("sample", design="informative", audit_groups=3), "sample.audit_groups: corrects the rates of cells"),
+    (changed("judging", annotators=0), "judging.annotators: 0 must be a whole number from 1 to 1000"),
+    (changed("judging", protocol="open"), "judging.protocol: 'open' must be one of blind, shown, random"),
+    (changed("judging", gold="yes"), "judging.gold: 'yes' must be true or false"),
+    (changed("judging", guideline=999), "judging.guideline: 999 is a version there is not yet; the present one is"),
+    (changed("judging", languages=["English"]), "judging.languages: 'English' is no code such as en, zh or pt-BR"),
+    (changed("judging", pass_mark=7), "judging.pass_mark: pass_mark 7.0: must be a number from 0 to 1"),
+    (changed("judging", repeat_after=0), "judging.repeat_after: .* must be a whole number from 1"),
+    (changed("judging", fastest=61), "judging.fastest: fastest 61.0: must be a number of seconds from 0 to 60"),
+    (changed("report", interval="guess"), "report.interval: 'guess' must be one of auto"),
+    (changed("report", interval="sequence", target="population"), "report.interval: the interval 'sequence' is about"),
+    (changed("report", delta=1), "report.delta: 1 must be a number from 0 to less than 1"),
+    (changed("report", answers="mine"), "report.answers: 'mine' must be one of both, people, gold"),
+]
+
+
+@pytest.mark.parametrize(("document", "message"), MISTAKES, ids=[message[:40] for _, message in MISTAKES])
+def test_every_mistake_is_named_with_its_file_and_key(document, message):
+    with pytest.raises(BadFile, match=message) as refused:
+        read_plan(document, "mine.toml")
+    assert str(refused.value).startswith("mine.toml")
+
+
+def test_several_mistakes_are_listed_at_once():
+    with pytest.raises(BadFile) as refused:
+        read_plan(changed("study", limit=0, seed="x") | {"judging": {"gold": 1}}, "mine.toml")
+    assert str(refused.value).splitlines() == [
+        "mine.toml: 3 mistakes, so nothing was changed:",
+        "  study.limit: 0 must be a whole number from 1",
+        "  study.seed: 'x' must be a whole number",
+        "  judging.gold: 1 must be true or false",
+    ]
+
+
+FILES = [
+    (b"", "the file is empty"),
+    (b"\xef\xbb\xbf \n", "the file is empty"),
+    (b"name = \xe4", "line 1: byte 7 is not UTF-8; save the file as UTF-8"),
+    ('name = "p"'.encode("utf-16"), "the file is UTF-16; save it as UTF-8"),
+    (b"\x89PNG\r\n\x1a\n\0\0\0", "the file is no text .it has a NUL byte.; a plan is TOML"),
+    (b"name = ", r"this is not TOML: Invalid value \(at "),
+    (b'name = "p"\nname = "q"', r"this is not TOML: Cannot overwrite a value"),
+    (b"a=" + b"[" * 100_000, "nested too deeply"),
+    (b"#" * (LARGEST + 1), "the file has more than 1,000,000 bytes"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), FILES, ids=[message[:20] for _, message in FILES])
+def test_a_file_that_is_no_plan_is_refused(content, message, tmp_path):
+    (tmp_path / "mine.toml").write_bytes(content)
+    with pytest.raises(BadFile, match=message) as refused:
+        read_plan_file(tmp_path / "mine.toml")
+    assert str(tmp_path / "mine.toml") in str(refused.value)
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path):
+    with pytest.raises(BadFile, match="there is no such file"):
+        read_plan_file(tmp_path / "none.toml")
+    with pytest.raises(BadFile, match="cannot be read"):
+        read_plan_file(tmp_path)
+    with pytest.raises(BadFile, match="cannot be read"):
+        read_plan_file("nul\0.toml")
+
+
+def test_a_file_of_ten_megabytes_is_refused_before_it_is_read_whole(tmp_path):
+    (tmp_path / "large.toml").write_bytes(b"a = 1\n" * 1_700_000)
+    with pytest.raises(BadFile, match="more than 1,000,000 bytes"):
+        read_plan_file(tmp_path / "large.toml")
+
+
+@pytest.mark.parametrize("key", ["corpus", "systems"])
+def test_through_the_app_files_and_code_are_refused_before_they_are_touched(own, tmp_path, key):
+    own.file.write_text("raise SystemExit('imported')", encoding="utf-8")
+    (tmp_path / "mine.csv").write_text("text\n", encoding="utf-8")
+    value = {"corpus": "mine.csv", "systems": own.specs("calm")}[key]
+    with pytest.raises(BadFile, match=f"study.{key}: .* is not one of .*`audit study` where the database is"):
+        read_plan(changed("study", **{key: value}), "up.toml", registered_only=True)
+    assert own.module not in __import__("sys").modules
+
+
+def test_what_is_foreign_is_said_of_a_stored_plan():
+    assert foreign(read_plan(LEAST).study) == {}
+    assert set(foreign(read_plan(LEAST).study | {"systems": ["os:system"]})) == {"systems"}
+
+
+def test_a_plan_knows_its_size_and_audits():
+    plan = Plan("p", sample=read_plan(changed("sample", audit_groups=3)).sample)
+    assert plan.size().per_relation == 5
+    assert (plan.audits().groups, plan.audits().follow_ups) == (3, 0.1)

@@ -1,0 +1,185 @@
+"""What a report says of a plan: frozen before or after the data, changed since, done otherwise."""
+
+import pytest
+
+from audit.annotation.accounts import add_account
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.annotation.settings import change_settings
+from audit.corpora import get_corpus
+from audit.reports.html import to_html
+from audit.reports.study import study_report
+from audit.reports.study_plan import plan_lines
+from audit.reports.terminal import to_terminal
+from audit.runner.executors import InProcess
+from audit.runner.run import fitting, run
+from audit.sampling.audits import Audits
+from audit.sampling.draw import Size, draw
+from audit.store import table_of, tables
+from audit.studies.carrying_out import carry_out
+from audit.studies.versions import freeze, set_plan
+
+
+@pytest.fixture
+def done(engine, plan):
+    """Stores, freezes and carries out a plan without gold."""
+
+    def work(**changed):
+        one = plan(judging__gold=False, **changed)
+        set_plan(engine, one)
+        freeze(engine, "films")
+        with InProcess() as executor:
+            return one, carry_out(engine, one, executor)
+
+    return work
+
+
+def judged(engine, person, most):
+    for _ in range(most):
+        shown = next_question(engine, person)
+        judge(engine, person, shown.id, "positive")
+
+
+def deviations(engine, **how):
+    (entry,) = study_report(engine, **how)["plan"]
+    return {one["key"]: (one["planned"], one["found"]) for one in entry["deviates"]}
+
+
+def test_a_study_without_a_plan_has_nothing_to_say_of_one(engine, plan):
+    with InProcess() as executor:
+        carry_out(engine, plan(), executor)
+    assert study_report(engine)["plan"] == []
+    set_plan(engine, plan(study__limit=21))
+    assert study_report(engine)["plan"] == []
+
+
+def test_a_plan_that_was_frozen_first_and_kept(engine, done, people):
+    done()
+    judged(engine, people["ann"], 3)
+    report = study_report(engine)
+    (entry,) = report["plan"]
+    assert (entry["plan"], entry["study"], entry["version"], entry["frozen_version"]) == ("films", 1, 2, 2)
+    assert (entry["judgements"], entry["judgements_before"]) == (3, 0)
+    assert entry["frozen_at"] <= entry["run_began"]
+    assert entry["changed"] == entry["deviates"] == []
+    date = entry["frozen_at"][:10]
+    line = f"Study 1, plan films: frozen on {date}, before its run and before all 3 judgements."
+    assert plan_lines(report) == [line]
+    assert line in to_html(report)
+    assert line in " ".join(to_terminal(report).split())
+
+
+def test_what_was_changed_after_it_was_frozen(engine, done, plan, people):
+    one, _ = done()
+    judged(engine, people["ann"], 1)
+    set_plan(engine, plan(judging__gold=False, sample__per_relation=6))
+    (entry,) = study_report(engine)["plan"]
+    (change,) = entry["changed"]
+    assert (change["key"], change["before"], change["after"], change["version"]) == ("sample.per_relation", 4, 6, 3)
+    assert entry["deviates"] == []
+    with InProcess() as executor:
+        carry_out(engine, plan(judging__gold=False, sample__per_relation=6), executor)
+    report = study_report(engine)
+    date = report["plan"][0]["frozen_at"][:10]
+    assert plan_lines(report)[1:] == [
+        f"Changed after it was frozen: sample.per_relation 4 -> 6 ({date}).",
+        "Otherwise than frozen: sample.per_relation 4 -> 6.",
+    ]
+
+
+def test_a_plan_that_was_frozen_after_the_first_judgement(engine, plan, people):
+    set_plan(engine, plan())
+    with InProcess() as executor:
+        carry_out(engine, plan(), executor)  # gold answers
+    gold = study_report(engine)["plan"][0]["judgements"]
+    assert gold > 0
+    assert plan_lines(study_report(engine)) == [
+        "Study 1, plan films: not frozen (version 1), so changes to it are not counted."
+    ]
+    freeze(engine, "films")
+    report = study_report(engine)
+    date = report["plan"][0]["frozen_at"][:10]
+    how = f"frozen on {date}, after its run began and after {gold} of {gold} judgements"
+    assert plan_lines(report) == [f"Study 1, plan films: {how}."]
+
+
+def test_a_limit_that_was_changed_after_freezing_still_belongs_to_the_plan(engine, done, plan):
+    done()
+    other = plan(judging__gold=False, study__limit=25)
+    set_plan(engine, other)
+    with InProcess() as executor:
+        carry_out(engine, other, executor)
+    entries = study_report(engine)["plan"]
+    assert [entry["study"] for entry in entries] == [1, 2]
+    assert all(entry["changed"][0]["key"] == "study.limit" for entry in entries)
+
+
+def test_a_run_and_a_sample_that_are_otherwise(engine, done):
+    done(study__systems=["vader", "textblob"])
+    corpus = get_corpus("rotten-tomatoes")
+    relations = fitting(corpus, ["MR1.4", "MR3.1", "MR2.2"])
+    with InProcess() as executor:
+        run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor, limit=20)
+    draw(engine, 1, Size(share=1.0), annotators=3, audits=Audits(groups=2, follow_ups=0.5))
+    found = deviations(engine)
+    assert set(found) == {
+        "study.relations", "study.systems", "sample.per_relation", "sample.audit_groups", "sample.audit_follow_ups",
+        "judging.annotators",
+    }  # fmt: skip
+    assert found["study.relations"] == (["MR1.4", "MR3.1"], ["MR1.4", "MR3.1", "MR2.2"])
+    assert found["study.systems"][1] == ["hiv4", "textblob", "vader"]
+    assert found["sample.per_relation"][1] > 4
+    draw(engine, 1, Size(per_relation=2), design="simple", seed=5)
+    found = deviations(engine)
+    assert found["sample.design"] == ("shared", "simple")
+    assert found["sample.seed"] == (0, 5)
+    assert found["sample.per_relation"] == (4, 2)
+
+
+def test_a_share_that_is_otherwise(engine, done):
+    # 20 sources at most in a cell: 0.5 of n is rounded up to whole groups, which is no deviation.
+    done(sample__per_relation=None, sample__share=0.5)
+    assert deviations(engine) == {}
+    draw(engine, 1, Size(share=1.0), annotators=1, audits=Audits(follow_ups=0.1))
+    assert deviations(engine) == {"sample.share": (0.5, 1.0)}
+
+
+def test_judging_that_is_otherwise(engine, done, people):
+    done(judging__languages=["en"])
+    judged(engine, people["ann"], 1)
+    change_settings(engine, None, {"repeat_share": 0.2})
+    sample, judgement = table_of(tables.Sample), table_of(tables.Judgement)
+    zoe = add_account(engine, "zoe", "annotator", "long enough", languages=["zh", "fr"]).id
+    rows = [
+        {"annotator_id": zoe, "guideline": 7, "answer": "positive", "question_id": 1, "round": 1}
+        | {"decided_at": tables.now()}
+    ]
+    with engine.begin() as connection:
+        connection.execute(sample.update().values(protocol="shown"))
+        connection.execute(judgement.insert(), rows)
+    assert deviations(engine) == {
+        "judging.protocol": ("blind", "shown"),
+        "judging.repeat_share": (0.0, 0.2),
+        "judging.guideline": (1, [1, 7]),
+        "judging.languages": (["en"], ["zh+fr"]),
+    }
+
+
+def test_gold_that_was_not_planned(engine, done, plan):
+    from audit.annotation.gold import answer_with_gold
+
+    done()
+    answer_with_gold(engine)
+    assert deviations(engine) == {"judging.gold": (False, True)}
+
+
+def test_how_the_report_is_computed_is_compared_where_it_was_planned(engine, done):
+    from audit.reports.preference import read_weights
+
+    done(report__interval="wilson", report__delta=0.02, report__target="corpus", report__weights="equal")
+    assert deviations(engine) == {
+        "report.interval": ("wilson", "auto"),
+        "report.delta": (0.02, 0.0),
+        "report.weights": ("equal", None),
+    }
+    assert deviations(engine, interval="wilson", delta=0.02, weights=read_weights("equal")) == {}
