@@ -4,7 +4,7 @@ The table `answer` is derived: `settle` rebuilds the rows of the questions it is
 adjudications, and the same history always gives the same rows.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -135,10 +135,24 @@ def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict
     for vote in counting_votes(connection, ids):
         votes.setdefault(vote.question_id, []).append(vote)
     for question_id, some in votes.items():
-        people = [vote.answer for vote in some if vote.role in ROLES]
-        gold = [vote.answer for vote in some if vote.role == "gold"]
-        if people and standing(people, wanted[question_id]) == "agreed":
-            rows[question_id, "people"] = [people[0]]
-        if gold and len(set(gold)) == 1:
-            rows[question_id, "gold"] = [gold[0]]
+        rows.update(
+            ((question_id, origin), [label]) for origin, label in voted_answers(some, wanted[question_id]).items()
+        )
     return rows
+
+
+def voted_answers(votes: Sequence[Vote], wanted: int) -> dict[str, str]:
+    """What the votes on one question make its answer, by origin (people, gold); empty where they settle nothing.
+
+    >>> votes = [Vote(1, "ann", "annotator", "positive", None), Vote(1, "gold", "gold", "negative", None)]
+    >>> voted_answers(votes, 1), voted_answers(votes, 2)
+    ({'people': 'positive', 'gold': 'negative'}, {'gold': 'negative'})
+    """
+    people = [vote.answer for vote in votes if vote.role in ROLES]
+    gold = [vote.answer for vote in votes if vote.role == "gold"]
+    found = {}
+    if people and standing(people, wanted) == "agreed":
+        found["people"] = people[0]
+    if gold and len(set(gold)) == 1:
+        found["gold"] = gold[0]
+    return found

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audit.annotation.accounts import ROLES
-from audit.ui import accounts, adjudicate, annotate, browse, results
+from audit.ui import accounts, adjudicate, annotate, browse, dashboard, results
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ PLACES = (
     Place("annotate", ":material/edit_note:", ROLES, annotate.page, home="annotator"),
     Place("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page, home="adjudicator"),
     Place("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
-    Place("results", ":material/bar_chart:", results.ROLES, results.page, home="manager", wide=True),
+    Place("dashboard", ":material/dashboard:", dashboard.ROLES, dashboard.page, home="manager", wide=True),
+    Place("results", ":material/bar_chart:", results.ROLES, results.page, wide=True),
     Place("accounts", ":material/group:", accounts.ROLES, accounts.page),
 )
 
