@@ -17,6 +17,7 @@ COMMANDS = (
     "sample",
     "gold",
     "plan",
+    "overview",
     "report",
     "rerank",
     "agreement",

@@ -56,8 +56,10 @@ def section(engine: Engine, account: Account) -> None:
 
 def _coefficients(report: dict[str, Any]) -> None:
     rows = [one | {"coefficient": _named(one["name"])} for one in report["coefficients"] if one["level"] != "nominal"]
-    table("coefficients", rows, COLUMNS)
-    take_along("agreement", rows, COLUMNS)
+    # Weights and notes are rare: their columns are there where they say something.
+    columns = [name for name in COLUMNS if name not in ("level", "note") or any(row[name] for row in rows)]
+    table("coefficients", rows, columns)
+    take_along("agreement", rows, columns)
 
 
 def _over_time(report: dict[str, Any], key: tuple[Any, ...]) -> None:

@@ -1,5 +1,6 @@
 """Rates and the ranking of a relation as they firm up while people judge."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -36,13 +37,15 @@ def section(engine: Engine, _account: Account) -> None:
     chosen = st.selectbox(
         t("results.relation"),
         range(len(names)),
+        index=most_moved(relations),
         format_func=names.__getitem__,
         key="dashboard-relation",
         persist_state="session",
     )
     entry = relations[chosen]
     st.markdown(plain(winner(entry)))
-    st.caption(t("dashboard.firming_legend"))
+    dashed = f" {t('dashboard.firming_dashed')}" if rate == "sr_genuine" else ""
+    st.caption(t("dashboard.firming_legend") + dashed)
     key = (whose, rate, entry["task"], entry["study"], entry["relation"], found.state)
     titles = (t("sheet.judgements"), t(f"sheet.{rate}"))
     rates = chart(
@@ -89,6 +92,12 @@ def _choose() -> tuple[Whose, str]:
             persist_state="session",
         )
     return whose, rate
+
+
+def most_moved(relations: Sequence[dict[str, Any]]) -> int:
+    """The place of the relation that people's judgements told most about: the one whose judged groups grew most."""
+    grown = [sum(one["judged"][-1] - one["judged"][0] for one in entry["systems"]) for entry in relations]
+    return grown.index(max(grown))
 
 
 def winner(entry: dict[str, Any]) -> str:

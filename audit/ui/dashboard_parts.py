@@ -12,6 +12,7 @@ from audit.reports.sheet import sheet
 from audit.reports.words import UNKNOWN
 from audit.ui import database
 from audit.ui.language import language, t
+from audit.ui.literal import html
 from audit.ui.workshop import made
 
 SHARES = {"fs_rate", "fs_low", "fs_high", "unsure_share", "agreed_share", "p_best", "percent_agreement", "risk"} | {
@@ -111,9 +112,8 @@ def moment(text: str | None) -> str | None:
 
 def tiles(numbers: Sequence[tuple[str, str]]) -> None:
     """Numbers with their names, as many in a row as there is room for."""
-    with st.container(horizontal=True, gap="medium"):
-        for name, number in numbers:
-            st.metric(name, number, width=132)
+    parts = "".join(f"<div><dt>{html(name)}</dt><dd>{html(number)}</dd></div>" for name, number in numbers)
+    st.html(f'<dl class="audit-tiles">{parts}</dl>')
 
 
 def study_of(row: Mapping[str, Any]) -> str:
