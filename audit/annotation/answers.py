@@ -4,7 +4,7 @@ The table `answer` is derived: `settle` rebuilds the rows of the questions it is
 adjudications, and the same history always gives the same rows.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -166,13 +166,27 @@ def _answers(
         last = {int(id): sorted(allowed) for id, allowed in connection.execute(_adjudications(), {"ids": piece})}
         rows.update(((id, "adjudicated"), allowed) for id, allowed in last.items() if allowed)
     for question_id, some in votes.items():
-        people = [vote.answer for vote in some if vote.role in ROLES]
-        gold = [vote.answer for vote in some if vote.role == "gold"]
-        if people and standing(people, wanted[question_id][0]) == "agreed":
-            rows[question_id, "people"] = [people[0]]
-        if gold and len(set(gold)) == 1:
-            rows[question_id, "gold"] = [gold[0]]
+        rows.update(
+            ((question_id, origin), [label]) for origin, label in voted_answers(some, wanted[question_id][0]).items()
+        )
     return rows
+
+
+def voted_answers(votes: Sequence[Vote], wanted: int) -> dict[str, str]:
+    """What the votes on one question make its answer, by origin (people, gold); empty where they settle nothing.
+
+    >>> votes = [Vote(1, "ann", "annotator", "positive", None), Vote(1, "gold", "gold", "negative", None)]
+    >>> voted_answers(votes, 1), voted_answers(votes, 2)
+    ({'people': 'positive', 'gold': 'negative'}, {'gold': 'negative'})
+    """
+    people = [vote.answer for vote in votes if vote.role in ROLES]
+    gold = [vote.answer for vote in votes if vote.role == "gold"]
+    found = {}
+    if people and standing(people, wanted) == "agreed":
+        found["people"] = people[0]
+    if gold and len(set(gold)) == 1:
+        found["gold"] = gold[0]
+    return found
 
 
 def _wanted(connection: Connection, ids: list[int]) -> dict[int, tuple[int, bool]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine, and_, func, select
 
-from audit.annotation.accounts import ROLES, require
+from audit.annotation.accounts import ROLES, require_manager
 from audit.annotation.answers import ORIGINS, WITHDRAWN
 from audit.annotation.hidden import FIRST
 from audit.annotation.questions import BEHIND
@@ -28,8 +28,11 @@ class Progress:
     """Judgements of the first pass that count, by the name of the person; accounts that judged nothing have 0."""
 
 
-def progress(engine: Engine, account_id: int) -> Progress:
-    """Count questions, answers and judgements. Raises NotAllowed for anyone but a manager."""
+def progress(engine: Engine, by: int | None) -> Progress:
+    """Count questions, answers and judgements: for a manager, or for whoever has the database itself (None).
+
+    Raises NotAllowed for another role.
+    """
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     annotator, judgement = table_of(tables.Annotator), table_of(tables.Judgement)
     later = judgement.alias("later")
@@ -46,7 +49,7 @@ def progress(engine: Engine, account_id: int) -> Progress:
         .order_by(annotator.c.name)
     )
     with engine.connect() as connection:
-        require(connection, account_id, "manager")
+        require_manager(connection, by)
         counts_of = select(func.count()).select_from(question)
         waiting, audits = (
             counts_of.where(one) for one in (question.c.priority < BEHIND, question.c.priority >= BEHIND)

@@ -18,6 +18,7 @@ COMMANDS = (
     "sample",
     "gold",
     "plan",
+    "overview",
     "report",
     "rerank",
     "agreement",

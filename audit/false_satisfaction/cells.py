@@ -1,7 +1,7 @@
 """Counts per cell: what the runner found, and how the drawn groups were settled, by the rule of settled prefixes."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,16 @@ from sqlmodel import SQLModel
 
 from audit.errors import AuditError
 from audit.false_satisfaction.audited import CELL, Audited, Book
-from audit.false_satisfaction.settling import Settled, State, Whose, drawn_groups, known_answers, settle_group
+from audit.false_satisfaction.settling import (
+    Drawn,
+    Known,
+    Settled,
+    State,
+    Whose,
+    drawn_groups,
+    known_answers,
+    settle_group,
+)
 from audit.relations import Outcome
 from audit.sampling.designs import INFORMATIVE
 from audit.store import Checked, checked, table_of, tables
@@ -55,31 +64,103 @@ class Counted:
     """What audits of the samples found. Their questions are not in `waiting`."""
 
 
+@dataclass(frozen=True)
+class Ground:
+    """What does not change while people judge: the studies, their samples, every verdict, and counts of these.
+
+    `cells` has a row per cell with the columns of `CELL`, task, relation, system (names), groups, satisfied, violated,
+    inapplicable and errors.
+    """
+
+    studies: list[dict[str, object]]
+    samples: list[dict[str, object]]
+    checks: Checked
+    cells: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class DrawnCell:
+    """One cell's draw in the order of ranks, as some answers settle it. `counts` are those of `prefix_counts`."""
+
+    key: tuple[int, int, int]
+    settled: Sequence[Settled]
+    counts: dict[str, int]
+
+
 def count(engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None) -> Counted:
     """Count every cell of a study, or of all. Per study the sample drawn last counts, or the last one of `design`.
 
     Raises AuditError where there is nothing to report, or no such study or sample.
     """
     with engine.connect() as connection:
-        studies = _studies(connection, study)
-        samples = _samples(connection, [int(str(one["id"])) for one in studies], design)
-        ids = [int(str(one["id"])) for one in studies]
-        checks = checked(connection, ids)
-        cells = _observed(connection, ids, checks)
-        if cells.empty:
-            raise AuditError("nothing has been checked yet; run `audit run` or `audit import-run` first")
-        judged, waiting, drawn, audited = _judged(connection, samples, whose)
-    cells = cells.merge(judged, how="left", on=CELL)
+        ground = ground_of(connection, study, design)
+        known = known_answers(connection, whose)
+        book = Book(connection, ground.samples, whose, known)
+        drawn: list[DrawnCell] = []
+        for sample in ground.samples:
+            some = drawn_cells(sample, drawn_groups(connection, [int(str(sample["id"]))]), known)
+            for one in some:
+                book.add(one.key, one.settled, one.counts["judged"], one.counts["false"])
+            drawn += some
+    waiting = waiting_questions(drawn)
+    return counted_from(ground, drawn, len(waiting), book.close(waiting))
+
+
+def ground_of(connection: Connection, study: int | None = None, design: str | None = None) -> Ground:
+    """What answers are counted on; arguments and errors as those of `count`."""
+    studies = _studies(connection, study)
+    ids = [int(str(one["id"])) for one in studies]
+    samples = _samples(connection, ids, design)
+    checks = checked(connection, ids)
+    cells = _observed(connection, ids, checks)
+    if cells.empty:
+        raise AuditError("nothing has been checked yet; run `audit run` or `audit import-run` first")
+    return Ground(studies, samples, checks, cells)
+
+
+def drawn_cells(
+    sample: Mapping[str, object], groups: Iterable[Drawn], known: Mapping[tuple[str, int], Known]
+) -> list[DrawnCell]:
+    """One sample's draws, settled by these answers; `groups` come cell by cell in the order of their ranks."""
+    by_cell: dict[tuple[int, int], list[Settled]] = {}
+    for drawn in groups:
+        by_cell.setdefault((drawn.relation_id, drawn.system_id), []).append(settle_group(drawn, known))
+    ends = {cell: first_waiting(some) for cell, some in by_cell.items()}
+    if sample["design"] == INFORMATIVE:
+        # One list for all systems of a relation, so one beginning.
+        ends = {cell: min(end for other, end in ends.items() if other[0] == cell[0]) for cell in ends}
+    study = int(str(sample["study_id"]))
+    return [DrawnCell((study, *cell), some, prefix_counts(some, ends[cell])) for cell, some in by_cell.items()]
+
+
+def waiting_questions(drawn: Iterable[DrawnCell]) -> set[tuple[str, int]]:
+    """(task, input) of the questions that drawn groups wait for."""
+    return {(settled.drawn.task, given) for one in drawn for settled in one.settled for given in settled.waits_for}
+
+
+def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audited: Audited) -> Counted:
+    """Everything that is counted, from the ground and the draws."""
+    rows = [dict(zip(CELL, one.key, strict=True)) | one.counts for one in drawn]
+    groups = [
+        (*one.key, settled.drawn.group_id, settled.drawn.rank, int(settled.state), place < one.counts["judged"])
+        for one in drawn
+        for place, settled in enumerate(one.settled)
+    ]
+    judged = pd.DataFrame(rows, columns=[*CELL, "drawn", "judged", "false", "waiting"])
+    drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank", "state", "judged"])
+    # Where nothing is drawn the columns would have no types, and a mask without one selects columns.
+    typed = drawn_rows.astype({"group_id": "int64", "state": int, "judged": bool})
+    cells = ground.cells.merge(judged, how="left", on=CELL)
     for column in ("drawn", "judged", "false", "waiting"):
         cells[column] = cells[column].fillna(0).astype(int)
-    compares = cells["study_id"].isin([one["study_id"] for one in samples if one["design"] == INFORMATIVE])
+    compares = cells["study_id"].isin([one["study_id"] for one in ground.samples if one["design"] == INFORMATIVE])
     if compares.any():
         cells["false"] = cells["false"].astype("Int64").mask(compares)
-    names = {one["id"]: one for one in studies}
+    names = {one["id"]: one for one in ground.studies}
     cells["study"] = cells["study_id"]
     cells["corpus"] = cells["study_id"].map({id: one["corpus"] for id, one in names.items()})
     keys = cells[[*CELL, "study", "task", "relation", "system"]]
-    return Counted(cells[COLUMNS], studies, samples, waiting, keys, drawn, checks, audited)
+    return Counted(cells[COLUMNS], ground.studies, ground.samples, waiting, keys, typed, ground.checks, audited)
 
 
 def first_waiting(settled: Sequence[Settled]) -> float:
@@ -99,40 +180,6 @@ def prefix_counts(settled: Sequence[Settled], end: float | None = None) -> dict[
     false = sum(one.state is State.FALSE for one in beginning)
     waiting = {given for one in settled for given in one.waits_for}
     return {"drawn": len(settled), "judged": len(beginning), "false": false, "waiting": len(waiting)}
-
-
-def _judged(
-    connection: Connection, samples: Sequence[dict[str, object]], whose: Whose
-) -> tuple[pd.DataFrame, int, pd.DataFrame, Audited]:
-    known = known_answers(connection, whose)
-    book = Book(connection, samples, whose, known)
-    rows: list[dict[str, object]] = []
-    groups: list[tuple[object, ...]] = []
-    waiting: set[tuple[str, int]] = set()
-    for sample in samples:
-        by_cell: dict[tuple[int, int], list[Settled]] = {}
-        for drawn in drawn_groups(connection, [int(str(sample["id"]))]):
-            settled = settle_group(drawn, known)
-            by_cell.setdefault((drawn.relation_id, drawn.system_id), []).append(settled)
-            waiting |= {(drawn.task, given) for given in settled.waits_for}
-        ends = {cell: first_waiting(some) for cell, some in by_cell.items()}
-        if sample["design"] == INFORMATIVE:
-            # One list for all systems of a relation, so one beginning.
-            ends = {cell: min(end for other, end in ends.items() if other[0] == cell[0]) for cell in ends}
-        for (relation, system), some in by_cell.items():
-            key = (sample["study_id"], relation, system)
-            counts = prefix_counts(some, ends[relation, system])
-            rows.append(dict(zip(CELL, key, strict=True)) | counts)
-            book.add(key, some, counts["judged"], counts["false"])
-            groups += [
-                (*key, one.drawn.group_id, one.drawn.rank, int(one.state), place < counts["judged"])
-                for place, one in enumerate(some)
-            ]
-    counted = pd.DataFrame(rows, columns=[*CELL, "drawn", "judged", "false", "waiting"])
-    drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank", "state", "judged"])
-    # Where nothing is drawn the columns would have no types, and a mask without one selects columns.
-    typed = drawn_rows.astype({"group_id": "int64", "state": int, "judged": bool})
-    return counted, len(waiting), typed, book.close(waiting)
 
 
 def _observed(connection: Connection, studies: Sequence[int], checks: Checked) -> pd.DataFrame:

@@ -86,11 +86,12 @@ def plan(
         groups = _groups(connection, counted)
         asked = _questions(connection, counted)
         known = known_answers(connection, whose)
+        cells: list[dict[str, Any]] = []
         if decide is None and half_width is not None:
-            needs, places = _for_width(groups, asked, counted, known, half_width, confidence, guess)
+            needs, cells, relations = _for_width(groups, asked, counted, known, half_width, confidence, guess)
         elif decide is not None:
             states = _states(connection, counted, known)
-            needs, places = _for_decisions(
+            needs, relations = _for_decisions(
                 connection, groups, asked, counted, known, states, decide, delta, confidence, guess
             )
     designs = []
@@ -109,8 +110,8 @@ def plan(
         "pace": pace,
         "price_per_hour": price_per_hour,
         "designs": designs,
-        "cells": places if decide is None else [],
-        "relations": [] if decide is None else places,
+        "cells": cells,
+        "relations": relations,
         "notes": _notes(counted, guess, decide),
     }
 
@@ -231,7 +232,8 @@ def _for_width(
     half_width: float,
     confidence: float,
     guess: float,
-) -> tuple[list[Need], list[dict[str, Any]]]:
+) -> tuple[list[Need], list[dict[str, Any]], list[dict[str, Any]]]:
+    """The needs of all designs, how many groups each cell needs, and the questions that each relation needs."""
     cells = counted.cells.reset_index(drop=True)
     # What was judged to compare systems says nothing about a cell's rate: there the work is before its beginning.
     cells.loc[cells["false"].isna(), ["judged", "false"]] = 0
@@ -247,7 +249,16 @@ def _for_width(
         questions, there = distinct_questions(of, expected, answered)
         needs.append(Need(design, questions, max(distinct_questions(of, worst)[0], questions), there))
     rows = cells[["study", "task", "relation", "system", "satisfied", "judged", "false"]].to_dict("records")
-    return needs, [dict(row) | {"needed": int(n)} for row, n in zip(rows, designs["two-phase"][0], strict=True)]
+    places = [dict(row) | {"needed": int(n)} for row, n in zip(rows, designs["two-phase"][0], strict=True)]
+    relations = []
+    for key, some in cells.groupby(["study", "task", "relation"], sort=False):
+        to_go = {}
+        for design, (expected, _) in designs.items():
+            of = lists[ORDERED_BY.get(design, "shared")]
+            found, there = distinct_questions(of[of["cell"].isin(some.index)], expected, answered)
+            to_go[design] = found - there
+        relations.append(dict(zip(("study", "task", "relation"), key, strict=True)) | {"to_go": to_go})
+    return needs, places, relations
 
 
 def _keys(groups: pd.DataFrame) -> pd.Series:
@@ -331,6 +342,7 @@ def _for_decisions(
         name: (set(), set()) for name in ("simple", "shared", "stopping", "always-valid")
     }
     places: list[dict[str, Any]] = []
+    answered = set(_answered(known).tolist())
     simple = _ranked(groups, counted, "simple")
     by_group = asked.groupby("group_id")["question"].agg(list)
     seeds = {one["id"]: int(str(one["seed"])) for one in counted.studies}
@@ -352,17 +364,21 @@ def _for_decisions(
         values = [_settled(y, made, pair) for pair in range(len(made.pairs))]
         at = standing(made, values, goal, delta, confidence)
         sizes = sizes_to_decide(made, at, [len(one) for one in values], goal, delta, confidence, guess)
+        to_go = {}
         for design, both in sizes.items():
-            for into, chosen in zip(wanted[design], both, strict=True):
-                into |= _inputs(made, chosen, ids, satisfied.astype(bool), by_group)
+            expected, worst = (_inputs(made, chosen, ids, satisfied.astype(bool), by_group) for chosen in both)
+            wanted[design][0].update(expected)
+            wanted[design][1].update(worst)
+            to_go[design] = len(expected - answered)
         cell = simple[(simple["study_id"] == study) & (simple["relation_id"] == relation_id)]
         totals = some.groupby("system_id")["satisfied"].agg(["sum", "mean"]).loc[systems]
         fixed = dict(zip(systems, equal_sizes(totals["mean"], totals["sum"], goal, delta, confidence), strict=True))
         drawn = cell.loc[cell["rank"] <= cell["system_id"].map(fixed), "group_id"]
+        questions = set(by_group.loc[drawn].explode())
         for into in wanted["simple"]:
-            into |= set(by_group.loc[drawn].explode())
-        places.append(_place(counted, some, made, values, at, systems, int(study)))
-    answered = set(_answered(known).tolist())
+            into |= questions
+        to_go["simple"] = len(questions - answered)
+        places.append(_place(counted, some, made, values, at, systems, int(study)) | {"to_go": to_go})
     needs = [
         Need(design, len(expected), max(len(worst), len(expected)), len(expected & answered))
         for design, (expected, worst) in wanted.items()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audit.annotation.accounts import ROLES
-from audit.ui import account, accounts, adjudicate, annotate, browse, quality, results, stale, studies
+from audit.ui import account, accounts, adjudicate, annotate, browse, dashboard, quality, results, stale, studies
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,11 @@ PLACES = (
     Place("annotate", ":material/edit_note:", ROLES, annotate.page, home="annotator"),
     Place("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page, home="adjudicator"),
     Place("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
-    Place("results", ":material/bar_chart:", results.ROLES, results.page, home="manager", wide=True),
-    Place("stale", ":material/update:", stale.ROLES, stale.page),
-    Place("studies", ":material/science:", studies.ROLES, studies.page),
+    Place("dashboard", ":material/dashboard:", dashboard.ROLES, dashboard.page, home="manager", wide=True),
+    Place("results", ":material/bar_chart:", results.ROLES, results.page, wide=True),
     Place("quality", ":material/rule:", quality.ROLES, quality.page, wide=True),
+    Place("studies", ":material/science:", studies.ROLES, studies.page),
+    Place("stale", ":material/update:", stale.ROLES, stale.page),
     Place("accounts", ":material/group:", accounts.ROLES, accounts.page),
     Place("account", ":material/person:", ROLES, account.page),
 )

@@ -1,17 +1,13 @@
-"""Results and progress: for managers."""
+"""Results: for managers."""
 
 import json
 from functools import partial
 
 import streamlit as st
-from sqlalchemy import Engine
 
-from audit.annotation.judging import disputed
-from audit.annotation.progress import progress
 from audit.errors import AuditError
 from audit.reports import charts
 from audit.reports.build import Report
-from audit.reports.html import to_html
 from audit.reports.words import notes_of, signature_line
 from audit.ui import database, results_preferences, results_relation, results_source, results_together, session
 from audit.ui.headlines import headlines
@@ -20,19 +16,23 @@ from audit.ui.literal import html, plain
 from audit.ui.plan_texts import plan_texts
 from audit.ui.results_parts import RATES, cells_table, chart, how, whole
 from audit.ui.results_source import View
+from audit.ui.workshop import freshness, made
 
 ROLES = ("manager",)
-TABS = ("relations", "together", "preferences", "heat", "cells", "progress")
+TABS = ("relations", "together", "preferences", "heat", "cells")
 TAB = "results-tab"
 _COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "drawn", "judged", "false", "waiting")
 
 
 def page() -> None:
-    """The report of the database in words, charts and numbers, and how far the judging is."""
+    """The report of the database in words, charts and numbers."""
     engine = database.engine()
-    account = session.allowed(engine, *ROLES)
+    session.allowed(engine, *ROLES)
     try:
-        view = results_source.view(engine, results_source.choose())
+        options = results_source.choose()
+        view = results_source.view(engine, options)
+        if freshness(view.found, "results"):
+            view = results_source.view(engine, options, anew=True)
     except AuditError as problem:
         session.refused(problem)
         return
@@ -44,12 +44,12 @@ def page() -> None:
     ):
         if place.open:
             with place:
-                _tab(name, engine, account.id, view)
+                _tab(name, view)
     _downloads(view)
     _notes(view.report)
 
 
-def _tab(name: str, engine: Engine, account_id: int, view: View) -> None:
+def _tab(name: str, view: View) -> None:
     if name == "relations":
         results_relation.tab(view)
     elif name == "together":
@@ -58,10 +58,8 @@ def _tab(name: str, engine: Engine, account_id: int, view: View) -> None:
         results_preferences.tab(view)
     elif name == "heat":
         _heat(view)
-    elif name == "cells":
-        cells_table(view.report, view.report["cells"], (*whole(view.report), *_COUNTS, *RATES), height=420)
     else:
-        _judging(engine, account_id, view.report)
+        cells_table(view.report, view.report["cells"], (*whole(view.report), *_COUNTS, *RATES), height=420)
 
 
 def _headlines(report: Report) -> str:
@@ -74,27 +72,6 @@ def _heat(view: View) -> None:
     for key in dict.fromkeys((one["task"], one["study"]) for one in view.report["relations"]):
         drawn = partial(charts.false_chart, view.report, *key, width=120)
         chart(view, ("heat", *key), drawn, t("results.heat_legend"))
-
-
-def _judging(engine: Engine, account_id: int, report: Report) -> None:
-    found = progress(engine, account_id)
-    numbers = [
-        (t("progress.open"), found.open),
-        (t("progress.disputed"), len(disputed(engine, account_id))),
-        *((t(f"origin.{origin}"), count) for origin, count in found.answers.items()),
-    ]
-    for column, (name, number) in zip(st.columns(len(numbers)), numbers, strict=True):
-        column.metric(name, f"{number:,}")
-    left, right = st.columns([5, 2], gap="medium")
-    with left:
-        st.caption(t("progress.by_cell"))
-        cells_table(report, report["cells"], (*whole(report), "drawn", "judged", "waiting"), height=320)
-    with right:
-        st.caption(t("progress.by_person"))
-        st.dataframe(
-            [{t("accounts.name"): name, t("progress.judgements"): number} for name, number in found.judgements.items()],
-            hide_index=True,
-        )
 
 
 def _downloads(view: View) -> None:
@@ -110,17 +87,12 @@ def _downloads(view: View) -> None:
         )
         st.download_button(
             t("results.download_html"),
-            lambda: _document(view.key, view.report),
+            lambda: str(made("html", {"report": view.report}, view.key)),
             "report.html",
             "text/html",
             on_click="ignore",
             icon=":material/download:",
         )
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def _document(key: tuple[object, ...], _report: Report) -> str:
-    return to_html(_report)
 
 
 def _notes(report: Report) -> None:

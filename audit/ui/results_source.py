@@ -1,20 +1,23 @@
-"""How the report is computed: what a manager chose, and the report for it, which is computed once per choice."""
+"""How the report is computed: what a manager chose, and the report for it, which is computed once per choice.
+
+The worker computes it (`audit.ui.workshop`): at a million groups it takes seconds, in which annotators go on.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine
 
 from audit.errors import AuditError
 from audit.false_satisfaction.settling import Whose
 from audit.reports.build import Report
-from audit.reports.preference import PROFILES, Weights, known_everywhere
-from audit.reports.study import INTERVAL, Evidence, evidence, report_of
+from audit.reports.preference import known_everywhere
+from audit.reports.study import INTERVAL
 from audit.statistics.intervals import METHODS, TARGETS, Target
-from audit.store import table_of, tables
 from audit.ui import database
 from audit.ui.language import t
+from audit.ui.workshop import Found, computed
 
 WHOSE: tuple[Whose, ...] = ("both", "people", "gold")
 OWN = "own"
@@ -36,20 +39,24 @@ class Options:
     profile: str | None = None
     own: tuple[tuple[str, float], ...] = ()
 
-    def weights(self) -> Weights | None:
-        """The weights of the profile."""
+    def weights(self) -> list[Any] | None:
+        """The weights of the profile as the worker takes them: a profile's name, or a file's name and its weights."""
         if self.profile is None:
             return None
-        return Weights(FILE, dict(self.own)) if self.profile == OWN else Weights(self.profile, PROFILES[self.profile])
+        return [FILE, dict(self.own)] if self.profile == OWN else [self.profile]
 
 
 @dataclass(frozen=True)
 class View:
-    """A report, and what it was computed from as a key for what is made of it; `problem` is why it lacks weights."""
+    """A report, and what it was computed from as a key for what is made of it; `problem` is why it lacks weights.
+
+    `found` says when it was computed, and whether answers have come since.
+    """
 
     report: Report
     key: tuple[Any, ...]
     options: Options
+    found: Found
     problem: AuditError | None = None
 
 
@@ -113,55 +120,32 @@ def keep_own_weights(weights: dict[str, float]) -> None:
     st.session_state[_OWN_WEIGHTS] = tuple(weights.items())
 
 
-def view(engine: Engine, options: Options) -> View:
-    """The report for these options. Raises AuditError where there is none.
+def view(engine: Engine, options: Options, *, anew: bool = False) -> View:
+    """The report for these options; `anew`: as the database is now, however long it takes. Raises AuditError where
+    there is none.
 
     Weights that do not fit the data (all 0, or of a relation that is not there) leave the rest of the report as it is.
     """
-    state = _state(engine)
     if options.profile == OWN and not options.own:
         # A user's own weights begin with what can be ranked.
-        plain = _report(engine, database.where(), state, replace(options, profile=None))
-        keep_own_weights(known_everywhere(plain))
+        plain = _report(engine, replace(options, profile=None), anew)
+        keep_own_weights(known_everywhere(plain.value))
         options = replace(options, own=own_weights())
     problem = None
     try:
-        report = _report(engine, database.where(), state, options)
-    except AuditError as found:
-        problem, options = found, replace(options, profile=None)
-        report = _report(engine, database.where(), state, options)
-    return View(report, (database.where(), state, options), options, problem)
+        found = _report(engine, options, anew)
+    except AuditError as refused:
+        problem, options = refused, replace(options, profile=None)
+        found = _report(engine, options, anew)
+    return View(found.value, (database.where(), found.state, options), options, found, problem)
 
 
-def _state(engine: Engine) -> tuple[Any, ...]:
-    """What changes whenever the report does, cheaply: the histories and the draws only ever grow or are redrawn."""
-    counted = (
-        tables.Judgement,
-        tables.Adjudication,
-        tables.Verdict,
-        tables.Draw,
-        tables.Answer,
-        tables.Plan,
-        tables.Log,
-    )
-    sample = table_of(tables.Sample)
-    with engine.connect() as connection:
-        numbers = [connection.execute(select(func.count()).select_from(table_of(one))).scalar() for one in counted]
-        return (*numbers, str(connection.execute(select(func.max(sample.c.drawn_at))).scalar()))
-
-
-@st.cache_data(max_entries=24, show_spinner=False)
-def _report(_engine: Engine, where: str, state: tuple[Any, ...], options: Options) -> Report:
-    return report_of(
-        _evidence(_engine, where, state, options.whose, options.target),
-        interval=options.interval,
-        target=options.target,
-        delta=options.delta,
-        weights=options.weights(),
-    )
-
-
-# A resource: shared by all sessions, never copied, and nobody writes to it.
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _evidence(_engine: Engine, where: str, state: tuple[Any, ...], whose: Whose, target: Target) -> Evidence:
-    return evidence(_engine, whose, target=target)
+def _report(engine: Engine, options: Options, anew: bool) -> Found:
+    values = {
+        "whose": options.whose,
+        "interval": options.interval,
+        "target": options.target,
+        "delta": options.delta,
+        "weights": options.weights(),
+    }
+    return computed(engine, "report", values, anew=anew)

@@ -86,7 +86,7 @@ def test_every_command_with_json_shows_it():
         assert (example(name) is not None) == (has_json and name != "rerank"), name
 
 
-DEEP = ("cells", "relations", "studies", "coefficients", "groups", "pairs", "annotators", "items")
+DEEP = ("cells", "relations", "studies", "coefficients", "groups", "pairs", "annotators", "items", "people")
 
 
 def shape(value, deep=DEEP):
@@ -118,6 +118,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "annotators": "--ratings ratings.csv",
         "user add": "mia",
         "user list": "",
+        "progress": "",
         "relations": "",
         "systems": "",
         "corpora": "",

@@ -45,6 +45,22 @@ def test_one_question_for_groups_of_two_systems_and_two_relations(build):
     assert {one["questions"] for one in found.values()} == {12}
 
 
+def test_what_each_relation_needs_on_its_own(build):
+    # MR1.1 asks about 6 sources; X, which carries nothing, about the same sources and about 6 follow-ups.
+    rows = [row(n, system, "positive") for n in range(6) for system in "ab"]
+    engine = build(rows + [row(n, "a", "positive", "X") for n in range(6)])
+    document = plan(engine, half_width=0.05)
+    assert {one["relation"]: one["to_go"]["shared"] for one in document["relations"]} == {"MR1.1": 6, "X": 12}
+    assert by_design(document)["shared"]["to_go"] == 12
+    draw_all(engine, Size(share=1.0))
+    refresh(engine)
+    answer_with_gold(engine)
+    # Gold answers the sources; the follow-ups of X are not in the corpus.
+    after = {one["relation"]: one["to_go"] for one in plan(engine, half_width=0.05)["relations"]}
+    assert set(after["MR1.1"].values()) == {0}
+    assert set(after["X"].values()) == {6}
+
+
 def test_hours_and_price_are_of_what_is_left(build):
     engine = build([row(n, "a", "positive") for n in range(10)])
     draw_all(engine, Size(per_relation=4))
@@ -70,6 +86,8 @@ def test_a_contest_counts_only_informative_groups(build):
     assert (relation["decided"], relation["risk"], relation["order"]) == (False, None, [])
     assert by_design(document)["stopping"]["questions"] == 15
     assert by_design(document)["simple"]["questions"] > 30
+    # There is one relation, so what it needs is what all need.
+    assert relation["to_go"] == {name: one["to_go"] for name, one in by_design(document).items()}
 
     draw_all(engine, Size(share=1.0))
     refresh(engine)

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from app_driver import Prepared, cookie_of_session, prepare
 
+from audit.reports.worker import answer_line, read_answer
 from audit.store import open_store
-from audit.ui import session
+from audit.ui import session, workshop
 
 
 @pytest.fixture(scope="session")
@@ -34,3 +35,9 @@ def prepared(original: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def _cookies(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stands for the browser's cookie in AppTest."""
     monkeypatch.setattr(session, "cookie_token", cookie_of_session)
+
+
+@pytest.fixture(autouse=True)
+def _worker_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked of the worker is computed here, by the same lines; the process itself: test_workshop.py."""
+    monkeypatch.setattr(workshop.Worker, "_answer", lambda _, line: read_answer(answer_line(line)))

@@ -8,6 +8,7 @@ from app_driver import Prepared, blocks, go, log_in, open_app, said
 from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
+from audit.reports import worker
 from audit.reports.preference import read_weights
 from audit.reports.study import study_report
 from audit.ui import results_source
@@ -144,7 +145,7 @@ def test_weights_that_do_not_fit_leave_the_rest_as_it_is(judged: Prepared) -> No
 
 def test_keys_that_only_some_reports_have(judged: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     """Corrected rates and methods are columns where a cell has them; a cell without a rate may still be ranked."""
-    original = results_source.report_of
+    original = worker.report_of
 
     def changed(*args: Any, **more: Any) -> Any:
         report = original(*args, **more)
@@ -160,14 +161,10 @@ def test_keys_that_only_some_reports_have(judged: Prepared, monkeypatch: pytest.
             entry |= {"order_genuine": [], "best_genuine": []}
         return report
 
-    monkeypatch.setattr(results_source, "report_of", changed)
-    results_source._report.clear()  # type: ignore[attr-defined]
-    try:
-        app = results(judged)
-        assert not app.exception
-        assert "Letters" in app.dataframe[0].value.columns
-        app = results(judged, "cells")
-        assert app.dataframe[0].value["SR_c %"].tolist()[0] == pytest.approx(50.0)
-        assert app.dataframe[0].value["Method"].tolist()[0] == "wilson"
-    finally:
-        results_source._report.clear()  # type: ignore[attr-defined]
+    monkeypatch.setattr(worker, "report_of", changed)
+    app = results(judged)
+    assert not app.exception
+    assert "Letters" in app.dataframe[0].value.columns
+    app = results(judged, "cells")
+    assert app.dataframe[0].value["SR_c %"].tolist()[0] == pytest.approx(50.0)
+    assert app.dataframe[0].value["Method"].tolist()[0] == "wilson"

@@ -1,0 +1,225 @@
+"""The counts as they were: what people and gold had answered at points of the history of judging.
+
+The history is append-only, so every moment can be computed again: judgements and adjudications that were decided until
+then, settled by the rule of today on the sample of today. At the last point the counts are those of the report.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+import pandas as pd
+from sqlalchemy import Connection, Engine, select
+
+from audit.annotation.accounts import ROLES
+from audit.annotation.answers import ORIGINS, WITHDRAWN, Vote, voted_answers
+from audit.false_satisfaction.audited import Audited
+from audit.false_satisfaction.cells import (
+    CELL,
+    Counted,
+    counted_from,
+    drawn_cells,
+    ground_of,
+    waiting_questions,
+)
+from audit.false_satisfaction.settling import ALLOWED, Known, Whose, drawn_groups
+from audit.store import table_of, tables
+from audit.store.copying import in_utc
+
+POINTS = 12
+"""Points of a history unless told otherwise."""
+Answers = dict[tuple[int, str], frozenset[str]]
+"""(question, origin) -> the allowed labels, as in the table `answer`."""
+
+
+class Given(NamedTuple):
+    """A first-pass judgement, also one that is withdrawn or superseded now."""
+
+    id: int
+    question_id: int
+    role: str
+    answer: str
+    decided_at: datetime
+    supersedes: int | None
+
+
+class Settling(NamedTuple):
+    """An adjudication."""
+
+    id: int
+    question_id: int
+    allowed: frozenset[str]
+    decided_at: datetime
+
+
+@dataclass(frozen=True)
+class History:
+    """What was said about questions on inputs, oldest first. `wanted` has the annotators that each question wants."""
+
+    judgements: Sequence[Given]
+    adjudications: Sequence[Settling]
+    wanted: Mapping[int, int]
+
+
+@dataclass(frozen=True)
+class Point:
+    """The counts when `judgements` judgements of people had been given, and `adjudications` made, until `until`.
+
+    `until` is None where people had decided nothing.
+    """
+
+    judgements: int
+    adjudications: int
+    until: datetime | None
+    answers: int
+    """Questions that had an answer that counts."""
+    counted: Counted
+
+
+def history_of(connection: Connection) -> History:
+    """Read what was ever said about questions on inputs."""
+    judgement, adjudication = table_of(tables.Judgement), table_of(tables.Adjudication)
+    question, annotator = table_of(tables.Question), table_of(tables.Annotator)
+    about_inputs = select(question.c.id, question.c.annotators).where(question.c.kind == "input")
+    wanted = {int(row[0]): int(row[1]) for row in connection.execute(about_inputs)}
+    given = (
+        select(
+            judgement.c.id,
+            judgement.c.question_id,
+            annotator.c.role,
+            judgement.c.answer,
+            judgement.c.decided_at,
+            judgement.c.supersedes,
+        )
+        .join(annotator, annotator.c.id == judgement.c.annotator_id)
+        .where(judgement.c.round == 1)
+        .order_by(judgement.c.id)
+    )
+    made = select(
+        adjudication.c.id, adjudication.c.question_id, adjudication.c.allowed, adjudication.c.decided_at
+    ).order_by(adjudication.c.id)
+    return History(
+        [
+            Given(int(id), int(asked), role, answer, in_utc(at), None if before is None else int(before))
+            for id, asked, role, answer, at, before in connection.execute(given)
+            if asked in wanted
+        ],
+        [
+            Settling(int(id), int(asked), frozenset(allowed), in_utc(at))
+            for id, asked, allowed, at in connection.execute(made)
+            if asked in wanted
+        ],
+        wanted,
+    )
+
+
+def answers_until(history: History, until: datetime | None = None) -> Answers:
+    """What was settled by what people had decided until then (None: everything), by the rule of `audit.annotation`.
+
+    Gold's answers stand from the beginning, whenever they came: what people add is to be seen.
+
+    >>> noon, one = datetime(2026, 1, 1, 12), datetime(2026, 1, 1, 13)
+    >>> said = [Given(1, 7, "annotator", "positive", noon, None), Given(2, 7, "annotator", "withdrawn", one, 1)]
+    >>> history = History(said, [], {7: 1})
+    >>> answers_until(history, noon), answers_until(history)
+    ({(7, 'people'): frozenset({'positive'})}, {})
+    """
+    given = [one for one in history.judgements if until is None or one.role not in ROLES or one.decided_at <= until]
+    gone = {one.supersedes for one in given}
+    votes: dict[int, list[Vote]] = {}
+    for one in given:
+        if one.id not in gone and one.answer != WITHDRAWN:
+            votes.setdefault(one.question_id, []).append(Vote(one.question_id, "", one.role, one.answer, None))
+    found: Answers = {
+        (settled.question_id, "adjudicated"): settled.allowed
+        for settled in history.adjudications
+        if until is None or settled.decided_at <= until
+    }
+    for question, some in votes.items():
+        for origin, label in voted_answers(some, history.wanted[question]).items():
+            found[question, origin] = frozenset([label])
+    return found
+
+
+def moments_of(history: History, points: int = POINTS) -> list[datetime | None]:
+    """At most so many moments, evenly spaced by the steps that people took; the last is None: now.
+
+    Judgements, withdrawals and adjudications are steps. Those of one moment are never parted, so there may be fewer.
+    """
+    steps = sorted(
+        [one.decided_at for one in history.judgements if one.role in ROLES]
+        + [one.decided_at for one in history.adjudications]
+    )
+    if not steps:
+        return [None]
+    ends = sorted({at * len(steps) // points for at in range(1, points)} - {0})
+    moments = dict.fromkeys(steps[end - 1] for end in ends)
+    return [*(one for one in moments if one < steps[-1]), None]
+
+
+def replay(engine: Engine, whose: Whose = "both", study: int | None = None, points: int = POINTS) -> Iterator[Point]:
+    """The counts of every cell before people judged, and at the moments of `moments_of`; the last is the present.
+
+    The samples are those drawn last, at all points. What audits found is not replayed: `Counted.audited` is empty.
+    Raises AuditError where there is nothing to report.
+    """
+    with engine.connect() as connection:
+        ground = ground_of(connection, study)
+        history = history_of(connection)
+        about = _about(connection)
+        samples = [(one, list(drawn_groups(connection, [int(str(one["id"]))]))) for one in ground.samples]
+
+    def point(some: History, until: datetime | None) -> Point:
+        known = known_from(answers_until(some, until), about, whose)
+        drawn = [cell for sample, groups in samples for cell in drawn_cells(sample, groups, known)]
+        people = [one.decided_at for one in some.judgements if one.role in ROLES]
+        made = [one.decided_at for one in some.adjudications]
+        given, settled = (sum(until is None or at <= until for at in moments) for moments in (people, made))
+        counted = counted_from(ground, drawn, len(waiting_questions(drawn)), NO_AUDITS)
+        return Point(given, settled, until or max(people + made, default=None), len(known), counted)
+
+    moments = moments_of(history, points)
+    if len(moments) > 1:
+        yield point(History([one for one in history.judgements if one.role not in ROLES], [], history.wanted), None)
+    for until in moments:
+        yield point(history, until)
+
+
+def known_from(
+    answers: Answers, about: Mapping[int, tuple[str, int]], whose: Whose = "both"
+) -> dict[tuple[str, int], Known]:
+    """The answer that counts by (task, input), as `audit.false_satisfaction.settling.known_answers` has it.
+
+    `about` says of each question its task and input.
+
+    >>> found = known_from({(7, "gold"): frozenset({"a"}), (7, "people"): frozenset({"b"})}, {7: ("sentiment", 3)})
+    >>> found["sentiment", 3].origin
+    'people'
+    """
+    found: dict[tuple[str, int], Known] = {}
+    for origin in reversed(ORIGINS):
+        if origin in ALLOWED[whose]:
+            found |= {
+                about[question]: Known(allowed, of) for (question, of), allowed in answers.items() if of == origin
+            }
+    return found
+
+
+def _about(connection: Connection) -> dict[int, tuple[str, int]]:
+    question = table_of(tables.Question)
+    query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == "input")
+    return {int(id): (str(task), int(given)) for id, task, given in connection.execute(query)}
+
+
+NO_AUDITS = Audited(
+    pd.DataFrame(columns=[*CELL, "rests_true", "rests_false", "protocol_judged", "protocol_false"]),
+    pd.DataFrame(columns=[*CELL, "group_id", "source", "follow_up", "wrong"]),
+    pd.DataFrame(columns=[*CELL, "group_id", "protocol", "checked"]),
+    answers=0,
+    answers_wrong=0,
+    waiting=0,
+    checks_waiting=0,
+    shares={},
+)
+"""What audits found where nobody looked."""

@@ -1,0 +1,171 @@
+"""Computes what takes long in a process of its own, so that a server goes on answering people meanwhile.
+
+`python -m audit.reports.worker` reads a request a line from stdin, as JSON, and writes an answer a line to stdout: it
+ends with its stdin, so that it never outlives whoever began it. What a database holds is read once per state of it.
+"""
+
+import base64
+import json
+import os
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
+from functools import cache, lru_cache
+from typing import Any, TextIO
+
+from sqlalchemy import Engine
+
+from audit import errors
+from audit.annotation.at_work import people_at_work
+from audit.errors import AuditError
+from audit.false_satisfaction.settling import Whose
+from audit.reports.html import to_html
+from audit.reports.over_time import history_report, stored_agreement
+from audit.reports.plan import plan
+from audit.reports.preference import PROFILES, Weights
+from audit.reports.progress import cells_at_work, person
+from audit.reports.study import Evidence, evidence, report_of
+from audit.statistics.intervals import Target
+from audit.store import open_store
+
+POLITE = 10
+"""How far the process steps back behind others, those that answer people first among them (`nice`)."""
+SCALE = 2.0
+"""Pixels of a picture for each of a chart, so that it can be printed."""
+FONTS = "Noto Sans CJK SC, Noto Sans SC, Microsoft YaHei, PingFang SC, system-ui, sans-serif"
+"""Fonts of pictures, the first one that is installed: one that has Chinese signs beside Latin letters, where it can."""
+_KEPT = 3
+"""States of databases whose evidence is kept: a million groups are hundreds of megabytes."""
+
+
+def request_line(ask: str, database: str, state: object, values: dict[str, Any]) -> str:
+    """One request: what is asked, of which database in which state, with which values.
+
+    >>> request_line("people", "audit.db", [1], {})
+    '{"ask": "people", "database": "audit.db", "state": [1], "values": {}}\\n'
+    """
+    return json.dumps({"ask": ask, "database": database, "state": state, "values": values}) + "\n"
+
+
+def answer_line(line: str) -> str:
+    """The answer to one request: `{"answer": ...}`, or `{"refused": sentence, "kind": class}` for an AuditError.
+
+    >>> answer_line(request_line("people", "no/such.db", [], {}))[:41]
+    '{"refused": "there is no database no/such'
+    """
+    request = json.loads(line)
+    try:
+        found = ASKS[request["ask"]](request["database"], json.dumps(request["state"]), **request["values"])
+        return json.dumps({"answer": found}, ensure_ascii=False, allow_nan=False) + "\n"
+    except AuditError as problem:
+        return json.dumps({"refused": str(problem), "kind": type(problem).__name__}) + "\n"
+
+
+def read_answer(line: str) -> Any:
+    """What an answer says. Raises the AuditError that was refused with.
+
+    >>> read_answer('{"answer": [1]}')
+    [1]
+    """
+    found = json.loads(line)
+    if "refused" not in found:
+        return found["answer"]
+    kind = getattr(errors, found["kind"], AuditError)
+    # Errors that are made of parts cannot be made again from their sentence; they are AuditErrors all the same.
+    raise kind(found["refused"]) if kind.__init__ is Exception.__init__ else AuditError(found["refused"])
+
+
+def main(requests: TextIO, answers: TextIO) -> None:
+    """Answer every request until there are no more. Whatever else a computation prints goes to stderr."""
+    with redirect_stdout(sys.stderr):
+        for line in requests:
+            answers.write(answer_line(line))
+            answers.flush()
+
+
+def _report(
+    database: str,
+    state: str,
+    *,
+    whose: Whose,
+    interval: str,
+    target: Target,
+    delta: float,
+    weights: list[Any] | None,
+) -> dict[str, Any]:
+    """The report; `weights` are the name of a profile, or a source and weights by relation."""
+    chosen = None if weights is None else Weights(weights[0], weights[1] if len(weights) > 1 else PROFILES[weights[0]])
+    found = _evidence(database, state, whose, target)
+    return report_of(found, interval=interval, target=target, delta=delta, weights=chosen)
+
+
+def _cells(database: str, state: str) -> list[dict[str, Any]]:
+    found = _evidence(database, state, "both", "corpus")
+    return cells_at_work(found.counted, report_of(found))
+
+
+def _history(database: str, _state: str, *, whose: Whose) -> dict[str, Any]:
+    return history_report(_engine(database), whose)
+
+
+def _agreement(database: str, _state: str, *, by: int) -> list[dict[str, Any]]:
+    return stored_agreement(_engine(database), by)
+
+
+def _people(database: str, _state: str, *, by: int | None = None) -> list[dict[str, Any]]:
+    return [person(one) for one in people_at_work(_engine(database), by)]
+
+
+def _needs(database: str, _state: str, *, half_width: float, delta: float, pace: float | None) -> dict[str, Any]:
+    """Three plans by goal: for a half-width, the winner, the order."""
+    engine = _engine(database)
+    return {
+        "half-width": plan(engine, half_width=half_width, pace=pace),
+        "winner": plan(engine, decide="winner", delta=delta, pace=pace),
+        "order": plan(engine, decide="order", delta=delta, pace=pace),
+    }
+
+
+def _html(_database: str, _state: str, *, report: dict[str, Any]) -> str:
+    return to_html(report)
+
+
+def _picture(_database: str, _state: str, *, spec: dict[str, Any]) -> str:
+    """A chart as a PNG on white, in base64. Nothing is fetched: the chart has its data in it."""
+    import vl_convert
+
+    shown = spec | {"background": "white", "config": spec.get("config", {}) | {"font": FONTS}}
+    return base64.b64encode(vl_convert.vegalite_to_png(shown, scale=SCALE)).decode("ascii")
+
+
+ASKS: dict[str, Callable[..., Any]] = {
+    "report": _report,
+    "cells": _cells,
+    "history": _history,
+    "agreement": _agreement,
+    "people": _people,
+    "needs": _needs,
+    "html": _html,
+    "picture": _picture,
+}
+"""What can be asked, by name."""
+
+
+@cache
+def _engine(database: str) -> Engine:
+    return open_store(database)
+
+
+@lru_cache(maxsize=_KEPT)
+def _evidence(database: str, state: str, whose: Whose, target: Target) -> Evidence:
+    return evidence(_engine(database), whose, target=target)
+
+
+if __name__ == "__main__":
+    with suppress(OSError):
+        os.nice(POLITE)
+    # The pipe is for answers alone: what a library prints must not come between them.
+    kept = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    with suppress(KeyboardInterrupt, BrokenPipeError):
+        main(sys.stdin, kept)

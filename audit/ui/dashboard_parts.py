@@ -1,0 +1,140 @@
+"""What the sections of the dashboard share: tables and charts that can be taken along, as CSV and as PNG."""
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+import streamlit as st
+
+from audit.reports.charts import DARK, LIGHT, Palette
+from audit.reports.sheet import sheet
+from audit.reports.words import UNKNOWN
+from audit.ui import database
+from audit.ui.language import language, t
+from audit.ui.literal import html
+from audit.ui.workshop import made
+
+SHARES = {"fs_rate", "fs_low", "fs_high", "unsure_share", "agreed_share", "p_best", "percent_agreement", "risk"} | {
+    f"{name}{end}" for name in ("sr_genuine", "sr_observed") for end in ("", "_low", "_high")
+}
+"""Columns that hold fractions and are shown in per cent; files have the fractions."""
+SECONDS = {"seconds"}
+COEFFICIENTS = {"estimate", "low", "high", "cohen_kappa", "gwet_ac1"}
+
+
+def table(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    height: int | Literal["auto"] = "auto",
+) -> None:
+    """Rows as a table that sorts; shares in per cent, a dash where nothing is known."""
+    shown = [{t(f"sheet.{column}"): _shown(row, column) for column in columns} for row in rows]
+    st.dataframe(
+        shown, hide_index=True, height=height, column_config=_formats(columns), placeholder=UNKNOWN, key=f"table-{name}"
+    )
+
+
+def take_along(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    pictures: Sequence[tuple[str, "Drawn | None"]] = (),
+) -> None:
+    """Buttons that download a table as CSV and charts as PNG. `pictures` have a name each; None where there is none."""
+    with st.container(horizontal=True):
+        titles = {column: t(f"sheet.{column}") for column in columns}
+        st.download_button(
+            t("dashboard.csv"),
+            lambda: sheet(rows, titles),
+            f"{name}.csv",
+            "text/csv",
+            key=f"csv-{name}",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        for title, drawn in pictures:
+            if drawn is not None:
+                st.download_button(
+                    t("dashboard.png", name=t(f"dashboard.{title}")),
+                    drawn.picture,
+                    f"{title.replace('_', '-')}.png",
+                    "image/png",
+                    key=f"png-{name}-{title}",
+                    on_click="ignore",
+                    icon=":material/image:",
+                )
+
+
+class Drawn:
+    """A chart that is on the page, for its picture."""
+
+    def __init__(self, key: tuple[Any, ...], spec: dict[str, Any]):
+        self._key, self._spec = key, spec
+
+    def picture(self) -> bytes:
+        """As a PNG; drawn once, by the worker."""
+        return base64.b64decode(made("picture", {"spec": self._spec}, self._key))
+
+
+def chart(
+    name: str, key: tuple[Any, ...], make: Callable[[Palette], Any], words: str, width: Literal["content"] = "content"
+) -> Drawn | None:
+    """A chart in its own size; None, and nothing, where there is none.
+
+    `key` is what it is made of: it is built once for that, in each language. `words` say what it shows to those who
+    cannot see it.
+    """
+    whole = (database.where(), name, *key, language())
+    spec = _spec(whole, st.context.theme.type == "dark", make)
+    if spec is None:
+        return None
+    st.vega_lite_chart(spec, theme=None, width=width, alt=words, key=f"chart-{name}")
+    light = _spec(whole, False, make)
+    return None if light is None else Drawn(whole, light)
+
+
+@st.cache_data(max_entries=400, show_spinner=False)
+def _spec(key: tuple[Any, ...], dark: bool, _make: Callable[[Palette], Any]) -> dict[str, Any] | None:
+    made_chart = _make(DARK if dark else LIGHT)
+    return None if made_chart is None else dict(made_chart.to_dict())
+
+
+def moment(text: str | None) -> str | None:
+    """A moment of a document, to the minute; None where it is not known.
+
+    >>> moment("2026-01-02T03:04:05+00:00")
+    '2026-01-02 03:04 UTC'
+    """
+    return None if text is None else f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC"
+
+
+def tiles(numbers: Sequence[tuple[str, str]]) -> None:
+    """Numbers with their names, as many in a row as there is room for."""
+    parts = "".join(f"<div><dt>{html(name)}</dt><dd>{html(number)}</dd></div>" for name, number in numbers)
+    st.html(f'<dl class="audit-tiles">{parts}</dl>')
+
+
+def study_of(row: Mapping[str, Any]) -> str:
+    """The name of a row's study."""
+    return t("browse.study_name", corpus=row.get("corpus"), id=row["study"])
+
+
+def _shown(row: Mapping[str, Any], column: str) -> Any:
+    value = row.get(column)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return 100 * value if column in SHARES and value is not None else value
+
+
+def _formats(columns: Sequence[str]) -> dict[str, Any]:
+    formats = {
+        **dict.fromkeys(SHARES | SECONDS, "%.1f"),
+        **dict.fromkeys(COEFFICIENTS, "%.3f"),
+    }
+    return {
+        t(f"sheet.{column}"): st.column_config.NumberColumn(format=formats[column])
+        for column in columns
+        if column in formats
+    }

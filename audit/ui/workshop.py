@@ -1,0 +1,226 @@
+"""Numbers that take long, computed in another process: while it works, this one goes on answering annotators.
+
+All sessions of a server share one worker (`audit.reports.worker`), which begins with the first request, and what it
+found out. An answer is kept with the state of the database that it was computed from. When that has moved on, what is
+computed quickly is computed again; what takes longer is shown as it was, and says so, until somebody asks for it anew.
+"""
+
+import atexit
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillWorking
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import streamlit as st
+from sqlalchemy import Engine, func, select
+
+from audit.errors import AuditError
+from audit.reports.worker import read_answer, request_line
+from audit.store import table_of, tables
+from audit.ui import database
+from audit.ui.language import t
+
+QUICK = 2.0
+"""Seconds: what took no longer is computed anew whenever answers have come."""
+KEPT = 200
+"""Answers that are kept."""
+_LOOK = 0.25
+"""Seconds after which a waiting page looks whether somebody went elsewhere."""
+State = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """An answer of the worker. `value` is shared by all sessions: nobody writes to it."""
+
+    value: Any
+    state: State
+    at: datetime
+    seconds: float
+    current: bool = True
+    """Whether it was computed from the database as it is now."""
+
+
+class Worker:
+    """One process that is asked one thing after the other. It is begun when it is needed, and again if it died."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="worker")
+        self._process: subprocess.Popen[str] | None = None
+        atexit.register(self.stop)
+
+    def ask(self, line: str) -> "Future[Any]":
+        """What the worker says to this request, some time. It raises AuditError where it was refused."""
+        return self._thread.submit(self._answer, line)
+
+    def stop(self) -> None:
+        """End the process at once, whatever it does."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+
+    def _answer(self, line: str) -> Any:
+        process = self._running()
+        if process.stdin is None or process.stdout is None:
+            raise AuditError("the process that computes has no pipes; start the app again")
+        try:
+            process.stdin.write(line)
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        except OSError:
+            answer = ""
+        if not answer:
+            self.stop()
+            raise AuditError(
+                "the process that computes has ended, perhaps for want of memory; try again, or use the command line"
+            )
+        return read_answer(answer)
+
+    def _running(self) -> "subprocess.Popen[str]":
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "audit.reports.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+            )
+        return self._process
+
+
+@dataclass
+class Workshop:
+    """The worker, what it is at work on, and what it found."""
+
+    worker: Worker = field(default_factory=Worker)
+    found: "OrderedDict[str, Found]" = field(default_factory=OrderedDict)
+    begun: "dict[str, Future[Found]]" = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def known(self, key: str) -> Found | None:
+        """What was found for a request, whatever the database was then."""
+        with self.lock:
+            if key in self.found:
+                self.found.move_to_end(key)
+            return self.found.get(key)
+
+    def begin(self, key: str, state: State, line: str) -> "Future[Found]":
+        """Ask, unless the same is being worked on; what is found is kept."""
+        with self.lock:
+            if key not in self.begun:
+                began = time.monotonic()
+                result: Future[Found] = Future()
+                self.begun[key] = result
+                self.worker.ask(line).add_done_callback(lambda done: self._keep(key, state, began, done, result))
+            return self.begun[key]
+
+    def _keep(self, key: str, state: State, began: float, done: "Future[Any]", result: "Future[Found]") -> None:
+        problem = done.exception()
+        with self.lock:
+            self.begun.pop(key, None)
+            if problem is None:
+                found = Found(done.result(), state, datetime.now(UTC), time.monotonic() - began)
+                self.found[key] = found
+                while len(self.found) > KEPT:
+                    self.found.popitem(last=False)
+        if problem is None:
+            result.set_result(found)
+        else:
+            result.set_exception(problem)
+
+
+def computed(engine: Engine, ask: str, values: dict[str, Any], *, anew: bool = False, key: Sequence[Any] = ()) -> Found:
+    """The answer to a request about this database; waits for it where there is none that may be shown.
+
+    `values` go to the worker; `key` is what else tells requests apart. `anew` computes what is not current, however
+    long it takes. Raises what the worker refused with.
+    """
+    shop, state = _shop(), state_of(engine)
+    name = repr((database.where(), ask, sorted(values.items()), *key))
+    kept = shop.known(name)
+    if kept is not None and kept.state == state:
+        return kept
+    if kept is not None and kept.seconds > QUICK and not anew:
+        return Found(kept.value, kept.state, kept.at, kept.seconds, current=False)
+    return _waited(shop.begin(name, state, request_line(ask, database.where(), state, values)))
+
+
+def made(ask: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
+    """What the worker makes of something that is no question about a database (a picture, a document); kept by `key`.
+
+    For downloads: it waits without showing anything.
+    """
+    shop, name = _shop(), repr((ask, *key))
+    kept = shop.known(name)
+    if kept is None:
+        kept = shop.begin(name, (), request_line(ask, "", (), values)).result()
+    return kept.value
+
+
+def state_of(engine: Engine) -> State:
+    """What changes whenever a report does, cheaply: histories only grow, and draws say when they were drawn."""
+    last = (
+        tables.Judgement, tables.Adjudication, tables.Cause, tables.Plan, tables.Log, tables.Study, tables.System,
+        tables.Relation, tables.Sample,
+    )  # fmt: skip
+    sample, verdict = table_of(tables.Sample), table_of(tables.Verdict)
+    counted = (tables.Progress, tables.Draw, tables.AuditDraw)
+    queries = [
+        *(select(func.max(table_of(one).c.id)) for one in last),
+        *(select(func.count()).select_from(table_of(one)) for one in counted),
+        select(func.max(verdict.c.group_id)),
+        select(func.max(sample.c.drawn_at)),
+    ]
+    with engine.connect() as connection:
+        numbers = [connection.execute(query).scalar() for query in queries]
+    return (*numbers[:-1], str(numbers[-1]))
+
+
+def freshness(found: Found, name: str) -> bool:
+    """Say when numbers were computed; where they are not current, offer to compute them again. True: that was asked."""
+    if found.current:
+        if found.seconds > QUICK:
+            st.caption(t("workshop.computed", at=f"{found.at:%H:%M}", seconds=f"{found.seconds:.0f}"))
+        return False
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(t("workshop.old", at=f"{found.at:%H:%M}"))
+        return st.button(t("workshop.again"), key=f"again-{name}", icon=":material/refresh:")
+
+
+def current(engine: Engine, ask: str, values: dict[str, Any], name: str) -> Found:
+    """As `computed`, with `freshness` above it: computed again where somebody asks for it."""
+    place = st.container()
+    found = computed(engine, ask, values)
+    with place:
+        again = freshness(found, name)
+    return computed(engine, ask, values, anew=True) if again else found
+
+
+def _waited(future: "Future[Found]", clock: Callable[[], float] = time.monotonic) -> Found:
+    """The result, with a line that says for how long it is worked on; Streamlit ends the run there when it must."""
+    began, place = clock(), st.empty()
+    while True:
+        try:
+            found = future.result(timeout=_LOOK)
+        except StillWorking:
+            if future.done():
+                raise  # the computation itself timed out
+            seconds = clock() - began
+            if seconds >= 1:
+                place.caption(t("workshop.working", seconds=f"{seconds:.0f}"))
+            continue
+        place.empty()
+        return found
+
+
+@st.cache_resource(show_spinner=False)
+def _shop() -> Workshop:
+    return Workshop()

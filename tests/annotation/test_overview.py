@@ -1,0 +1,162 @@
+"""What managers see of the judging: every count by hand on a small history, and the pace."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from sqlalchemy import select
+
+from audit.annotation import overview as module
+from audit.annotation.accounts import add_account
+from audit.annotation.aside import flag
+from audit.annotation.at_work import people_at_work
+from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.overview import Speed, overview, speed_of
+from audit.annotation.pace import PAUSE
+from audit.annotation.progress import progress
+from audit.annotation.queue import next_question
+from audit.corpora import Row
+from audit.false_satisfaction.questions import refresh
+from audit.relations import get_relation
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.draw import Size, draw_all
+from audit.store import open_store, table_of, tables
+from audit.tasks import Input
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+
+
+class Corpus:
+    """Six sentences without gold."""
+
+    name, task, language, unit, has_gold, summary = "six", "sentiment", "en", "sentence", False, "six sentences"
+
+    def size(self):
+        return 6
+
+    def needs(self):
+        return None
+
+    def fingerprint(self):
+        return "1"
+
+    def rows(self):
+        return (Row(str(number), Input.of(f"Film {number} is a good film.")) for number in range(6))
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A database in which six questions (MR3.1 carries answers: one a source) wait for two people each."""
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    with InProcess() as executor:
+        run(engine, Corpus(), ["vader", "textblob"], [get_relation("sentiment", "MR3.1")], executor)
+    draw_all(engine, Size(per_relation=10))
+    refresh(engine)
+    roles = {"ann": "annotator", "ben": "annotator", "ada": "adjudicator", "mia": "manager"}
+    return engine, {name: add_account(engine, name, role, "long enough").id for name, role in roles.items()}
+
+
+def give(engine, person, answers, seconds=10):
+    """This person's answers to the next questions, each shown so many seconds before; returns the questions."""
+    asked = []
+    for answer in answers:
+        shown = next_question(engine, person)
+        judge(engine, person, shown.id, answer, shown_at=tables.now() - timedelta(seconds=seconds))
+        asked.append(shown.id)
+    return asked
+
+
+def test_counts_of_a_small_history(world):
+    engine, people = world
+    assert overview(engine).left == 12  # six questions, two people each
+    assert overview(engine).speed == Speed(0, 0.0, None, None)
+    assert overview(engine).ends is None
+    # ann answers five, takes one back, and flags the last; ben answers the first three: once otherwise, once unsure.
+    first = give(engine, people["ann"], ["positive"] * 5)
+    undo(engine, people["ann"])
+    shown = next_question(engine, people["ann"])
+    flag(engine, people["ann"], shown.id, "Is this a film?")
+    order = dict(zip(first, ("positive", "negative", "unsure"), strict=False))
+    while (asked := next_question(engine, people["ben"])) is not None and asked.id in order:
+        judge(engine, people["ben"], asked.id, order[asked.id], shown_at=tables.now() - timedelta(seconds=4))
+    refresh(engine)
+    found = overview(engine, people["mia"])
+    assert found.progress == progress(engine, None)
+    # Full: three questions. Split: the two on which ben says something else.
+    assert (found.filled, found.split, found.disputed, found.flagged) == (3, 2, 2, 1)
+    assert found.progress.answers == {"adjudicated": 0, "people": 1, "gold": 0}
+    assert (found.today, found.week) == (7, 7)  # 4 of ann's count, 3 of ben's
+    # One question is settled: it wants nobody. Of the other five, two have two votes, one has one, two have none.
+    assert found.left == 0 + 0 + 1 + 2 + 2
+    adjudicate(engine, people["ada"], disputed(engine, people["ada"])[0].shown.id, ["negative"], "it is")
+    assert (overview(engine).split, overview(engine).disputed) == (2, 1)
+
+
+def test_people_at_work(world):
+    engine, people = world
+    first = give(engine, people["ann"], ["positive", "unsure", "negative"], seconds=10)
+    give(engine, people["ben"], ["positive"], seconds=4)
+    adjudicate(engine, people["ada"], first[2], ["positive", "neutral"], "not negative")
+    by_name = {one.name: one for one in people_at_work(engine, people["mia"])}
+    ann, ben = by_name["ann"], by_name["ben"]
+    assert (ann.judgements, ann.today, ann.unsure) == (3, 3, 1)
+    assert ann.seconds == pytest.approx(10, abs=0.5)
+    # Settled: the question on which both say positive, and the adjudicated one, where ann says something else.
+    assert (ann.settled, ann.agreed) == (2, 1)
+    assert (ben.judgements, ben.settled, ben.agreed) == (1, 1, 1)
+    assert (by_name["mia"].judgements, by_name["mia"].seconds) == (0, None)
+
+
+def test_a_withdrawn_judgement_counts_nowhere_but_took_its_time(world):
+    engine, people = world
+    give(engine, people["ann"], ["positive"])
+    undo(engine, people["ann"])
+    found = overview(engine)
+    assert (found.today, found.left) == (0, 12)
+    assert found.speed.judgements == 1
+    assert people_at_work(engine)[1].judgements == 0
+
+
+def test_what_was_judged_elsewhere_has_no_pace(world):
+    engine, people = world
+    shown = next_question(engine, people["ann"])
+    judge(engine, people["ann"], shown.id, "positive")  # without shown_at, as imported labels are
+    found = overview(engine)
+    assert found.today == 1
+    assert found.speed.judgements == 0
+
+
+def test_the_end_is_what_is_left_at_the_pace_of_a_day(world, monkeypatch):
+    engine, people = world
+    give(engine, people["ann"], ["positive"] * 4)
+    judgement = table_of(tables.Judgement)
+    with engine.begin() as connection:
+        ids = connection.execute(select(judgement.c.id)).scalars().all()
+        for number, id in enumerate(ids):
+            at = NOON + timedelta(days=number / 2)
+            changed = judgement.update().where(judgement.c.id == id)
+            connection.execute(changed.values(decided_at=at, shown_at=at - timedelta(seconds=9)))
+    monkeypatch.setattr(module.tables, "now", lambda: NOON + timedelta(days=2))
+    found = overview(engine)
+    # 4 judgements in the 2 days since the first: 2 a day. 8 are left: 4 days.
+    assert found.speed.per_day == pytest.approx(2.0)
+    # Each came half a day after the one before, so each begins with its question: 9 seconds.
+    assert found.speed.per_hour == pytest.approx(400)
+    assert (found.left, found.ends) == (8, NOON + timedelta(days=6))
+    assert (found.today, found.week) == (1, 4)
+
+
+@given(some.lists(some.tuples(some.floats(0, 600), some.floats(0, 3600)), max_size=30))
+def test_no_judgement_takes_more_than_a_pause(gaps):
+    moments, at = [], NOON
+    for took, waited in gaps:
+        shown = at + timedelta(seconds=waited)
+        at = shown + timedelta(seconds=took)
+        moments.append((shown, at))
+    found = speed_of({1: moments}, at + timedelta(days=1)) if moments else speed_of({}, NOON)
+    assert found.judgements == len(moments)
+    assert 0 <= found.hours <= len(moments) * PAUSE / timedelta(hours=1) + 1e-9
+    if moments:
+        assert speed_of({1: moments, 2: moments}, at).hours == pytest.approx(2 * speed_of({1: moments}, at).hours)
