@@ -6,6 +6,7 @@ from audit.annotation.checking import checks_left
 from audit.annotation.disputes import disputes
 from audit.annotation.flagged import flags_left
 from audit.ui import database, session
+from audit.ui.causes import causing
 from audit.ui.decision import PROBLEM
 from audit.ui.disputes import SENT_BACK, disputed, flagged
 from audit.ui.language import t
@@ -15,11 +16,11 @@ from audit.ui.spot_checks import checking
 ROLES = ("adjudicator", "manager")
 _DONE = "adjudicate-done"
 _MODE = "adjudicate-mode"
-DISPUTED, FLAGS, CHECKS, MINE = "disputed", "flags", "checks", "mine"
+DISPUTED, FLAGS, CHECKS, CAUSES, MINE = "disputed", "flags", "checks", "causes", "mine"
 
 
 def page() -> None:
-    """A disputed or flagged question with the form that settles it, one to check, or the last ones to change."""
+    """A disputed or flagged question to settle, one to check, a cause to give, or the last ones to change."""
     engine = database.engine()
     account = session.allowed(engine, *ROLES)
     if st.session_state.pop(_DONE, False):
@@ -33,6 +34,7 @@ def page() -> None:
         DISPUTED: t("check.disputed", count=len(ids)),
         FLAGS: t("flagged.flags", count=flags_left(engine, account.id)),
         CHECKS: t("check.checks", count=checks_left(engine, account.id)),
+        CAUSES: t("causes.causes"),
         MINE: t("settled.mine"),
     }
     mode = st.segmented_control(
@@ -44,6 +46,9 @@ def page() -> None:
         key=_MODE,
         label_visibility="collapsed",
     )
+    if mode == CAUSES:
+        causing(ROLES)
+        return
     if mode == CHECKS:
         done = checking(engine, account.id)
     elif mode == FLAGS:

@@ -10,14 +10,15 @@ from audit.annotation.flagged import flagged_ids, send_back
 from audit.annotation.judging import adjudicate
 from audit.annotation.queue import Shown, show
 from audit.errors import AuditError
-from audit.false_satisfaction.consequences import Consequence, Ranking, Stakes, consequences, read_stakes
+from audit.false_satisfaction.consequences import Consequence, Ranking, Stakes, consequences
 from audit.false_satisfaction.questions import refresh_around
 from audit.store import table_of, tables
-from audit.ui import database, session
+from audit.ui import session
 from audit.ui.asked import guideline, show_question
 from audit.ui.decision import PROBLEM, chosen_labels, what_people_said, why
 from audit.ui.language import t
 from audit.ui.literal import html
+from audit.ui.stakes import stakes, state
 
 _LATER = "adjudicate-later"
 """Questions that this session put off."""
@@ -136,28 +137,18 @@ def _named(names: tuple[str, ...]) -> str:
 
 
 def _weighed(engine: Engine, account_id: int, ids: list[int]) -> list[Consequence]:
-    answer, draw, verdict = (table_of(model) for model in (tables.Answer, tables.Draw, tables.Verdict))
-    adjudication, sample = table_of(tables.Adjudication), table_of(tables.Sample)
+    answer, adjudication = table_of(tables.Answer), table_of(tables.Adjudication)
     with engine.connect() as connection:
-        answers, adjudications, drawn, checked = (
+        answers, adjudications = (
             int(connection.execute(select(func.count()).select_from(table)).scalar() or 0)
-            for table in (answer, adjudication, draw, verdict)
+            for table in (answer, adjudication)
         )
-        last = str(connection.execute(select(func.max(sample.c.drawn_at))).scalar())
-    where = database.where()
     try:
-        stakes = _stakes(engine, account_id, (where, drawn, checked, last))
-        key = (where, drawn, checked, last, adjudications, answers // _EACH, tuple(ids))
-        return _consequences(engine, account_id, stakes, key)
+        key = (*state(engine), adjudications, answers // _EACH, tuple(ids))
+        return _consequences(engine, account_id, stakes(engine, account_id), key)
     except AuditError:
         # Questions without a single check behind them: nothing hangs on any of them.
         return [Consequence(id) for id in ids]
-
-
-# A resource: shared by all sessions, never copied, and nobody writes to it.
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _stakes(_engine: Engine, _account_id: int, key: tuple[Any, ...]) -> Stakes:
-    return read_stakes(_engine, _account_id)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audit.annotation.accounts import ROLES
-from audit.ui import accounts, adjudicate, annotate, browse, results
+from audit.ui import accounts, adjudicate, annotate, browse, log, results
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ PLACES = (
     Place("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
     Place("results", ":material/bar_chart:", results.ROLES, results.page, home="manager", wide=True),
     Place("accounts", ":material/group:", accounts.ROLES, accounts.page),
+    Place("log", ":material/history:", log.ROLES, log.page, wide=True),
 )
 
 

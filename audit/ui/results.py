@@ -13,7 +13,15 @@ from audit.reports import charts
 from audit.reports.build import Report
 from audit.reports.html import to_html
 from audit.reports.words import notes_of, signature_line
-from audit.ui import database, results_preferences, results_relation, results_source, results_together, session
+from audit.ui import (
+    database,
+    results_causes,
+    results_preferences,
+    results_relation,
+    results_source,
+    results_together,
+    session,
+)
 from audit.ui.headlines import headlines
 from audit.ui.language import t, translated
 from audit.ui.literal import html, plain
@@ -21,7 +29,7 @@ from audit.ui.results_parts import RATES, cells_table, chart, how, whole
 from audit.ui.results_source import View
 
 ROLES = ("manager",)
-TABS = ("relations", "together", "preferences", "heat", "cells", "progress")
+TABS = ("relations", "together", "preferences", "heat", "cells", "causes", "progress")
 TAB = "results-tab"
 _COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "drawn", "judged", "false", "waiting")
 
@@ -59,6 +67,8 @@ def _tab(name: str, engine: Engine, account_id: int, view: View) -> None:
         _heat(view)
     elif name == "cells":
         cells_table(view.report, view.report["cells"], (*whole(view.report), *_COUNTS, *RATES), height=420)
+    elif name == "causes":
+        results_causes.tab(view)
     else:
         _judging(engine, account_id, view.report)
 

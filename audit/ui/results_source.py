@@ -135,7 +135,7 @@ def view(engine: Engine, options: Options) -> View:
 
 def _state(engine: Engine) -> tuple[Any, ...]:
     """What changes whenever the report does, cheaply: the histories and the draws only ever grow or are redrawn."""
-    counted = (tables.Judgement, tables.Adjudication, tables.Verdict, tables.Draw, tables.Answer)
+    counted = (tables.Judgement, tables.Adjudication, tables.Verdict, tables.Draw, tables.Answer, tables.Cause)
     sample = table_of(tables.Sample)
     with engine.connect() as connection:
         numbers = [connection.execute(select(func.count()).select_from(table_of(one))).scalar() for one in counted]
