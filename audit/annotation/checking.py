@@ -73,8 +73,35 @@ def check(engine: Engine, account_id: int, question_id: int, allowed: Sequence[s
         mine = (judgement.c.question_id == question_id) & (judgement.c.annotator_id == account_id)
         if connection.execute(select(judgement.c.id).where(mine)).first():
             raise Refused("you judged this question yourself; somebody else must check it")
-        remark = remark.strip()
-        store_adjudication(connection, account_id, question_id, allowed, f"{REASON}: {remark}" if remark else REASON)
+        store_adjudication(connection, account_id, question_id, allowed, written_as_check(remark))
+
+
+def written_as_check(remark: str) -> str:
+    """The reason of an adjudication that is a spot check, with a remark or none.
+
+    >>> written_as_check(" two meanings "), written_as_check("")
+    ('spot check: two meanings', 'spot check')
+    """
+    remark = remark.strip()
+    return f"{REASON}: {remark}" if remark else REASON
+
+
+def is_check(code: str | None, reason: str) -> bool:
+    """Whether an adjudication with this code and reason is a spot check.
+
+    >>> is_check(None, "spot check: two meanings"), is_check("slip", "spot check")
+    (True, False)
+    """
+    return code is None and (reason == REASON or reason.startswith(f"{REASON}: "))
+
+
+def remark_of(reason: str) -> str:
+    """The remark in the reason of a spot check.
+
+    >>> remark_of("spot check: two meanings"), remark_of("spot check")
+    ('two meanings', '')
+    """
+    return reason.removeprefix(REASON).removeprefix(": ")
 
 
 def _open_for(account_id: int) -> ColumnElement[bool]:

@@ -1,29 +1,16 @@
 """Questions that annotators flagged, for adjudicators: they settle them, or send them back."""
 
-from dataclasses import dataclass
+from sqlalchemy import Engine, delete, func, select
 
-from sqlalchemy import Connection, Engine, delete, func, select
-
-from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import Vote, counting_votes
-from audit.annotation.aside import BACK, FLAG, add_row, check_comment, is_flagged
-from audit.annotation.queue import Shown, show
+from audit.annotation.accounts import require
+from audit.annotation.aside import BACK, add_row, check_comment, is_flagged
 from audit.errors import Refused
-from audit.store import pieces, table_of, tables
+from audit.store import table_of, tables
 
 _ADJUDICATORS = ("adjudicator", "manager")
 
 
-@dataclass(frozen=True)
-class Flagged:
-    """A flagged question: what was written to it, oldest first and without names, and the votes on it."""
-
-    shown: Shown
-    comments: tuple[str, ...]
-    votes: list[Vote]
-
-
-def flagged(engine: Engine, account_id: int) -> list[Flagged]:
+def flagged_ids(engine: Engine, account_id: int) -> list[int]:
     """Flagged questions to which no adjudicator has replied, most wanted first. Raises NotAllowed."""
     question = table_of(tables.Question)
     query = (
@@ -33,13 +20,7 @@ def flagged(engine: Engine, account_id: int) -> list[Flagged]:
     )
     with engine.connect() as connection:
         require(connection, account_id, *_ADJUDICATORS)
-        ids = [int(row[0]) for row in connection.execute(query)]
-        comments = _comments(connection, ids)
-        votes: dict[int, list[Vote]] = {id: [] for id in ids}
-        for vote in counting_votes(connection, ids):
-            if vote.role in ROLES:
-                votes[vote.question_id].append(vote)
-        return [Flagged(show(connection, id), tuple(comments[id]), votes[id]) for id in ids]
+        return [int(row[0]) for row in connection.execute(query)]
 
 
 def flags_left(engine: Engine, account_id: int) -> int:
@@ -64,14 +45,3 @@ def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "
         if not connection.execute(select(question.c.id).where(question.c.id == question_id, is_flagged())).first():
             raise Refused("this question is not flagged any more; take the next one")
         add_row(connection, account_id, question_id, BACK, remark.strip())
-
-
-def _comments(connection: Connection, ids: list[int]) -> dict[int, list[str]]:
-    """What was written to the flags on these questions, oldest first; earlier flags that were replied to included."""
-    aside = table_of(tables.Aside)
-    found: dict[int, list[str]] = {id: [] for id in ids}
-    for piece in pieces(ids):
-        query = select(aside.c.question_id, aside.c.comment).where(aside.c.question_id.in_(piece), aside.c.kind == FLAG)
-        for id, comment in connection.execute(query.order_by(aside.c.id)):
-            found[int(id)].append(str(comment or ""))
-    return found

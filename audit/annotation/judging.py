@@ -21,13 +21,15 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import ReturningDelete
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, is_adjudicated, settle, standing
+from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, is_adjudicated, settle
 from audit.annotation.aside import check_comment
+from audit.annotation.disputes import open_disputes
 from audit.annotation.earlier import lend, seen, seen_by_somebody, take_from_others
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.hidden import FIRST
 from audit.annotation.questions import BROKEN, HOLDS, labels_of
 from audit.annotation.queue import LEASE, Shown, show
+from audit.annotation.reasons import check_reason
 from audit.errors import Refused
 from audit.store import table_of, tables, writing
 
@@ -175,46 +177,45 @@ def undone(engine: Engine, account_id: int) -> Undone | None:
 
 def disputed(engine: Engine, account_id: int) -> list[Disputed]:
     """Questions whose votes do not agree and that nobody has adjudicated, most wanted first. For adjudicators."""
-    question = table_of(tables.Question)
     with engine.connect() as connection:
         require(connection, account_id, "adjudicator", "manager")
-        judged = select(table_of(tables.Judgement).c.question_id).distinct()
-        query = (
-            select(question.c.id, question.c.annotators)
-            .where(question.c.id.in_(judged), ~is_adjudicated(question.c.id))
-            .order_by(question.c.priority.is_(None), question.c.priority, question.c.id)
-        )
-        wanted = {int(row[0]): int(row[1]) for row in connection.execute(query)}
-        votes: dict[int, list[Vote]] = {id: [] for id in wanted}
-        for vote in counting_votes(connection, wanted):
+        ids = open_disputes(connection)
+        votes: dict[int, list[Vote]] = {id: [] for id in ids}
+        for vote in counting_votes(connection, ids):
             if vote.role in ROLES:
                 votes[vote.question_id].append(vote)
-        return [
-            Disputed(show(connection, id), votes[id])
-            for id in wanted
-            if standing([vote.answer for vote in votes[id]], wanted[id]) == "disputed"
-        ]
+        return [Disputed(show(connection, id), votes[id]) for id in ids]
 
 
-def adjudicate(engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], reason: str) -> None:
-    """Settle a question: its allowed labels and why. Raises NotAllowed or Refused."""
+def adjudicate(
+    engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], reason: str, code: str | None = None
+) -> int:
+    """Settle a question: its allowed labels and why; returns the adjudication's id.
+
+    `code` is a word of `audit.annotation.reasons.REASONS`; `reason` may be empty with any but `other`. A question can
+    be adjudicated again, and the last one counts. Raises NotAllowed or Refused.
+    """
     with engine.begin() as connection:
         require(connection, account_id, "adjudicator", "manager")
-        store_adjudication(connection, account_id, question_id, allowed, reason)
+        return store_adjudication(connection, account_id, question_id, allowed, reason, code)
 
 
 def store_adjudication(
-    connection: Connection, account_id: int, question_id: int, allowed: Sequence[str], reason: str
-) -> None:
+    connection: Connection,
+    account_id: int,
+    question_id: int,
+    allowed: Sequence[str],
+    reason: str,
+    code: str | None = None,
+) -> int:
     """Append an adjudication and settle its question; the caller has asked for the role. Raises Refused."""
     if not allowed:
         raise Refused("choose at least one label")
-    if not reason.strip():
-        raise Refused("say why: the reason is kept with the answer")
+    check_reason(code, reason)
     for label in allowed:
         if label == UNSURE:
             raise Refused("an adjudicator's answer must be a label; leave the question open instead")
-        _check(connection, question_id, label, reason)
+        task, kind = _check(connection, question_id, label, reason)
     if set(allowed) == {HOLDS, BROKEN}:
         raise Refused("choose one: a relation holds in a group, or it does not")
     row = {
@@ -222,10 +223,13 @@ def store_adjudication(
         "annotator_id": account_id,
         "allowed": sorted(set(allowed)),
         "reason": reason.strip(),
+        "code": code,
+        "guideline": guideline_of(task, kind).version,
         "decided_at": tables.now(),
     }
-    connection.execute(table_of(tables.Adjudication).insert(), row)
+    key = connection.execute(table_of(tables.Adjudication).insert(), row).inserted_primary_key
     settle(connection, [question_id])
+    return int(key[0]) if key else 0
 
 
 def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import audit
-from audit.reports import audit_words, charts, differences, slopes, words
+from audit.reports import audit_words, cause_words, charts, differences, slopes, words
 from audit.reports.build import Report, cells_of
 from audit.reports.study_plan import plan_lines
 from audit.resources import data_file
@@ -61,6 +61,10 @@ def to_html(report: Report) -> str:
         checks=audit_words.check_lines(report),
         checked=audit_words.checked_rows(report),
         carried=any(audit_words.carry_text(relation) for relation in report["relations"]),
+        causes=cause_words.cause_rows(report),
+        cause_title=cause_words.TITLE,
+        cause_note=cause_words.cause_note(report),
+        disputes=cause_words.dispute_line(report),
         how=words.how_text(report) if report["cells"] else "",
         delta=words.delta_text(report["signature"].get("delta") or 0.0).capitalize(),
         rollups=words.rollup_rows(report),

@@ -17,6 +17,7 @@ from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
 from audit.reports.audits import carry_note, estimators, findings, shares
 from audit.reports.build import Groups, Report, build_report
+from audit.reports.causes import cause_entries, dispute_entry, named_falses
 from audit.reports.certainty import Comparison, pair_entries
 from audit.reports.holds import ASSUMED, holds_entries
 from audit.reports.powered import check_proxies, powered
@@ -57,6 +58,8 @@ class Evidence:
     shared: Sequence[Shared]
     holds: Holds
     made_from: Mapping[str, Any]
+    causes: pd.DataFrame
+    disputes: dict[str, Any] | None
     plans: Sequence[Standing] = ()
 
 
@@ -102,13 +105,17 @@ def evidence(
     Raises AuditError where nothing was run.
     """
     counted = count(engine, whose, study, design)
+    causes = named_falses(engine, counted)
+    given = int(causes["code"].notna().sum())
     return Evidence(
         counted,
         judged_groups(counted),
         checked_groups(counted) if target == "population" else None,
         shared_groups(engine, counted),
         count_holds(engine, counted, whose),
-        signature(engine, counted, whose),
+        signature(engine, counted, whose) | ({"causes": given} if given else {}),
+        causes,
+        dispute_entry(engine),
         plans_of(engine, counted.studies, counted.samples),
     )
 
@@ -155,7 +162,11 @@ def report_of(
         groups=Groups(judged, found.checked, pairs, comparisons, estimates, entries, findings(counted)),
         weights=weights,
     )
-    return report | {"plan": plan_entries(found.plans, planned)}
+    return report | {
+        "causes": cause_entries(found.causes),
+        "disputes": found.disputes,
+        "plan": plan_entries(found.plans, planned),
+    }
 
 
 def _partly_judged(counted: Counted) -> list[str]:

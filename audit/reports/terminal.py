@@ -7,6 +7,7 @@ from typing import Any
 
 from audit.reports.audit_words import carry_text, check_lines, holds_text
 from audit.reports.build import Report, cells_of
+from audit.reports.cause_words import TITLE, cause_note, cause_rows, dispute_line
 from audit.reports.study_plan import plan_lines
 from audit.reports.words import (
     UNKNOWN,
@@ -98,7 +99,9 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     """
     width = max(width or WIDTH, NARROWEST)
     blocks = [*_tables(report, width), *_roll_ups(report, width)]
-    for sentences in (check_lines(report), preference_lines(report), plan_lines(report)):
+    if causes := cause_rows(report):
+        blocks.append("\n".join(_causes(report, causes, width)))
+    for sentences in (check_lines(report), [dispute_line(report)], preference_lines(report), plan_lines(report)):
         wrapped = [line for text in sentences for line in textwrap.wrap(text, width)]
         if wrapped:
             blocks.append("\n".join(wrapped))
@@ -195,6 +198,15 @@ def _roll_ups(report: Report, width: int) -> list[str]:
         texts = "  ".join(number.rjust(size) for number, size in zip(numbers, sizes, strict=True))
         lines.append(f"  {by.ljust(10)}{_cut(name, names).ljust(names)}  {texts}".rstrip())
     return ["\n".join(lines)]
+
+
+def _causes(report: Report, rows: list[tuple[str, str, str, str]], width: int) -> list[str]:
+    """Causes of false satisfactions: one entry a relation, system, and over all."""
+    lines = [TITLE, "=" * len(TITLE), ""]
+    for by, name, named, causes in rows:
+        lines += textwrap.wrap(f"{by} {name} ({named}): {causes}", width - 2, subsequent_indent="  ")
+    lines = [line if at < 3 else f"  {line}" for at, line in enumerate(lines)]
+    return [*lines, *textwrap.wrap(cause_note(report), width)]
 
 
 def _key(report: Report, width: int) -> str:

@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 from audit.errors import UnknownName
 from audit.false_satisfaction.browse import READERS, STATES, Choices, Cursor, Detail, Page, Part, Wish, browse, choices
 from audit.false_satisfaction.browse import detail as group_detail
+from audit.false_satisfaction.causing import cause_of
 from audit.relations import get_relation
 from audit.ui import database, session
 from audit.ui.language import language, summary, t
@@ -112,10 +113,26 @@ def _pager(trail: list[Cursor | None], found: Page) -> None:
 
 def _detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> None:
     found = group_detail(engine, account_id, group_id, system_id)
-    st.html(_heading(found))
+    st.html(_heading(found) + _cause(cause_of(engine, account_id, group_id, system_id)))
+    for part in members(found):
+        st.html(part)
+
+
+def members(found: Detail) -> list[str]:
+    """The members of a group as HTML, one block each: text, output, answer, right or wrong."""
     first = found.parts[0]
-    for number, part in enumerate(found.parts):
-        st.html(_part(part, first if number else None, _name(found.parts, number)))
+    return [
+        _part(part, first if number else None, _name(found.parts, number)) for number, part in enumerate(found.parts)
+    ]
+
+
+def _cause(given: tuple[str, str | None] | None) -> str:
+    """Why the satisfaction is false, as an adjudicator said; empty where nobody did."""
+    if given is None:
+        return ""
+    code, comment = given
+    written = f" <q>{html(comment)}</q>" if comment else ""
+    return f'<p class="audit-facts">{html(t("browse.cause"))} <strong>{html(t(f"cause.{code}"))}</strong>{written}</p>'
 
 
 def _heading(found: Detail) -> str:
@@ -126,12 +143,13 @@ def _heading(found: Detail) -> str:
         facts.append(found.reason)
     return (
         f'<h3 class="audit-question">{html(found.relation)} · {html(t(f"state.{found.state}"))}</h3>'
-        f"<p>{html(_summary(found))}</p><p>{html(_why(found))}{_holds(found)}</p>"
+        f"<p>{html(summary_of(found))}</p><p>{html(_why(found))}{_holds(found)}</p>"
         f'<p class="audit-facts">{html(" · ".join(facts))}</p>'
     )
 
 
-def _summary(found: Detail) -> str:
+def summary_of(found: Detail) -> str:
+    """What the group's relation does, in this session's language; empty where nobody registered it."""
     try:
         return summary(found.task, found.relation, get_relation(found.task, found.relation).summary)
     except UnknownName:

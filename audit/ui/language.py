@@ -42,6 +42,11 @@ def t(key: str, **values: object) -> str:
     return text_in(language(), key, **values)
 
 
+def known_or(key: str, otherwise: str) -> str:
+    """The text of this key in this session's language, or what is given where nobody has written one."""
+    return texts(language()).get(key, otherwise)
+
+
 def text_in(code: str, key: str, **values: object) -> str:
     """The text of this key in the language `code`.
 

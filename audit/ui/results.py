@@ -9,7 +9,15 @@ from audit.errors import AuditError
 from audit.reports import charts
 from audit.reports.build import Report
 from audit.reports.words import notes_of, signature_line
-from audit.ui import database, results_preferences, results_relation, results_source, results_together, session
+from audit.ui import (
+    database,
+    results_causes,
+    results_preferences,
+    results_relation,
+    results_source,
+    results_together,
+    session,
+)
 from audit.ui.headlines import headlines
 from audit.ui.language import t, translated
 from audit.ui.literal import html, plain
@@ -19,7 +27,7 @@ from audit.ui.results_source import View
 from audit.ui.workshop import freshness, made
 
 ROLES = ("manager",)
-TABS = ("relations", "together", "preferences", "heat", "cells")
+TABS = ("relations", "together", "preferences", "heat", "cells", "causes")
 TAB = "results-tab"
 _COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "drawn", "judged", "false", "waiting")
 
@@ -58,6 +66,8 @@ def _tab(name: str, view: View) -> None:
         results_preferences.tab(view)
     elif name == "heat":
         _heat(view)
+    elif name == "causes":
+        results_causes.tab(view)
     else:
         cells_table(view.report, view.report["cells"], (*whole(view.report), *_COUNTS, *RATES), height=420)
 

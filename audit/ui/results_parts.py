@@ -17,7 +17,8 @@ CORRECTED = ("sr_corrected", "sr_corrected_low", "sr_corrected_high")
 SCORES = ("score_observed", "score", "score_low", "score_high")
 WEIGHTS = ("weight", "weight_level")
 DIFFERENCES = ("difference", "low", "high")
-IN_PERCENT = {*RATES, *CORRECTED, *SCORES, *WEIGHTS, *DIFFERENCES, "p_best"}
+CAUSES = ("cause_share", "cause_low", "cause_high")
+IN_PERCENT = {*RATES, *CORRECTED, *SCORES, *WEIGHTS, *DIFFERENCES, *CAUSES, "p_best"}
 """Columns that hold fractions and are shown in per cent."""
 TESTS = ("p_holm", "mcnemar_p")
 

@@ -7,7 +7,8 @@ from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
 from audit.annotation.aside import COMMENT, flag, said_before, skip
-from audit.annotation.flagged import flagged, flags_left, send_back
+from audit.annotation.disputes import opinions
+from audit.annotation.flagged import flagged_ids, flags_left, send_back
 from audit.annotation.judging import UNDOS, Undone, adjudicate, judge, undo, undone
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question, queue_of
@@ -105,12 +106,12 @@ def test_a_flag_is_no_answer_and_is_shown_to_adjudicators_without_the_name(engin
     assert queue_of(engine, who["ann"]).left_for_me == len(TEXTS) - 1
     assert queue_of(engine, who["ann"]).mine == 0
     assert give(engine, who["bob"], 1, "negative") == [1]
-    (one,) = flagged(engine, who["ada"])
-    assert (one.shown.id, one.comments) == (1, ("the text is cut",))
-    assert [vote.answer for vote in one.votes] == ["negative"]
-    assert "'ann'" not in str(one)
+    assert flagged_ids(engine, who["ada"]) == [1]
+    said = opinions(engine, who["ada"], 1)
+    assert {(one.answer, one.flags) for one in said} == {(None, ("the text is cut",)), ("negative", ())}
+    assert "ann" not in str(said)
     assert rows(engine, tables.Judgement)[0]["annotator_id"] == who["bob"]
-    for work in (lambda: flagged(engine, who["ann"]), lambda: send_back(engine, who["ann"], 1)):
+    for work in (lambda: flagged_ids(engine, who["ann"]), lambda: send_back(engine, who["ann"], 1)):
         with pytest.raises(NotAllowed):
             work()
 
@@ -119,7 +120,7 @@ def test_a_flag_ends_with_the_adjudication(engine, who):
     flag(engine, who["ann"], take(engine, who["ann"]), "cut")
     assert flags_left(engine, who["ada"]) == 1
     adjudicate(engine, who["ada"], 1, ["neutral"], "only half a sentence")
-    assert flagged(engine, who["ada"]) == []
+    assert flagged_ids(engine, who["ada"]) == []
     assert flags_left(engine, who["ada"]) == 0
     with pytest.raises(Refused, match="not flagged any more"):
         send_back(engine, who["ada"], 1)
@@ -131,14 +132,14 @@ def test_a_question_sent_back_is_asked_again_with_the_remark(engine, who):
     with pytest.raises(Refused, match="2001 characters"):
         send_back(engine, who["ada"], 1, "x" * 2_001)
     send_back(engine, who["ada"], 1, "judge what is there")
-    assert flagged(engine, who["ada"]) == []
+    assert flagged_ids(engine, who["ada"]) == []
     assert take(engine, who["ann"]) == 1
     assert said_before(engine, who["ann"], 1) == (False, "judge what is there")
     assert said_before(engine, who["bob"], 1) == (False, None)  # it was not bob's flag
     with pytest.raises(Refused, match="not flagged any more"):
         send_back(engine, who["ada"], 1)
     flag(engine, who["ann"], 1, "still odd")
-    assert [one.comments for one in flagged(engine, who["ada"])] == [("cut", "still odd")]
+    assert [one.flags for one in opinions(engine, who["ada"], 1)] == [("cut", "still odd")]
     assert [row["kind"] for row in rows(engine, tables.Aside)] == ["flag", "back", "flag"]
 
 
@@ -146,7 +147,7 @@ def test_flags_come_in_the_order_of_the_queue(engine, who):
     assert give(engine, who["ann"], 1) == [1]
     flag(engine, who["ann"], take(engine, who["ann"]), "second")
     flag(engine, who["bob"], take(engine, who["bob"]), "first")
-    assert [one.shown.id for one in flagged(engine, who["ada"])] == [1, 2]
+    assert flagged_ids(engine, who["ada"]) == [1, 2]
 
 
 def test_ten_answers_can_be_undone_in_a_row_and_not_eleven(engine, who):

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from audit.annotation.accounts import add_account
 from audit.annotation.aside import flag, skip
 from audit.annotation.checking import check, checks_left, next_check
-from audit.annotation.flagged import flagged, send_back
+from audit.annotation.flagged import flagged_ids, send_back
 from audit.annotation.gold import answer_with_gold
 from audit.annotation.identity import account_of_identity
 from audit.annotation.judging import adjudicate, disputed, judge, undo
@@ -67,7 +67,7 @@ def everything(engine):
     # Put aside, a question comes back: flagged, when an adjudicator sends it back; skipped, when nothing else is left.
     back, last = next_question(engine, ann).id, None
     flag(engine, ann, back, "odd")
-    assert [one.shown.id for one in flagged(engine, ada)] == [back]
+    assert flagged_ids(engine, ada) == [back]
     send_back(engine, ada, back, "judge it")
     assert next_question(engine, ann).id == back
     skip(engine, ann, back)

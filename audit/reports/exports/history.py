@@ -1,4 +1,4 @@
-"""The history of answers for people: one wide CSV of judgements, one of adjudications.
+"""The history of answers for people: wide CSVs of judgements, adjudications and causes.
 
 They repeat what the tables say; an import reads the tables.
 """
@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, exists, select
 
 from audit.annotation.answers import WITHDRAWN
+from audit.annotation.causes import standing_causes
 from audit.store import table_of, tables
 from audit.store.bulk import BATCH
 from audit.store.copying import in_utc
@@ -48,16 +49,33 @@ ADJUDICATIONS = {
     **_QUESTION,
     "adjudicator": "who settled it",
     "allowed": "the labels allowed, with | between them; empty: takes back the adjudication before it",
-    "reason": "why",
+    "code": "why people disagreed, a word of a list; empty: a spot check, or only the reason says",
+    "reason": "why, in words",
+    "guideline": "version of the guideline; empty: settled before versions were kept",
     "decided_at": "when, UTC; the last one of a question counts",
+}
+CAUSES = {
+    "cause": "number of the row",
+    "group": "number of the group",
+    "relation": "its relation",
+    "system": "the system that satisfied it falsely",
+    "version": "of the system",
+    "row": "row of the corpus",
+    "text": "the source's text, its first where it has several",
+    "annotator": "who said it",
+    "code": "the cause, a word of a list, or taken_back, which takes back the last one of the same person and group",
+    "comment": "in words",
+    "counts": "yes: the last one of its group and system that was not taken back",
+    "at": "when, UTC",
 }
 
 
 def write_history(connection: Connection, folder: Path) -> dict[str, dict[str, str]]:
-    """Write judgements.csv and adjudications.csv (UTF-8, one header); returns what their columns are, by file."""
+    """Write the CSVs of the history (UTF-8, one header); returns what their columns are, by file."""
     _write(folder / "judgements.csv", JUDGEMENTS, _judgements(connection))
     _write(folder / "adjudications.csv", ADJUDICATIONS, _adjudications(connection))
-    return {"judgements.csv": JUDGEMENTS, "adjudications.csv": ADJUDICATIONS}
+    _write(folder / "causes.csv", CAUSES, _causes(connection))
+    return {"judgements.csv": JUDGEMENTS, "adjudications.csv": ADJUDICATIONS, "causes.csv": CAUSES}
 
 
 def _write(path: Path, columns: dict[str, str], rows: Iterator[dict[str, Any]]) -> None:
@@ -101,8 +119,43 @@ def _adjudications(connection: Connection) -> Iterator[dict[str, Any]]:
             "adjudication": row["id"],
             "adjudicator": row["annotator"],
             "allowed": "|".join(row["allowed"]),
+            "code": row["code"],
             "reason": row["reason"],
+            "guideline": row["guideline"],
             "decided_at": spelled(in_utc(row["decided_at"])),
+        }
+
+
+def _causes(connection: Connection) -> Iterator[dict[str, Any]]:
+    cause, group, relation = (table_of(model) for model in (tables.Cause, tables.Group, tables.Relation))
+    system, source, given = (table_of(model) for model in (tables.System, tables.Source, tables.Input))
+    annotator = table_of(tables.Annotator)
+    counting = {found.id for found in standing_causes(connection).values()}
+    query = (
+        select(
+            cause,
+            relation.c.name.label("relation"),
+            system.c.name.label("system"),
+            system.c.version,
+            source.c.row,
+            given.c.texts,
+            annotator.c.name.label("annotator"),
+        )
+        .join(group, group.c.id == cause.c.group_id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .join(system, system.c.id == cause.c.system_id)
+        .join(source, source.c.id == group.c.source_id)
+        .join(given, given.c.id == source.c.input_id)
+        .join(annotator, annotator.c.id == cause.c.annotator_id)
+        .order_by(cause.c.id)
+    )
+    for row in connection.execute(query).mappings():
+        yield {name: row[name] for name in ("relation", "system", "version", "row", "annotator", "code", "comment")} | {
+            "cause": row["id"],
+            "group": row["group_id"],
+            "text": row["texts"][0],
+            "counts": "yes" if row["id"] in counting else "no",
+            "at": spelled(in_utc(row["at"])),
         }
 
 

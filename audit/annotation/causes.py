@@ -1,0 +1,99 @@
+"""Why a satisfaction is false: the list of codes, and what was said last of each group and system.
+
+Causes are only ever added; taking one back is a row, too. Whether a satisfaction is false is derived elsewhere
+(`audit.false_satisfaction.causing`), which is also where causes are given.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from audit.annotation.aside import check_comment
+from audit.annotation.disputes import ADJUDICATORS
+from audit.errors import Refused
+from audit.store import table_of, tables
+
+GIVERS = ADJUDICATORS
+OTHER = "other"
+"""The code that says nothing by itself: it needs a comment."""
+CAUSES: dict[str, str] = {
+    "all_wrong": "wrong on every side",
+    "label_range": "the right label is one that the system never gives",
+    "relation_loose": "the relation is too loose",
+    "follow_up_damaged": "the follow-up is damaged in grammar or meaning",
+    "doubtful": "the label or the answer is doubtful",
+    OTHER: "another cause",
+}
+"""Code -> what it says, in English, in the order of the keys that give it; the app has its own words (`cause.CODE` of
+data/ui). A new code is a line here and one in each language there."""
+TAKEN_BACK = "taken_back"
+"""Code of a row that takes the last one of the same person and group back."""
+
+Pair = tuple[int, int]
+"""Group and system."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """The cause that counts of one group and system; `id` is that of its row."""
+
+    id: int
+    code: str
+    comment: str | None
+    annotator_id: int
+
+
+def check_cause(code: str, comment: str) -> None:
+    """Raises Refused for a code that is not in the list, `other` without a comment, and a comment that is too long.
+
+    >>> check_cause("label_range", "")
+    >>> check_cause("other", "")
+    Traceback (most recent call last):
+    audit.errors.Refused: say in the comment what the cause is: 'other' says nothing by itself
+    """
+    if code not in CAUSES:
+        raise Refused(f"cause {code!r} is not one of {', '.join(CAUSES)}")
+    if code == OTHER and not comment.strip():
+        raise Refused(f"say in the comment what the cause is: {OTHER!r} says nothing by itself")
+    check_comment(comment)
+
+
+def standing_causes(connection: Connection, group_id: int | None = None) -> dict[Pair, Given]:
+    """The cause that counts by (group, system), of one group or of all: the last one that was not taken back."""
+    table = table_of(tables.Cause)
+    query = select(table).order_by(table.c.id)
+    if group_id is not None:
+        query = query.where(table.c.group_id == group_id)
+    history: dict[Pair, list[Given]] = {}
+    for row in connection.execute(query).mappings():
+        some = history.setdefault((int(row["group_id"]), int(row["system_id"])), [])
+        if row["code"] != TAKEN_BACK:
+            some.append(Given(int(row["id"]), str(row["code"]), row["comment"], int(row["annotator_id"])))
+            continue
+        mine = [at for at, one in enumerate(some) if one.annotator_id == row["annotator_id"]]
+        if mine:
+            del some[mine[-1]]
+    return {pair: some[-1] for pair, some in history.items() if some}
+
+
+def last_given(connection: Connection, account_id: int) -> Pair | None:
+    """The pair of the last cause that this account gave and has not taken back; None: there is none."""
+    table = table_of(tables.Cause)
+    query = select(table.c.group_id, table.c.system_id, table.c.code).where(table.c.annotator_id == account_id)
+    given: list[Pair] = []
+    for group, system, code in connection.execute(query.order_by(table.c.id)):
+        pair = (int(group), int(system))
+        if code != TAKEN_BACK:
+            given.append(pair)
+        elif pair in given:
+            del given[len(given) - 1 - given[::-1].index(pair)]
+    return given[-1] if given else None
+
+
+def add_cause(connection: Connection, account_id: int, pair: Pair, code: str, comment: str | None) -> int:
+    """Append a row and return its id; the caller has checked role and content."""
+    row = {"group_id": pair[0], "system_id": pair[1], "annotator_id": account_id, "code": code}
+    added = connection.execute(
+        table_of(tables.Cause).insert(), row | {"comment": comment or None, "at": tables.now()}
+    ).inserted_primary_key
+    return int(added[0]) if added else 0

@@ -1,0 +1,170 @@
+"""Why satisfactions are false: one group of one system after the other, its cause by key."""
+
+from datetime import UTC, datetime, timedelta
+
+import streamlit as st
+from sqlalchemy import Engine
+
+from audit.annotation.aside import COMMENT
+from audit.annotation.causes import CAUSES, Pair
+from audit.errors import AuditError, Refused
+from audit.false_satisfaction.browse import Detail, detail
+from audit.false_satisfaction.causing import (
+    false_satisfactions,
+    give_cause,
+    labels_given,
+    proposed,
+    take_back_cause,
+)
+from audit.ui import database, session
+from audit.ui.browse import members, summary_of
+from audit.ui.held_keys import ignore_held_keys
+from audit.ui.language import t
+from audit.ui.literal import html
+from audit.ui.stakes import stakes, state
+
+LEAST = timedelta(milliseconds=150)
+"""Nobody sees what a group is in less: a key so soon was meant for the one before."""
+_SHOWN = "cause-shown"
+"""(pair, when it came on the screen)"""
+_AGAIN = "cause-again"
+"""The pair whose cause was taken back; it is shown before the list goes on."""
+_LATER = "cause-later"
+"""Pairs that this session put off."""
+_DONE = "cause-done"
+_PROBLEM = "cause-problem"
+_COLUMNS = 3
+
+
+@st.fragment
+def causing(roles: tuple[str, ...]) -> None:
+    """The next false satisfaction without a cause, and a button for each cause. An answer reruns only this."""
+    engine = database.engine()
+    account = session.allowed(engine, *roles)
+    ignore_held_keys()
+    if problem := st.session_state.pop(_PROBLEM, None):
+        session.refused(problem)
+    if done := st.session_state.pop(_DONE, None):
+        st.caption(done)
+    try:
+        found = false_satisfactions(engine, account.id, stakes(engine, account.id))
+    except AuditError as problem:
+        session.refused(problem)
+        return
+    pair = _next(found.without)
+    if pair is None:
+        st.session_state.pop(_SHOWN, None)
+        st.html(f'<h2 class="audit-question">{html(t("causes.nothing" if found.all else "causes.none"))}</h2>')
+        _undo_button(engine, account.id, "last")
+        return
+    st.caption(t("causes.count", named=len(found.all) - len(found.without), all=len(found.all)))
+    _group(engine, account.id, pair)
+
+
+def _next(without: tuple[Pair, ...]) -> Pair | None:
+    again = st.session_state.get(_AGAIN)
+    if again is not None and again in without:
+        return again
+    later = st.session_state.get(_LATER, [])
+    return min(without, key=lambda pair: later.index(pair) if pair in later else -1, default=None)
+
+
+def _group(engine: Engine, account_id: int, pair: Pair) -> None:
+    found = detail(engine, account_id, *pair)
+    name = f"{pair[0]}-{pair[1]}"
+    st.html(
+        f'<h2 class="audit-question">{html(t("causes.question"))}</h2>'
+        f'<p class="audit-expected"><strong>{html(found.relation)}</strong> {html(summary_of(found))}<br>'
+        f"{html(t('browse.system'))}: <strong>{html(found.system)}</strong></p>"
+    )
+    st.html(f'<div class="audit-members audit-beside" tabindex="0">{"".join(members(found))}</div>')
+    if code := _proposal(engine, account_id, pair[1], found):
+        st.caption(t("causes.proposed", cause=t(f"cause.{code}")))
+    with st.container(key="judge"):
+        codes = list(CAUSES)
+        for start in range(0, len(codes), _COLUMNS):
+            for place, code in zip(st.columns(_COLUMNS), codes[start : start + _COLUMNS], strict=False):
+                place.button(
+                    t(f"cause.{code}"),
+                    key=f"judge-cause-{name}-{code}",
+                    shortcut=str(codes.index(code) + 1),
+                    on_click=_give,
+                    args=(engine, account_id, pair, code),
+                    width="stretch",
+                )
+    st.text_input(
+        t("causes.comment"),
+        key=f"why-{name}",
+        max_chars=COMMENT,
+        placeholder=t("causes.comment"),
+        label_visibility="collapsed",
+    )
+    with st.container(key="beside", horizontal=True, gap="small"):
+        _undo_button(engine, account_id, name)
+        st.button(
+            t("adjudicate.later"),
+            key=f"later-cause-{name}",
+            shortcut="s",
+            type="tertiary",
+            on_click=_put_off,
+            args=(pair,),
+        )
+    if st.session_state.get(_SHOWN, (None,))[0] != pair:
+        st.session_state[_SHOWN] = (pair, datetime.now(UTC))
+
+
+def _undo_button(engine: Engine, account_id: int, name: str) -> None:
+    st.button(
+        t("annotate.undo"),
+        key=f"undo-cause-{name}",
+        shortcut="z",
+        type="tertiary",
+        on_click=_undo,
+        args=(engine, account_id),
+    )
+
+
+def _proposal(engine: Engine, account_id: int, system_id: int, found: Detail) -> str | None:
+    """What can be derived; never stored by itself."""
+    counted = [part for part in found.parts if part.role != "probe"]
+    wanted = [part.allowed for part in counted if part.wrong]
+    labels = _labels(engine, account_id, system_id, state(engine))
+    return proposed([part.wrong for part in counted], wanted, labels)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _labels(_engine: Engine, _account_id: int, system_id: int, state: tuple[object, ...]) -> frozenset[str]:
+    return labels_given(_engine, _account_id, system_id)
+
+
+def _give(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
+    """A button was pressed. What is meant for another group than the one on the screen changes nothing."""
+    try:
+        session.still(engine, account_id)
+        shown, since = st.session_state.get(_SHOWN, (None, None))
+        if shown != pair:
+            raise Refused("this group is not the one on your screen any more; look at it again")
+        if datetime.now(UTC) - since < LEAST:
+            return
+        comment = str(st.session_state.get(f"why-{pair[0]}-{pair[1]}") or "")
+        give_cause(engine, account_id, *pair, code, comment)
+        st.session_state.pop(_AGAIN, None)
+        st.session_state[_DONE] = t("causes.done", cause=t(f"cause.{code}"))
+    except AuditError as problem:
+        st.session_state[_PROBLEM] = problem
+
+
+def _undo(engine: Engine, account_id: int) -> None:
+    try:
+        session.still(engine, account_id)
+        pair = take_back_cause(engine, account_id)
+        st.session_state[_DONE] = t("causes.undone" if pair else "annotate.nothing_to_undo")
+        st.session_state[_AGAIN] = pair
+    except AuditError as problem:
+        st.session_state[_PROBLEM] = problem
+
+
+def _put_off(pair: Pair) -> None:
+    later = [one for one in st.session_state.get(_LATER, []) if one != pair]
+    st.session_state[_LATER] = [*later, pair]
+    st.session_state.pop(_AGAIN, None)

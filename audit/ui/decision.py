@@ -1,0 +1,103 @@
+"""What the ways of settling a question share: what people said of it, the right answer, and why they disagreed."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from sqlalchemy import Engine
+
+from audit.annotation.aside import COMMENT
+from audit.annotation.disputes import Opinion, opinions, reveal_names
+from audit.annotation.queue import Shown
+from audit.annotation.reasons import OTHER, REASONS
+from audit.errors import AuditError
+from audit.ui import session
+from audit.ui.language import t
+from audit.ui.literal import html
+
+_NAMES = "adjudicate-names"
+"""(question id, names by number): they were asked for, and vanish with the next question."""
+PROBLEM = "adjudicate-problem"
+"""What a callback could not do; the page says it in its next run."""
+
+
+def what_people_said(engine: Engine, account_id: int, shown: Shown) -> None:
+    """Answers, comments and flags under numbers, and the button that reveals the names."""
+    found = opinions(engine, account_id, shown.id)
+    of, names = st.session_state.get(_NAMES, (None, {}))
+    if of != shown.id:
+        st.session_state.pop(_NAMES, None)
+        names = {}
+    if not found:
+        return
+    st.html(_opinions(found, names))
+    if not names:
+        st.button(
+            t("dispute.reveal"),
+            key=f"reveal-{shown.id}",
+            type="tertiary",
+            icon=":material/visibility:",
+            help=t("dispute.reveal_help"),
+            on_click=_reveal,
+            args=(engine, account_id, shown.id),
+        )
+
+
+def chosen_labels(shown: Shown, prefix: str = "allow", before: Sequence[str] = ()) -> list[str]:
+    """The fields for the right answer: of a group one, of a text several where more than one may stand."""
+    names = {label: t(f"label.{label}") for label in shown.labels}
+    if shown.group:
+        only = st.radio(
+            t("adjudicate.holds"),
+            shown.labels,
+            index=shown.labels.index(before[0]) if before else None,
+            format_func=names.__getitem__,
+            horizontal=True,
+            key=f"{prefix}-{shown.id}",
+        )
+        return [only] if only else []
+    st.write(t("adjudicate.allowed"))
+    return [
+        label
+        for place, label in zip(st.columns(len(shown.labels)), shown.labels, strict=True)
+        if place.checkbox(names[label], value=label in before, key=f"{prefix}-{shown.id}-{label}")
+    ]
+
+
+def why(shown: Shown, code: str | None = None, written: str = "") -> tuple[str | None, str]:
+    """The fields for the reason: its code and what is written to it. Writing without choosing is `other`."""
+    left, right = st.columns([2, 3])
+    codes = list(REASONS)
+    chosen = left.selectbox(
+        t("reason.why"),
+        codes,
+        index=None if code is None else codes.index(code),
+        format_func=lambda one: t(f"reason.{one}"),
+        placeholder=t("reason.choose"),
+        key=f"code-{shown.id}",
+    )
+    text = right.text_area(
+        t("adjudicate.reason"), value=written, max_chars=COMMENT, height=80, key=f"reason-{shown.id}"
+    )
+    return (chosen or (OTHER if text.strip() else None)), text
+
+
+def _opinions(found: list[Opinion], names: dict[int, str]) -> str:
+    """What was said as an HTML list; numbers, and names where somebody asked for them."""
+    rows = []
+    for one in found:
+        who = t("dispute.annotator", number=one.number)
+        named = f" ({html(names[one.number])})" if one.number in names else ""
+        said = f" <strong>{html(t(f'label.{one.answer}'))}</strong>" if one.answer else ""
+        seen = f" · {html(t('dispute.saw'))}" if one.saw else ""
+        parts = [f"<br><q>{html(one.comment)}</q>"] if one.comment else []
+        parts += [f"<br>{html(t('flagged.says'))} <q>{html(text)}</q>" for text in one.flags]
+        rows.append(f"<li>{html(who)}{named}{said}{seen}{''.join(parts)}</li>")
+    return f'<ul class="audit-votes">{"".join(rows)}</ul>'
+
+
+def _reveal(engine: Engine, account_id: int, question_id: int) -> None:
+    try:
+        session.still(engine, account_id)
+        st.session_state[_NAMES] = (question_id, reveal_names(engine, account_id, question_id))
+    except AuditError as problem:
+        st.session_state[PROBLEM] = problem

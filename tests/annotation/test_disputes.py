@@ -1,0 +1,172 @@
+"""Disputes: what people said is shown without names, names are revealed with a line in the log, decisions change."""
+
+import pytest
+
+from audit.annotation.accounts import add_account
+from audit.annotation.adjudicated import LAST, change_adjudication, my_adjudications
+from audit.annotation.checking import REASON
+from audit.annotation.disputes import disputes, opinions, reveal_names
+from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.logbook import entries
+from audit.annotation.queue import next_question
+from audit.annotation.reasons import REASONS
+from audit.errors import NotAllowed, Refused
+from audit.store import open_store, table_of, tables
+
+PEOPLE = ("ann", "bob", "cyd")
+
+
+@pytest.fixture
+def engine(tmp_path):
+    """Twelve questions that want three answers each."""
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    with engine.begin() as connection:
+        for number in range(1, 13):
+            given = {"id": number, "key": bytes([number]) * 16, "texts": [f"Film {number}."], "languages": "en"}
+            connection.execute(table_of(tables.Input).insert(), given)
+            row = {"key": bytes([number]) * 16, "task": "sentiment", "kind": "input", "input_id": number}
+            connection.execute(table_of(tables.Question).insert(), row | {"annotators": 3, "priority": number})
+    return engine
+
+
+@pytest.fixture
+def who(engine):
+    roles = dict.fromkeys(PEOPLE, "annotator") | {"ada": "adjudicator", "eve": "adjudicator", "mia": "manager"}
+    return {name: add_account(engine, name, role, "long enough").id for name, role in roles.items()}
+
+
+def say(engine, who, answers, comment=None):
+    """Everybody answers the question that is first in the queue."""
+    for name, answer in zip(PEOPLE, answers, strict=True):
+        shown = next_question(engine, who[name])
+        judge(engine, who[name], shown.id, answer, comment=comment)
+    return shown.id
+
+
+def count(engine, model):
+    with engine.connect() as connection:
+        return len(connection.execute(table_of(model).select()).all())
+
+
+def test_disputed_are_full_questions_that_votes_do_not_settle(engine, who):
+    agreed = say(engine, who, ["positive"] * 3)
+    split = say(engine, who, ["positive", "positive", "negative"])
+    unsure = say(engine, who, ["unsure"] * 3)
+    judge(engine, who["ann"], next_question(engine, who["ann"]).id, "positive")
+    assert disputes(engine, who["ada"]) == [split, unsure]
+    assert agreed not in disputes(engine, who["mia"])
+    assert [one.shown.id for one in disputed(engine, who["ada"])] == [split, unsure]
+    adjudicate(engine, who["ada"], unsure, ["neutral"], "", "ambiguous_text")
+    assert disputes(engine, who["ada"]) == [split]
+
+
+def test_a_vote_that_is_taken_back_ends_the_dispute_until_there_is_another(engine, who):
+    split = say(engine, who, ["positive", "positive", "negative"])
+    assert undo(engine, who["cyd"]) == split
+    assert disputes(engine, who["ada"]) == []
+    judge(engine, who["cyd"], split, "positive")
+    assert disputes(engine, who["ada"]) == []
+
+
+def test_opinions_have_no_names_and_no_order_of_accounts_or_time(engine, who):
+    orders = set()
+    for _ in range(12):
+        id = say(engine, who, ["positive", "neutral", "negative"], "because of *that*")
+        found = opinions(engine, who["ada"], id)
+        assert [one.number for one in found] == [1, 2, 3]
+        assert {one.comment for one in found} == {"because of *that*"}
+        assert opinions(engine, who["ada"], id) == found  # the same each time
+        orders.add(tuple(one.answer for one in found))
+    # Of the six orders, twelve questions have several: an order tells nothing of who is who on the next question.
+    assert len(orders) >= 3
+    assert not any(name in str(found) for name in PEOPLE)
+
+
+def test_names_are_revealed_with_a_line_in_the_log(engine, who):
+    id = say(engine, who, ["positive", "neutral", "negative"])
+    names = reveal_names(engine, who["ada"], id)
+    said = {names[one.number]: one.answer for one in opinions(engine, who["eve"], id)}
+    assert said == {"ann": "positive", "bob": "neutral", "cyd": "negative"}
+    (line,) = entries(engine, who["mia"])
+    assert (line.who, line.action, line.question_id, line.detail) == ("ada", "names revealed", id, {"people": 3})
+
+
+def test_names_are_refused_to_annotators_and_where_there_are_none(engine, who):
+    id = say(engine, who, ["positive", "neutral", "negative"])
+    for work in (reveal_names, opinions):
+        with pytest.raises(NotAllowed, match="ann has the role annotator"):
+            work(engine, who["ann"], id)
+    with pytest.raises(Refused, match="no names to reveal"):
+        reveal_names(engine, who["ada"], 12)
+    assert count(engine, tables.Log) == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "message"),
+    [(None, " ", "say why"), ("other", " ", "say why"), ("whim", "x", "reason 'whim' is not one of guideline_unclear")],
+)
+def test_a_reason_is_a_code_or_words(engine, who, code, reason, message):
+    id = say(engine, who, ["positive", "neutral", "negative"])
+    with pytest.raises(Refused, match=message):
+        adjudicate(engine, who["ada"], id, ["neutral"], reason, code)
+    assert count(engine, tables.Adjudication) == 0
+
+
+def test_a_code_is_stored_with_the_guideline(engine, who):
+    id = say(engine, who, ["positive", "neutral", "negative"])
+    for code in REASONS:
+        adjudicate(engine, who["ada"], id, ["neutral"], "in words" if code == "other" else "", code)
+    with engine.connect() as connection:
+        rows = connection.execute(table_of(tables.Adjudication).select()).mappings().all()
+    assert [row["code"] for row in rows] == list(REASONS)
+    assert {row["reason"] for row in rows} == {"", "in words"}
+    assert {row["guideline"] for row in rows} == {1}
+
+
+def test_a_decision_is_changed_by_a_new_row(engine, who):
+    id = say(engine, who, ["positive", "neutral", "negative"])
+    first = adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
+    second = change_adjudication(engine, who["ada"], first, ["negative", "positive"], "two halves", "mixed_opinion")
+    (one,) = my_adjudications(engine, who["ada"])
+    assert (one.id, one.allowed, one.code, one.reason) == (
+        second,
+        ("positive", "negative"),
+        "mixed_opinion",
+        "two halves",
+    )
+    assert count(engine, tables.Adjudication) == 2
+    with engine.connect() as connection:
+        (answer,) = connection.execute(table_of(tables.Answer).select()).mappings().all()
+    assert answer["allowed"] == ["negative", "positive"]
+
+
+def test_what_somebody_else_settled_since_is_not_changed(engine, who):
+    id = say(engine, who, ["positive", "neutral", "negative"])
+    mine = adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
+    with pytest.raises(Refused, match="not one of your last 10"):
+        change_adjudication(engine, who["eve"], mine, ["positive"], "", "slip")
+    adjudicate(engine, who["eve"], id, ["positive"], "", "slip")
+    assert my_adjudications(engine, who["ada"]) == []
+    with pytest.raises(Refused, match="not one of your last 10"):
+        change_adjudication(engine, who["ada"], mine, ["negative"], "", "slip")
+    assert count(engine, tables.Adjudication) == 2
+
+
+def test_only_the_last_ten_are_there_to_be_changed(engine, who):
+    ids = [adjudicate(engine, who["ada"], number, ["neutral"], "", "slip") for number in range(1, 13)]
+    assert [one.id for one in my_adjudications(engine, who["ada"])] == ids[: -LAST - 1 : -1]
+    with pytest.raises(Refused, match="not one of your last 10"):
+        change_adjudication(engine, who["ada"], ids[0], ["negative"], "", "slip")
+
+
+def test_a_spot_check_stays_one_when_it_is_changed(engine, who):
+    id = say(engine, who, ["positive"] * 3)
+    first = adjudicate(engine, who["ada"], id, ["neutral"], f"{REASON}: plain facts")
+    (one,) = my_adjudications(engine, who["ada"])
+    assert one.is_check
+    assert one.reason == "plain facts"
+    with pytest.raises(Refused, match="a spot check has no reason code"):
+        change_adjudication(engine, who["ada"], first, ["positive"], "", "slip")
+    change_adjudication(engine, who["ada"], first, ["positive"], "")
+    (one,) = my_adjudications(engine, who["ada"])
+    assert (one.is_check, one.allowed, one.reason) == (True, ("positive",), "")

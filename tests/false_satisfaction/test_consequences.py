@@ -1,0 +1,139 @@
+"""What hangs on a question, against a world small enough to be settled by hand."""
+
+import json
+
+import pytest
+from conftest_rows import row
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from sqlalchemy import select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.answers import settle
+from audit.errors import AuditError, NotAllowed
+from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.consequences import consequences, read_stakes
+from audit.false_satisfaction.questions import refresh
+from audit.runner.imported import import_run, read_run
+from audit.sampling.draw import Size, draw_all
+from audit.statistics.orders import compare_orders
+from audit.statistics.rates import with_rates
+from audit.store import insert_new, open_store, table_of, tables
+
+
+def films(said, relation="X"):
+    """Groups of one relation, which carries nothing: source and follow-up of each film, and both outputs of systems."""
+    return [
+        row(f"Film {n}.", f"Film {n}!", [label, label], relation=relation, system=system, id=str(n))
+        for system, labels in said.items()
+        for n, label in enumerate(labels)
+    ]
+
+
+def world(build, said, **more):
+    engine = build(films(said, **more))
+    draw_all(engine, Size(share=1.0))
+    refresh(engine)
+    judge = add_account(engine, "ada", "adjudicator", "long enough").id
+    return engine, judge
+
+
+def answer(engine, labels):
+    """Gold answers, by text; a text that is absent has no answer (any more)."""
+    given, question, judgement = (table_of(one) for one in (tables.Input, tables.Question, tables.Judgement))
+    with engine.begin() as connection:
+        person = {"id": 9, "name": "gold", "role": "gold", "languages": "", "disabled": False}
+        insert_new(connection, tables.Annotator, [person | {"created_at": tables.now()}])
+        connection.execute(judgement.delete())
+        query = select(question.c.id, given.c.texts).join(given, given.c.id == question.c.input_id)
+        rows = connection.execute(query).all()
+        for id, texts in rows:
+            if texts[0] in labels:
+                vote = {"question_id": id, "annotator_id": 9, "answer": labels[texts[0]], "guideline": 0}
+                connection.execute(judgement.insert(), vote | {"decided_at": tables.now()})
+        settle(connection, [int(id) for id, _ in rows])
+    return {texts[0]: int(id) for id, texts in rows}
+
+
+def test_a_question_decides_the_winner(build):
+    # Both systems satisfy both groups. a says positive of film 0, b negative; of film 1 both are right.
+    engine, judge = world(build, {"a": ["positive", "positive"], "b": ["negative", "positive"]})
+    right = {"Film 1.": "positive", "Film 1!": "positive", "Film 0!": "positive"}
+    ids = answer(engine, right)
+    # Film 0! is positive, so b's group is false whatever is said of Film 0. That of a: positive: true, SR_g 2/2 over
+    # b's 1/2; neutral or negative: false, 1/2 each, a tie. So one pair hangs on it, and who is best.
+    (one,) = consequences(engine, judge, [ids["Film 0."]])
+    assert (one.pairs, one.relations, one.systems) == (1, ("X",), ("a",))
+    assert [(of.relation, of.systems) for of in one.winners] == [("X", ("a", "b"))]
+    assert one.orders == ()
+
+
+def test_a_question_decides_an_order_but_not_the_winner(build):
+    said = {"a": ["positive"] * 4, "b": ["positive", "negative", "positive", "positive"]}
+    said["c"] = ["positive", "negative", "negative", "neutral"]
+    engine, judge = world(build, said)
+    right = {f"Film {n}{end}": "positive" for n in range(4) for end in ".!"}
+    del right["Film 2."], right["Film 2!"]
+    ids = answer(engine, right | {"Film 2!": "positive"})
+    # With Film 2. positive: a 4/4, b 3/4, c 1/4. Else: a 3/4, b 2/4, c 1/4. The order stays, two pairs hang on it.
+    (one,) = consequences(engine, judge, [ids["Film 2."]])
+    assert (one.pairs, one.systems, one.winners, one.orders) == (2, ("a", "b"), (), ())
+    answer(engine, {**right, "Film 3.": "neutral", "Film 3!": "neutral", "Film 2!": "positive"})
+    # Now film 3 is c's: with Film 2. positive a 3/4, b 2/4, c 2/4; else a 2/4, b 1/4, c 2/4: a tie at the top.
+    (one,) = consequences(engine, judge, [ids["Film 2."]])
+    assert [of.systems for of in one.winners] == [("a", "c")]
+
+
+def test_the_most_consequential_comes_first(build):
+    engine, judge = world(build, {"a": ["positive", "positive"], "b": ["negative", "positive"]})
+    ids = answer(engine, {"Film 1.": "positive", "Film 1!": "positive", "Film 0!": "positive"})
+    found = consequences(engine, judge, ids.values())
+    assert {one.question_id for one in found} == set(ids.values())
+    assert [one.urgency for one in found] == sorted(one.urgency for one in found)
+    again = consequences(engine, judge, ids.values(), read_stakes(engine, judge))
+    assert again == found
+
+
+@pytest.fixture(scope="module")
+def three_films(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    said = {"a": ["positive", "negative", "positive"], "b": ["positive", "positive", "negative"]}
+    (folder / "run.jsonl").write_text("\n".join(map(json.dumps, films(said))), encoding="utf-8")
+    engine = open_store(str(folder / "audit.db"), create=True)
+    import_run(engine, read_run(folder / "run.jsonl"))
+    draw_all(engine, Size(share=1.0))
+    refresh(engine)
+    return engine, add_account(engine, "ada", "adjudicator", "long enough").id
+
+
+@settings(max_examples=4)
+@given(some.lists(some.sampled_from(["positive", "negative", None]), min_size=6, max_size=6))
+def test_it_foresees_what_the_counts_say_after_each_answer(three_films, labels):
+    """Brute force: give each answer, count and compare; whatever changes must have been foreseen, and nothing else."""
+    engine, judge = three_films
+    texts = [f"Film {n}{end}" for n in range(3) for end in ".!"]
+    known = {text: label for text, label in zip(texts, labels, strict=True) if label}
+    ids = answer(engine, known)
+    foreseen = {one.question_id: one for one in consequences(engine, judge, ids.values())}
+    for text in texts[:2]:
+        best, orders = set(), set()
+        for label in ("positive", "neutral", "negative"):
+            answer(engine, known | {text: label})
+            found = compare_orders(with_rates(count(engine).cells))
+            best.add(tuple(found["best_genuine"]))
+            orders.add(tuple(found["order_genuine"]) if len(found["order_genuine"]) == 2 else ())
+        assert bool(foreseen[ids[text]].winners) == (len(best - {()}) > 1), (text, known)
+        if len(orders - {()}) > 1:
+            assert foreseen[ids[text]].winners or foreseen[ids[text]].orders
+
+
+def test_only_adjudicators_ask_and_only_where_something_was_checked(build, tmp_path):
+    engine, _ = world(build, {"a": ["positive"]})
+    ann = add_account(engine, "ann", "annotator", "long enough").id
+    for work in (lambda: consequences(engine, ann, [1]), lambda: read_stakes(engine, ann)):
+        with pytest.raises(NotAllowed, match="ann has the role annotator"):
+            work()
+    empty = open_store(str(tmp_path / "empty.db"), create=True)
+    judge = add_account(empty, "ada", "adjudicator", "long enough").id
+    with pytest.raises(AuditError, match="run `audit run` first"):
+        consequences(empty, judge, [])
