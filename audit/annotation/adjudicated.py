@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, delete, false, func, select
 
 from audit.annotation.accounts import require
+from audit.annotation.answers import allows
 from audit.annotation.checking import is_check, remark_of, written_as_check
 from audit.annotation.disputes import ADJUDICATORS
 from audit.annotation.judging import store_adjudication
@@ -75,7 +76,7 @@ def _mine(connection: Connection, account_id: int) -> list[Adjudicated]:
     query = (
         select(table)
         .join(last, last.c.id == table.c.id)
-        .where(table.c.annotator_id == account_id)
+        .where(table.c.annotator_id == account_id, allows(table))
         .order_by(table.c.id.desc())
         .limit(LAST)
     )

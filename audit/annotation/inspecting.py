@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Engine, Select, exists, func, select
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import Vote, counting_votes
+from audit.annotation.answers import Vote, counting_votes, is_adjudicated
 from audit.annotation.judging import store_adjudication
 from audit.annotation.queue import Shown, show
 from audit.errors import Refused
@@ -94,13 +94,13 @@ def _waiting(account_id: int) -> Select[Any]:
     What is to be spot-checked is left to that check, for which nobody may have seen the votes.
     """
     question, answer, judgement = table_of(tables.Question), table_of(tables.Answer), table_of(tables.Judgement)
-    adjudication, check = table_of(tables.Adjudication), table_of(tables.SpotCheck)
+    check = table_of(tables.SpotCheck)
     last = select(func.max(judgement.c.id)).where(judgement.c.question_id == question.c.id).scalar_subquery()
     return (
         select(question.c.id)
         .join(answer, (answer.c.question_id == question.c.id) & (answer.c.origin == "people"))
         .where(question.c.protocol == SHOWN, question.c.filled.is_(True))
-        .where(~exists().where(adjudication.c.question_id == question.c.id))
+        .where(~is_adjudicated(question.c.id))
         .where(~exists().where(check.c.question_id == question.c.id))
         .where(question.c.id.not_in(_judged_by(account_id)))
         .order_by(last, question.c.id)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, case, exists, func, select
 
 from audit.annotation.accounts import ROLES, require_manager
-from audit.annotation.answers import UNSURE, WITHDRAWN
+from audit.annotation.answers import UNSURE, WITHDRAWN, is_adjudicated
 from audit.annotation.aside import is_flagged
 from audit.annotation.pace import PAUSE
 from audit.annotation.progress import Progress, progress
@@ -126,12 +126,12 @@ def votes_by_question() -> Select[tuple[int, int, int, int]]:
 
 def _votes(connection: Connection) -> tuple[int, int, int, int]:
     """(filled, split, disputed, judgements left) over all questions."""
-    question, adjudication = table_of(tables.Question), table_of(tables.Adjudication)
+    question = table_of(tables.Question)
     voted = votes_by_question().subquery()
     votes = func.coalesce(voted.c.votes, 0)
     full = and_(voted.c.votes.is_not(None), votes >= question.c.annotators)
     split = and_(full, (voted.c.kinds > 1) | (voted.c.unsure > 0))
-    settled = exists().where(adjudication.c.question_id == question.c.id)
+    settled = is_adjudicated(question.c.id)
     lacking = and_(question.c.priority.is_not(None), votes < question.c.annotators)
 
     def total(condition: ColumnElement[bool], number: object = 1) -> ColumnElement[int]:

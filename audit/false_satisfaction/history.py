@@ -131,11 +131,13 @@ def answers_until(history: History, until: datetime | None = None) -> Answers:
     for one in given:
         if one.id not in gone and one.answer != WITHDRAWN:
             votes.setdefault(one.question_id, []).append(Vote(one.question_id, "", one.role, one.answer, None))
-    found: Answers = {
-        (settled.question_id, "adjudicated"): settled.allowed
+    last = {
+        settled.question_id: settled.allowed
         for settled in history.adjudications
         if until is None or settled.decided_at <= until
     }
+    # One without labels takes back those before it.
+    found: Answers = {(question, "adjudicated"): allowed for question, allowed in last.items() if allowed}
     for question, some in votes.items():
         for origin, label in voted_answers(some, history.wanted[question]).items():
             found[question, origin] = frozenset([label])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Engine, func, select
 
+from audit.annotation.answers import allows
 from audit.annotation.causes import CAUSES, standing_causes
 from audit.annotation.checking import is_check
 from audit.annotation.reasons import REASONS
@@ -101,8 +102,9 @@ def dispute_entry(engine: Engine) -> dict[str, Any] | None:
     """
     table = table_of(tables.Adjudication)
     last = select(func.max(table.c.id).label("id")).group_by(table.c.question_id).subquery()
+    query = select(table.c.code, table.c.reason).join(last, last.c.id == table.c.id).where(allows(table))
     with engine.connect() as connection:
-        rows = connection.execute(select(table.c.code, table.c.reason).join(last, last.c.id == table.c.id)).all()
+        rows = connection.execute(query).all()
     codes = [code for code, reason in rows if not is_check(code, str(reason))]
     if not codes:
         return None
