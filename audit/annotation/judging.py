@@ -179,6 +179,7 @@ def store_adjudication(
     """Append an adjudication and settle its question; the caller has asked for the role. Raises Refused."""
     if not allowed:
         raise Refused("choose at least one label")
+    check_comment(reason)
     if not reason.strip():
         raise Refused("say why: the reason is kept with the answer")
     for label in allowed:
@@ -222,7 +223,7 @@ def _check(connection: Connection, question_id: int, answer: str, comment: str |
         raise Refused(f"there is no question {question_id}")
     labels = labels_of(*row)
     if answer not in (*labels, UNSURE):
-        raise Refused(f"answer {answer!r} is not one of {', '.join(labels)}, {UNSURE}")
+        raise Refused(f"answer {answer[:40]!r} is not one of {', '.join(labels)}, {UNSURE}")
     check_comment(comment)
     return str(row[0]), str(row[1])
 

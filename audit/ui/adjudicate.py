@@ -4,7 +4,6 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.answers import Vote
-from audit.annotation.aside import COMMENT
 from audit.annotation.checking import checks_left
 from audit.annotation.flagged import Flagged, flagged, flags_left, send_back
 from audit.annotation.judging import Disputed, adjudicate, disputed
@@ -12,7 +11,7 @@ from audit.annotation.queue import Shown
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import database, session
-from audit.ui.asked import guideline, show_question
+from audit.ui.asked import FIELD, guideline, show_question
 from audit.ui.language import t
 from audit.ui.literal import html
 from audit.ui.spot_checks import checking
@@ -96,7 +95,7 @@ def _question(engine: Engine, account_id: int, one: Disputed | Flagged) -> None:
         st.html(_votes(one.votes))
     with st.form(f"adjudicate-{shown.id}"):
         chosen = _chosen(shown)
-        reason = st.text_area(t("adjudicate.reason"), max_chars=COMMENT, height=80, key=f"reason-{shown.id}")
+        reason = st.text_area(t("adjudicate.reason"), max_chars=FIELD, height=80, key=f"reason-{shown.id}")
         with st.container(horizontal=True):
             settle = st.form_submit_button(t("adjudicate.settle"), type="primary", key=f"settle-{shown.id}")
             if isinstance(one, Flagged):
