@@ -16,6 +16,8 @@ ROLES = ("annotator", "adjudicator", "manager")
 GOLD = "gold"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
+_MOST_LANGUAGES = 50
+
 
 @dataclass(frozen=True)
 class Account:
@@ -43,9 +45,9 @@ def add_account(
     """
     name = name.strip()
     if not name or name == GOLD or len(name) > 80 or not name.isprintable():
-        raise AuditError(f"account name {name!r}: must be 1 to 80 printable characters and not {GOLD!r}")
+        raise AuditError(f"account name {name[:80]!r}: must be 1 to 80 printable characters and not {GOLD!r}")
     if role not in ROLES:
-        raise AuditError(f"role {role!r} is not one of {', '.join(ROLES)}")
+        raise AuditError(f"role {role[:80]!r} is not one of {', '.join(ROLES)}")
     row = {
         "name": name,
         "role": role,
@@ -118,7 +120,9 @@ def gold_id(connection: Connection) -> int:
 
 
 def _joined(languages: Sequence[str]) -> str:
+    if len(languages) > _MOST_LANGUAGES:
+        raise AuditError(f"{len(languages):,} languages were named; at most {_MOST_LANGUAGES} are allowed")
     for code in languages:
         if not _LANGUAGE.fullmatch(code):
-            raise AuditError(f"language {code!r} is no code such as en, zh or pt-BR")
+            raise AuditError(f"language {code[:40]!r} is no code such as en, zh or pt-BR")
     return ",".join(dict.fromkeys(languages))

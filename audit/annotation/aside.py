@@ -121,9 +121,13 @@ def _asides() -> Select[Any]:
 
 
 def check_comment(comment: str | None) -> None:
-    """Raises Refused for a comment that is too long to be kept."""
-    if comment is not None and len(comment) > COMMENT:
+    """Raises Refused for a comment that is too long to be kept, or that a database would not take as a text."""
+    if comment is None:
+        return
+    if len(comment) > COMMENT:
         raise Refused(f"the comment has {len(comment)} characters, at most {COMMENT} are kept; shorten it")
+    if "\0" in comment or any("\ud800" <= letter <= "\udfff" for letter in comment):
+        raise Refused("the comment has a character that is none (NUL, or half of one); type it anew")
 
 
 def add_row(connection: Connection, account_id: int, question_id: int, kind: str, comment: str | None) -> None:

@@ -211,6 +211,7 @@ def store_adjudication(
     """Append an adjudication and settle its question; the caller has asked for the role. Raises Refused."""
     if not allowed:
         raise Refused("choose at least one label")
+    check_comment(reason)
     check_reason(code, reason)
     for label in allowed:
         if label == UNSURE:
@@ -259,7 +260,7 @@ def _check(connection: Connection, question_id: int, answer: str, comment: str |
         raise Refused(f"there is no question {question_id}")
     labels = labels_of(*row)
     if answer not in (*labels, UNSURE):
-        raise Refused(f"answer {answer!r} is not one of {', '.join(labels)}, {UNSURE}")
+        raise Refused(f"answer {answer[:40]!r} is not one of {', '.join(labels)}, {UNSURE}")
     check_comment(comment)
     return str(row[0]), str(row[1])
 

@@ -63,7 +63,7 @@ def load_tables(connection: Connection, folder: Path, entries: Mapping[str, Any]
         try:
             names = [str(column["name"]) for column in entries[table.name]["columns"]]
             rows = int(entries[table.name]["rows"])
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise BadFile(f"{folder}: the manifest lacks the columns or rows of table {table.name}") from None
         missing = sorted(set(names) - set(carried_columns(table)))
         if missing:
@@ -147,7 +147,7 @@ def _rows(path: Path, table: Table, names: list[str]) -> Iterator[dict[str, Any]
                 try:
                     row[name] = None if value is None else read(value)
                 except (TypeError, ValueError):
-                    shown = json.dumps(value, ensure_ascii=False)[:40]
+                    shown = json.dumps(value)[:40]
                     raise BadRow(
                         path, number, f"column {name} is {shown}, not of type {kind_of(table.c[name])}"
                     ) from None
@@ -179,6 +179,13 @@ def _only(kind: type) -> Callable[[Any], Any]:
     return read
 
 
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    value.encode()  # half of a character, which JSON can spell, is no text
+    return value
+
+
 def _time(value: Any) -> datetime:
     moment = datetime.fromisoformat(value)
     if moment.tzinfo is None:
@@ -190,7 +197,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "integer": _integer,
     "number": _number,
     "boolean": _only(bool),
-    "text": _only(str),
+    "text": _text,
     "time": _time,
     "bytes": bytes.fromhex,
     "json": lambda value: value,

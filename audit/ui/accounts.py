@@ -46,13 +46,14 @@ def _adding(engine: Engine) -> None:
     st.subheader(t("accounts.add"))
     by_provider = settings.provider() is not None
     with st.form("add-account"):
-        name = st.text_input(t("accounts.name"), max_chars=80, autocomplete="off")
+        # Fields take one character more than is allowed: what is too long is refused, not cut.
+        name = st.text_input(t("accounts.name"), max_chars=81, autocomplete="off")
         role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=lambda one: t(f"role.{one}"))
         password = st.text_input(
-            t("accounts.password"), type="password", max_chars=LONGEST, autocomplete="new-password"
+            t("accounts.password"), type="password", max_chars=LONGEST + 1, autocomplete="new-password"
         )
         without = st.checkbox(t("accounts.no_password")) if by_provider else False
-        languages = st.text_input(t("accounts.which_languages"), max_chars=80, autocomplete="off")
+        languages = st.text_input(t("accounts.which_languages"), max_chars=1_000, autocomplete="off")
         sent = st.form_submit_button(t("accounts.add"), type="primary")
     if sent:
         codes = [code.strip() for code in languages.split(",") if code.strip()]
@@ -69,7 +70,7 @@ def _changing(engine: Engine, known: list[Kept]) -> None:
     name = chosen.name
     with st.form(f"change-{chosen.id}", clear_on_submit=True):
         password = st.text_input(
-            t("accounts.new_password"), type="password", max_chars=LONGEST, autocomplete="new-password"
+            t("accounts.new_password"), type="password", max_chars=LONGEST + 1, autocomplete="new-password"
         )
         sent = st.form_submit_button(t("accounts.set_password"))
     if sent:

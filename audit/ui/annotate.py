@@ -16,7 +16,7 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import UNSURE
-from audit.annotation.aside import COMMENT, flag, said_before, skip
+from audit.annotation.aside import flag, said_before, skip
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.judging import UNDOS, judge, undo, undone
 from audit.annotation.pace import PAUSE, Pace, pace_of
@@ -26,7 +26,7 @@ from audit.annotation.training import way_of
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import database, session
-from audit.ui.asked import guideline_shown, show_question
+from audit.ui.asked import FIELD, guideline_shown, show_question
 from audit.ui.earlier import show_earlier, why_nothing
 from audit.ui.held_keys import ignore_held_keys
 from audit.ui.language import t, translated
@@ -119,7 +119,7 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
     st.text_input(
         t("annotate.comment"),
         key=_comment_key(shown.id),
-        max_chars=COMMENT,
+        max_chars=FIELD,
         placeholder=t("annotate.comment"),
         label_visibility="collapsed",
     )

@@ -2,11 +2,14 @@
 
 import streamlit as st
 
+from audit.annotation.aside import COMMENT
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
 from audit.ui.language import language, summary, t
 from audit.ui.literal import compared, html, reading
 
+FIELD = COMMENT + 1
+"""Characters that a field for a comment takes: one more than are kept, so that what is too long is refused, not cut."""
 LONG = 400
 """Characters of a text from which on members stand side by side, so that they scroll together."""
 

@@ -3,13 +3,12 @@
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.aside import COMMENT
 from audit.annotation.checking import check, checks_left, next_check
 from audit.annotation.queue import Shown
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import session
-from audit.ui.asked import guideline, show_question
+from audit.ui.asked import FIELD, guideline, show_question
 from audit.ui.language import t
 from audit.ui.literal import html
 
@@ -40,7 +39,7 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> bool:
             for place, label in zip(st.columns(len(shown.labels)), shown.labels, strict=True)
             if place.checkbox(t(f"label.{label}"), key=f"check-{shown.id}-{label}")
         ]
-        remark = st.text_input(t("check.remark"), max_chars=COMMENT // 2, key=f"remark-{shown.id}")
+        remark = st.text_input(t("check.remark"), max_chars=FIELD, key=f"remark-{shown.id}")
         store = st.form_submit_button(t("check.store"), type="primary", key=f"store-{shown.id}")
     st.button(t("adjudicate.later"), key=f"later-{shown.id}", type="tertiary", on_click=_put_off, args=(shown.id,))
     if not store:

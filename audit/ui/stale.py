@@ -5,13 +5,13 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import Account
 from audit.annotation.answers import UNSURE
-from audit.annotation.aside import COMMENT
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.staleness import ELSEWHERE, Choice, Stale, Tally, let_go_stale, stale_counts, would_go
 from audit.errors import AuditError
 from audit.false_satisfaction.losing import losing
 from audit.false_satisfaction.questions import refresh
 from audit.ui import database, session
+from audit.ui.asked import FIELD
 from audit.ui.language import t
 
 ROLES = ("manager",)
@@ -108,7 +108,7 @@ def _preview(engine: Engine, account: Account) -> None:
     if not stale.questions:
         return
     with st.form("stale-go"):
-        reason = st.text_area(t("stale.reason"), max_chars=COMMENT, height=80)
+        reason = st.text_area(t("stale.reason"), max_chars=FIELD, height=80)
         sure = st.checkbox(t("stale.confirm"))
         if not st.form_submit_button(t("stale.go"), type="primary"):
             return

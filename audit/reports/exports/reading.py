@@ -20,6 +20,9 @@ from audit.store.seals import check, seal
 
 _NEEDED = {"schema": int, "pseudonymised": bool, "free_text": bool, "tables": dict, "documents": list, "files": dict}
 
+_LONGEST = 200
+"""Characters in the name of a file: ours are shorter."""
+
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of an export whose files are all as they were written.
@@ -56,6 +59,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise BadFile(f"{path}: the file {unsealed[0]!r} is not among the files; export again")
     root = folder.resolve()
     for name, sealed in manifest["files"].items():
+        if len(name) > _LONGEST or not name.isprintable():
+            raise BadFile(f"{path}: {name[:40]!r} is no name of a file of an export; export again")
         if not (root / name).resolve().is_relative_to(root):
             raise BadFile(f"{path}: the file {name!r} is not in the export's folder")
         check(folder, name, sealed)

@@ -1,0 +1,251 @@
+"""Forged messages of Streamlit's websocket, and pages by their addresses, on a real `audit app`."""
+
+from collections.abc import Iterator
+
+import pytest
+import requests
+from app_driver import Prepared, prepare
+from app_server import app_server
+from http_driver import PAGE, Browser, Served
+from socket_driver import Screen, Session, session
+
+from audit.annotation.judging import judge
+from audit.annotation.keeping import disable_account
+from audit.annotation.logins import cookie_key, end_login
+from audit.annotation.queue import next_question
+from audit.false_satisfaction.questions import refresh_around
+from audit.ui.annotate import LEAST
+from audit.ui.headers import policy
+from audit.ui.language import text_in
+from audit.ui.places import PLACES
+
+MANAGERS = [place.name for place in PLACES if "annotator" not in place.roles]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Prepared]]:
+    folder = tmp_path_factory.mktemp("attacks")
+    made = prepare(folder / "audit.db")
+    people = {name: getattr(made, name).id for name in ("ann", "ben", "judge", "boss")}
+    with app_server(str(made.path), folder / "log.txt") as address:
+        yield Served(address, made.engine, folder / "log.txt", people), made
+
+
+@pytest.fixture
+def served(world: tuple[Served, Prepared]) -> Served:
+    return world[0]
+
+
+def cookie(served: Served, name: str) -> str:
+    browser = Browser(served)
+    browser.be(name)
+    return f"audit_login_{served.port}={browser.token}"
+
+
+def as_(served: Served, name: str):  # type: ignore[no-untyped-def]
+    return session(served.address, cookie(served, name))
+
+
+def history(content, served: Served):  # type: ignore[no-untyped-def]
+    return content(served.engine, "judgement", "aside", "adjudication", "annotator", "answer", "spot_check", "log")
+
+
+def shown(screen: Screen) -> int:
+    """The question on the screen."""
+    return int(screen.id("judge-").rsplit("-", 2)[1])
+
+
+def slow(work: Session, screen: Screen, id: str, **more) -> Screen:  # type: ignore[no-untyped-def]
+    """Press when the guard against keys that come too soon lets one through."""
+    import time
+
+    time.sleep(2 * LEAST.total_seconds())
+    return work.press(screen, id, **more)
+
+
+def test_what_is_sent_honestly_is_stored(served: Served, content) -> None:  # type: ignore[no-untyped-def]
+    """The driver's own proof: without it the tests below would show nothing."""
+    before = history(content, served)
+    with as_(served, "ann") as work:
+        screen = work.open()
+        after = slow(work, screen, screen.id("judge-"))
+        assert shown(after) != shown(screen)
+    assert len(history(content, served)["judgement"]) == len(before["judgement"]) + 1
+
+
+def test_a_button_of_another_question_does_nothing(served: Served, content) -> None:  # type: ignore[no-untyped-def]
+    with as_(served, "ann") as work:
+        screen = work.open()
+        mine = shown(screen)
+        before = history(content, served)
+        for other in (mine + 1, 1, 999_999, -1):
+            forged = screen.id("judge-").replace(f"judge-{mine}-", f"judge-{other}-")
+            after = slow(work, screen, forged)
+            assert shown(after) == mine
+        for name in ("skip", "flag"):
+            forged = screen.id(f"{name}-").replace(str(mine), str(mine + 1))
+            assert shown(slow(work, screen, forged)) == mine
+        assert history(content, served) == before
+
+
+def test_a_button_that_the_page_has_not(served: Served, content) -> None:  # type: ignore[no-untyped-def]
+    """Keys of buttons that other pages have for managers, and of labels that there are none of."""
+    with as_(served, "ann") as work:
+        screen = work.open()
+        before = history(content, served)
+        mine = screen.id("judge-")
+        label = mine.rsplit("-", 1)[1]
+        for forged in (
+            mine.replace(f"-{label}", "-withdrawn"),
+            "$$ID-0-disable-1",
+            f"settle-{shown(screen)}",
+            "x" * 100_000,
+            "",
+        ):
+            assert shown(slow(work, screen, forged)) == shown(screen)
+        assert history(content, served) == before
+
+
+@pytest.mark.parametrize("text", ["x" * 1_000_000, "odd\0comment"], ids=["megabyte", "nul"])
+def test_a_comment_past_its_field(served: Served, content, text: str) -> None:  # type: ignore[no-untyped-def]
+    """The field takes 2,000 characters in the browser; the message can have any number."""
+    with as_(served, "ann") as work:
+        screen = work.open()
+        before = history(content, served)
+        values = [(screen.id("comment-"), "string_value", text)]
+        after = slow(work, screen, screen.id("flag-"), values=values)
+        assert shown(after) == shown(screen)
+        assert history(content, served) == before
+        assert "Traceback" not in "".join(after.said)
+        again = slow(work, after, after.id("judge-"), values=values)
+        assert shown(again) == shown(screen)
+        assert history(content, served) == before
+
+
+@pytest.mark.parametrize("name", MANAGERS)
+def test_the_hash_of_a_page_of_others_opens_it_for_nobody(served: Served, content, name: str) -> None:  # type: ignore[no-untyped-def]
+    with as_(served, "boss") as manager:
+        hashes = manager.open().pages
+    before = history(content, served)
+    with as_(served, "ann") as work:
+        own = work.open()
+        assert set(own.pages) == {"", "account"}
+        after = work.open(hashes.get(name, hashes[""]))
+        # Streamlit shows the first page instead: a question, and no widget of a manager's page.
+        assert {key.split("-")[0] for key in after.widgets} == {key.split("-")[0] for key in own.widgets}
+        assert shown(after)
+    assert history(content, served) == before
+
+
+def test_choices_that_were_not_offered(served: Served, content) -> None:  # type: ignore[no-untyped-def]
+    """A manager's page with a value that is none of its options: nobody is changed, nothing is raised to the screen."""
+    with as_(served, "boss") as work:
+        page = work.open().pages["accounts"]
+        screen = work.open(page)
+        before = history(content, served)
+        for kind, value in (("string_value", "nobody"), ("int_value", 999), ("string_value", "<b>x</b>")):
+            after = work.press(screen, "none", values=[(screen.id("change-who"), kind, value)])
+            assert not any("Traceback" in said for said in after.said)
+        assert history(content, served) == before
+
+
+def test_an_ended_login_writes_nothing_in_a_session_that_is_open(served: Served, content) -> None:  # type: ignore[no-untyped-def]
+    sent = cookie(served, "ann")
+    with session(served.address, sent) as work:
+        screen = work.open()
+        end_login(served.engine, cookie_key(sent.partition("=")[2]))
+        before = history(content, served)
+        after = slow(work, screen, screen.id("judge-"))
+        assert not any("judge-" in key for key in after.widgets)
+        assert history(content, served) == before
+
+
+def test_a_disabled_account_writes_nothing_in_a_session_that_is_open(world: tuple[Served, Prepared], content) -> None:  # type: ignore[no-untyped-def]
+    served, _ = world
+    with as_(served, "ben") as work:
+        screen = work.open()
+        disable_account(served.engine, "ben")
+        before = history(content, served)
+        after = slow(work, screen, screen.id("judge-"))
+        assert not any("judge-" in key for key in after.widgets)
+        assert history(content, served) == before
+
+
+def test_another_site_s_page_is_not_connected(served: Served) -> None:
+    """Cross-site websocket hijacking: the browser sends the cookie, and the Origin tells."""
+    import websockets
+
+    sent = cookie(served, "ann")
+    with pytest.raises(websockets.exceptions.InvalidStatus), session(served.address, sent, "https://evil.example"):
+        pass
+
+
+def test_what_is_no_message(served: Served) -> None:
+    import websockets
+
+    with as_(served, "ann") as work:
+        work.open()
+        work._socket.send(b"\xff\xff\xff\xff")
+        with pytest.raises(websockets.exceptions.ConnectionClosed):
+            work.open()
+    with as_(served, "ann") as work:
+        assert shown(work.open())
+
+
+@pytest.mark.parametrize("name", MANAGERS)
+def test_a_page_by_its_address_has_nothing_in_it_for_an_annotator(served: Served, name: str) -> None:
+    """What HTTP gives is Streamlit's empty page, the same for everybody: content comes by the websocket."""
+    ann, boss = Browser(served), Browser(served)
+    ann.be("ann")
+    boss.be("boss")
+    pages = [one.look(f"/{name}") for one in (ann, boss)]
+    assert [page.status_code for page in pages] == [200, 200]
+    assert pages[0].text == pages[1].text
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/login", "/password", "/results", "/static/x.js", "/media/x.json", "/_stcore/health"]
+)
+def test_every_answer_forbids_frames_and_guessing(served: Served, path: str) -> None:
+    browser = Browser(served)
+    browser.be("boss")
+    headers = browser.look(path).headers
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+
+
+def test_the_policy_allows_no_script_of_a_text() -> None:
+    scripts = next(part for part in policy().split("; ") if part.startswith("script-src"))
+    assert "unsafe-inline" not in scripts
+    assert "http" not in policy()
+    assert "sha256-" in scripts
+
+
+def test_strangers_get_no_answer_of_a_session(served: Served) -> None:
+    """Without a cookie, and with one that is made up, a session shows nothing but the way to log in."""
+    for sent in ("", f"audit_login_{served.port}=made-up"):
+        with session(served.address, sent) as work:
+            screen = work.open()
+            assert text_in("en", "app.logged_out") in "".join(screen.said)
+            assert not any("judge-" in key for key in screen.widgets)
+    assert requests.get(f"{served.address}/", headers=PAGE, allow_redirects=False).status_code == 303
+
+
+def test_a_question_that_is_answered_elsewhere_is_refused_by_the_message(
+    world: tuple[Served, Prepared], content
+) -> None:  # type: ignore[no-untyped-def]
+    """A replayed message: the question was answered meanwhile, in another tab."""
+    served, made = world
+    with as_(served, "judge") as work:
+        page = work.open().pages["annotate"]
+        screen = work.open(page)
+        shown_now = next_question(made.engine, made.judge.id)
+        assert shown_now is not None
+        judge(made.engine, made.judge.id, shown_now.id, "positive")
+        refresh_around(made.engine, shown_now.id)
+        before = history(content, served)
+        after = slow(work, screen, screen.id("judge-"))
+        assert text_in("en", "sentence.not_leased")[:30].lower() in "".join(after.said).replace("\\", "").lower()
+        assert history(content, served) == before

@@ -1,0 +1,114 @@
+"""Texts, comments and names that would be something else, in a real Chromium: no script runs, no element is made."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from app_driver import PASSWORD, Prepared, prepare
+from app_server import app_server
+from sqlalchemy import select
+from test_app_browser import Window, _until
+
+from audit.annotation.accounts import add_account
+from audit.annotation.aside import flag
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.annotation.staleness import Choice, let_go_stale
+from audit.false_satisfaction.questions import refresh
+from audit.store import table_of, tables
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = (
+    "<script>window.hit='script'</script><img src=x onerror=\"window.hit='img'\"><svg onload=\"window.hit='svg'\">"
+    "<iframe srcdoc='<script>parent.hit=1</script>'></iframe><style>*{display:none}</style>"
+    "<form action=https://evil.example><input name=password></form>"
+    " [link](javascript:window.hit='link') ![p](https://evil.example/p.png) **bold** :red[red] :material/delete: "
+    "$\\href{javascript:window.hit='latex'}{x}$ \x1b[31mred \u202egnp.exe\u202c &lt;b&gt; {{7*7}} ${7*7}"
+)
+NAME = "<img src=x onerror=hit=1> **b**"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
+    """Every text of the corpus, a comment, a flag, a reason and a name are hostile."""
+    folder = tmp_path_factory.mktemp("hostile")
+    made = prepare(folder / "audit.db")
+    add_account(made.engine, NAME, "annotator", PASSWORD)
+    given = table_of(tables.Input)
+    with made.engine.begin() as connection:
+        for id, texts in connection.execute(select(given.c.id, given.c.texts)).all():
+            connection.execute(
+                given.update().where(given.c.id == id).values(texts=[f"{HOSTILE} {text}" for text in texts])
+            )
+    for account, label in ((made.ann, "positive"), (made.ben, "negative")):
+        shown = next_question(made.engine, account.id)
+        assert shown is not None
+        judge(made.engine, account.id, shown.id, label, comment=HOSTILE)
+    again = next_question(made.engine, made.ann.id)
+    assert again is not None
+    flag(made.engine, made.ann.id, again.id, HOSTILE)
+    one = next_question(made.engine, made.ben.id)
+    assert one is not None
+    judge(made.engine, made.ben.id, one.id, "neutral")
+    let_go_stale(made.engine, made.boss.id, Choice(labels=("neutral",)), HOSTILE)
+    refresh(made.engine)
+    with app_server(str(made.path), folder / "log.txt") as address:
+        yield address, made
+
+
+@pytest.fixture
+def window(served: tuple[str, Prepared], tmp_path: Path) -> Iterator[Window]:
+    opened = Window(served[0], tmp_path / "profile")
+    yield opened
+    opened.driver.quit()
+
+
+CODE = """
+const shown = [...document.querySelectorAll('.stMain, .stSidebar')];
+const made = shown.flatMap(e => [...e.querySelectorAll(
+  'script, iframe, svg[onload], [onerror], img[src="x"], img[src*="evil"], a[href^="javascript"], '
+  + 'form[action*="evil"], style'
+)]).filter(e => !(e.tagName == 'STYLE' && e.textContent.includes('.audit-question')));
+return {hit: window.hit === undefined ? null : String(window.hit), made: made.map(e => e.outerHTML.slice(0, 80)),
+  hidden: getComputedStyle(document.querySelector('.stMain')).display};
+"""
+
+
+def harmless(window: Window, part: str) -> None:
+    window.see(part)
+    assert window.script(CODE) == {"hit": None, "made": [], "hidden": "flex"}
+
+
+@pytest.mark.parametrize("name", ["ann", "ben", "judge", "boss"])
+def test_nothing_runs_and_nothing_is_made(served: tuple[str, Prepared], window: Window, name: str) -> None:
+    address, _ = served
+    window.log_in(name)
+    pages = {
+        "ann": [("annotate", "window.hit='script'")],
+        "ben": [("annotate", "window.hit='latex'")],  # the reason why an answer went stale, too
+        "judge": [("adjudicate", "window.hit='link'"), ("browse", "window.hit='img'")],
+        "boss": [("browse", "window.hit='script'"), ("accounts", "Add an account"), ("stale", "stale")],
+    }[name]
+    for page, part in pages:
+        window.driver.get(f"{address}/{page}")
+        harmless(window, part)
+    if name == "judge":
+        window.driver.get(f"{address}/adjudicate")
+        window.click("button", "Flagged (1)")
+        harmless(window, "Flagged:")
+        # Texts stand there to the letter.
+        assert "<script>window.hit='script'</script>" in window.text()
+
+
+def test_a_hostile_name_logs_in_as_a_text(served: tuple[str, Prepared], window: Window) -> None:
+    window.log_in(NAME)
+    harmless(window, NAME)
+
+
+def test_another_page_cannot_frame_the_app(served: tuple[str, Prepared], window: Window) -> None:
+    """The browser shows an error page in the frame, whose document is not the app's."""
+    window.driver.get("data:text/html,<iframe id=f src='" + served[0] + "/login'></iframe>")
+    _until(lambda: window.all("#f"))
+    window.driver.switch_to.frame("f")
+    assert not window.all("input[name=password]")
