@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import audit
-from audit.reports import audit_words, charts, differences, slopes, words
+from audit.reports import audit_words, charts, differences, protocol_words, slopes, words
 from audit.reports.build import Report, cells_of
 from audit.resources import data_file
 
@@ -57,6 +57,8 @@ def to_html(report: Report) -> str:
         estimator=words.estimator_text(report),
         proxies="proxy" in report["signature"],
         checks=audit_words.check_lines(report),
+        protocols=protocol_words.protocol_lines(report),
+        arms=protocol_words.protocol_rows(report),
         checked=audit_words.checked_rows(report),
         carried=any(audit_words.carry_text(relation) for relation in report["relations"]),
         how=words.how_text(report) if report["cells"] else "",

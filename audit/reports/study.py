@@ -11,6 +11,7 @@ from sqlalchemy import Engine, func, select
 
 import audit
 from audit.annotation.answers import ORIGINS
+from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, shared_groups
 from audit.false_satisfaction.holds import Holds, count_holds
@@ -21,8 +22,10 @@ from audit.reports.certainty import Comparison, pair_entries
 from audit.reports.holds import ASSUMED, holds_entries
 from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
+from audit.reports.protocols import METHOD, protocol_entry
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import INFORMATIVE
+from audit.sampling.protocols import BLIND
 from audit.statistics import bootstrap, posterior
 from audit.statistics.confidence_sequences import HOLDS
 from audit.statistics.intervals import SEQUENCE, Target, get_method
@@ -55,6 +58,7 @@ class Evidence:
     shared: Sequence[Shared]
     holds: Holds
     made_from: Mapping[str, Any]
+    arms: Arms | None = None
 
 
 def study_report(
@@ -99,13 +103,15 @@ def evidence(
     Raises AuditError where nothing was run.
     """
     counted = count(engine, whose, study, design)
+    arms = count_arms(engine, counted, whose)
     return Evidence(
         counted,
         judged_groups(counted),
         checked_groups(counted) if target == "population" else None,
         shared_groups(engine, counted),
         count_holds(engine, counted, whose),
-        signature(engine, counted, whose),
+        signature(engine, counted, whose) | ({"protocols": METHOD} if arms else {}),
+        arms,
     )
 
 
@@ -139,7 +145,7 @@ def report_of(
         described["notes"] = [*described["notes"], *_partly_judged(counted)]
     estimates, judged = proxied or (None, found.judged)
     entries = holds_entries(holds.units, holds.waiting, 0.95, target)
-    return build_report(
+    report = build_report(
         counted.cells.join(counted.keys[CELL]).merge(holds.cells, how="left", on=CELL),
         described,
         waiting=counted.waiting,
@@ -149,6 +155,7 @@ def report_of(
         groups=Groups(judged, found.checked, pairs, comparisons, estimates, entries, findings(counted)),
         weights=weights,
     )
+    return report if found.arms is None else report | {"protocols": protocol_entry(found.arms)}
 
 
 def _partly_judged(counted: Counted) -> list[str]:
@@ -221,7 +228,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "audit": audit.__version__,
         "studies": [dict(one) for one in counted.studies],
         "samples": [
-            {name: value for name, value in one.items() if name != "id"}
+            {name: value for name, value in one.items() if name != "id" and (name, value) != ("protocol", BLIND)}
             | {"audit_groups": audited[one["id"]]}
             | shares(counted, int(str(one["study_id"])))
             for one in counted.samples

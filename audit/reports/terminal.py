@@ -7,6 +7,7 @@ from typing import Any
 
 from audit.reports.audit_words import carry_text, check_lines, holds_text
 from audit.reports.build import Report, cells_of
+from audit.reports.protocol_words import protocol_lines
 from audit.reports.words import (
     UNKNOWN,
     best_text,
@@ -97,7 +98,7 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     """
     width = max(width or WIDTH, NARROWEST)
     blocks = [*_tables(report, width), *_roll_ups(report, width)]
-    for sentences in (check_lines(report), preference_lines(report)):
+    for sentences in (check_lines(report), protocol_lines(report), preference_lines(report)):
         wrapped = [line for text in sentences for line in textwrap.wrap(text, width)]
         if wrapped:
             blocks.append("\n".join(wrapped))
