@@ -252,4 +252,7 @@ def _samples(connection: Connection, studies: Sequence[int], design: str | None)
         raise AuditError(
             f"no sample has been drawn with the design {design}; run `audit sample --design {design}` first"
         )
-    return [{name: row[name] for name in ("id", "study_id", "design", "seed", "annotators")} for row in last.values()]
+    return [
+        {name: row[name] for name in ("id", "study_id", "design", "seed", "annotators", "protocol")}
+        for row in last.values()
+    ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import audit
-from audit.reports import audit_words, cause_words, charts, differences, slopes, words
+from audit.reports import audit_words, cause_words, charts, differences, protocol_words, slopes, words
 from audit.reports.build import Report, cells_of
 from audit.reports.study_plan import plan_lines
 from audit.resources import data_file
@@ -59,6 +59,8 @@ def to_html(report: Report) -> str:
         estimator=words.estimator_text(report),
         proxies="proxy" in report["signature"],
         checks=audit_words.check_lines(report),
+        protocols=protocol_words.protocol_lines(report),
+        arms=protocol_words.protocol_rows(report),
         checked=audit_words.checked_rows(report),
         carried=any(audit_words.carry_text(relation) for relation in report["relations"]),
         causes=cause_words.cause_rows(report),

@@ -11,6 +11,7 @@ from sqlalchemy import Engine, func, select
 
 import audit
 from audit.annotation.answers import ORIGINS
+from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, shared_groups
 from audit.false_satisfaction.holds import Holds, count_holds
@@ -22,9 +23,11 @@ from audit.reports.certainty import Comparison, pair_entries
 from audit.reports.holds import ASSUMED, holds_entries
 from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
+from audit.reports.protocols import METHOD, protocol_entry
 from audit.reports.study_plan import plan_entries, plans_of
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import INFORMATIVE
+from audit.sampling.protocols import BLIND
 from audit.statistics import bootstrap, posterior
 from audit.statistics.confidence_sequences import HOLDS
 from audit.statistics.intervals import SEQUENCE, Target, get_method
@@ -61,6 +64,7 @@ class Evidence:
     causes: pd.DataFrame
     disputes: dict[str, Any] | None
     plans: Sequence[Standing] = ()
+    arms: Arms | None = None
 
 
 def study_report(
@@ -105,18 +109,20 @@ def evidence(
     Raises AuditError where nothing was run.
     """
     counted = count(engine, whose, study, design)
-    causes = named_falses(engine, counted)
+    causes, arms = named_falses(engine, counted), count_arms(engine, counted, whose)
     given = int(causes["code"].notna().sum())
+    described = signature(engine, counted, whose) | ({"causes": given} if given else {})
     return Evidence(
         counted,
         judged_groups(counted),
         checked_groups(counted) if target == "population" else None,
         shared_groups(engine, counted),
         count_holds(engine, counted, whose),
-        signature(engine, counted, whose) | ({"causes": given} if given else {}),
+        described | ({"protocols": METHOD} if arms else {}),
         causes,
         dispute_entry(engine),
         plans_of(engine, counted.studies, counted.samples),
+        arms,
     )
 
 
@@ -162,11 +168,12 @@ def report_of(
         groups=Groups(judged, found.checked, pairs, comparisons, estimates, entries, findings(counted)),
         weights=weights,
     )
-    return report | {
+    report |= {
         "causes": cause_entries(found.causes),
         "disputes": found.disputes,
         "plan": plan_entries(found.plans, planned),
     }
+    return report if found.arms is None else report | {"protocols": protocol_entry(found.arms)}
 
 
 def _partly_judged(counted: Counted) -> list[str]:
@@ -239,7 +246,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "audit": audit.__version__,
         "studies": [dict(one) for one in counted.studies],
         "samples": [
-            {name: value for name, value in one.items() if name != "id"}
+            {name: value for name, value in one.items() if name != "id" and (name, value) != ("protocol", BLIND)}
             | {"audit_groups": audited[one["id"]]}
             | shares(counted, int(str(one["study_id"])))
             for one in counted.samples

@@ -8,6 +8,7 @@ from typing import Any
 from audit.reports.audit_words import carry_text, check_lines, holds_text
 from audit.reports.build import Report, cells_of
 from audit.reports.cause_words import TITLE, cause_note, cause_rows, dispute_line
+from audit.reports.protocol_words import protocol_lines
 from audit.reports.study_plan import plan_lines
 from audit.reports.words import (
     UNKNOWN,
@@ -101,7 +102,10 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     blocks = [*_tables(report, width), *_roll_ups(report, width)]
     if causes := cause_rows(report):
         blocks.append("\n".join(_causes(report, causes, width)))
-    for sentences in (check_lines(report), [dispute_line(report)], preference_lines(report), plan_lines(report)):
+    disputes = [dispute_line(report)]
+    for sentences in (
+        check_lines(report), protocol_lines(report), disputes, preference_lines(report), plan_lines(report),
+    ):  # fmt: skip
         wrapped = [line for text in sentences for line in textwrap.wrap(text, width)]
         if wrapped:
             blocks.append("\n".join(wrapped))

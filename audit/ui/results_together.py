@@ -12,6 +12,7 @@ from audit.ui.language import t, translated
 from audit.ui.literal import plain, sentence
 from audit.ui.results_audits import of_all
 from audit.ui.results_parts import RATES, chart, table
+from audit.ui.results_protocols import of_protocols
 from audit.ui.results_source import View
 
 _NAMED = 4
@@ -53,6 +54,7 @@ def tab(view: View) -> None:
     for method in dict.fromkeys(one["method"] for one in entries if one["method"]):
         st.caption(plain(sentence(translated(method))))
     of_all(view.report)
+    of_protocols(view.report)
 
 
 def _row(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
