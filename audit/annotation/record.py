@@ -24,7 +24,7 @@ class Record:
 
     `frame` has a row for each judgement of passes 1 to 3 that counts, in the order in which they were given, with the
     columns of `COLUMNS`: `annotator` a name; `seconds` from question to answer (NaN: not timed); `known` the right
-    answers of a hidden question, `settled` those that people or an adjudicator settled (frozensets, None where there
+    answers of a hidden question, `settled` those that people or an adjudicator settled (frozensets; missing where there
     are none); `before` the same person's first answer, of a repeat.
     """
 

@@ -24,7 +24,7 @@ def shares_chart(
         for one in report["annotators"]
         for measure in MEASURES
     ]
-    return _discs(rows, [names[one] for one in MEASURES], [0.0, 1.0], ".0%", palette, width)
+    return _discs(rows, [names[one] for one in MEASURES], [0.0, 0.5, 1.0], ".0%", palette, width)
 
 
 def bias_chart(
@@ -40,8 +40,10 @@ def bias_chart(
         for bias in one["bias"]
     ]
     known = [abs(row[end]) for row in rows for end in ("low", "high") if row[end] is not None]
-    reach = max([0.1, *known])
-    return _discs(rows, [names[one] for one in report["labels"]], [-reach, reach], "+.0%", palette, width, line=True)
+    reach = round(max([0.1, *known]) + 0.005, 2)
+    return _discs(
+        rows, [names[one] for one in report["labels"]], [-reach, 0.0, reach], "+.0%", palette, width, line=True
+    )
 
 
 def _ends(one: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,13 +53,13 @@ def _ends(one: Mapping[str, Any]) -> dict[str, Any]:
 def _discs(
     rows: Sequence[dict[str, Any]],
     measures: Sequence[str],
-    domain: list[float],
+    ticks: list[float],
     form: str,
     palette: Palette,
     width: int,
     line: bool = False,
 ) -> "alt.Chart | None":
-    """Small multiples that share their rows; a line at 0 where `line`."""
+    """Small multiples that share their rows, from the first of `ticks` to the last; a line at 0 where `line`."""
     import altair as alt
 
     values = [row for row in rows if row["value"] is not None]
@@ -65,8 +67,8 @@ def _discs(
         return None
     names = list(dict.fromkeys(row["name"] for row in rows))
     room = LETTER * min(LONGEST, max(map(len, names)))
-    scale = alt.Scale(domain=domain, nice=False)
-    axis = alt.Axis(format=form, title=None, tickCount=4, labelFlush=False)
+    scale = alt.Scale(domain=[ticks[0], ticks[-1]], nice=False)
+    axis = alt.Axis(format=form, title=None, values=ticks, labelFlush=False)
     base = alt.Chart().encode(
         y=alt.Y(
             "name:N",
@@ -95,7 +97,7 @@ def _discs(
     header = alt.Header(title=None, labelColor=palette.ink, labelFontSize=12, labelFontWeight="bold")
     return styled(
         chart.facet(
-            data=alt.Data(values=values), column=alt.Column("measure:N", sort=list(measures), header=header), spacing=18
+            data=alt.Data(values=values), column=alt.Column("measure:N", sort=list(measures), header=header), spacing=30
         ),
         palette,
     )

@@ -30,12 +30,13 @@ def page() -> None:
     """One of four: annotators, contradictions, known questions, settings."""
     engine = database.engine()
     account = session.allowed(engine, *ROLES)
+    names = {one: t(f"quality.{one}") for one in MODES}
     mode = st.segmented_control(
         t("menu.quality"),
         MODES,
         default=ANNOTATORS,
         required=True,
-        format_func=lambda one: t(f"quality.{one}"),
+        format_func=names.__getitem__,
         key=_MODE,
         label_visibility="collapsed",
     )
@@ -50,12 +51,13 @@ def page() -> None:
 
 
 def _annotators(engine: Engine, account_id: int) -> None:
+    names = {one: t(f"quality.{one}") for one in ("inputs", "groups")}
     about = st.segmented_control(
         t("quality.about"),
-        ("inputs", "groups"),
+        tuple(names),
         default="inputs",
         required=True,
-        format_func=lambda one: t(f"quality.{one}"),
+        format_func=names.__getitem__,
         key="quality-about",
         label_visibility="collapsed",
     )
@@ -166,8 +168,8 @@ def _one(report: dict[str, Any]) -> None:
             [
                 {
                     t("quality.half"): t(f"quality.{half}"),
-                    f"{t('measure.settled')} %": None if share["value"] is None else round(100 * share["value"], 1),
-                    t("measure.seconds"): one["speed"][f"{half}_half"],
+                    f"{t('measure.settled')} %": _rounded(share["value"], 100),
+                    t("measure.seconds"): _rounded(one["speed"][f"{half}_half"]),
                 }
                 for half, share in ((half, one["drift"][half]) for half in ("first", "second"))
             ],
@@ -177,6 +179,10 @@ def _one(report: dict[str, Any]) -> None:
         reasons = {one[name]["reason"] for name in MEASURES if one[name]["reason"]}
         for reason in sorted(reasons):
             st.caption(plain(sentence(translated(reason))))
+
+
+def _rounded(value: float | None, times: int = 1) -> float | None:
+    return None if value is None else round(times * value, 1)
 
 
 def _flat(one: dict[str, Any], before: str = "") -> dict[str, Any]:

