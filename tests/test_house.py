@@ -76,6 +76,36 @@ def test_statistics_know_nothing_of_the_store_and_annotation_nothing_of_streamli
             assert "streamlit" not in path.read_text(encoding="utf-8").replace("Streamlit", "")
 
 
+def modules_behind(name: str) -> set[str]:
+    """Modules of audit that importing and calling one of them can reach, however far away.
+
+    Of a package itself only what it imports at the top counts: `audit.ui` has a function that begins the whole app.
+    """
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        module = waiting.pop()
+        path = PACKAGE.parent.joinpath(*module.split("."))
+        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        if module in found or not file.exists():
+            continue  # or it is a name inside a module that is looked at anyway
+        found.add(module)
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for node in tree.body if path.is_dir() else ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+                waiting += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            elif isinstance(node, ast.Import):
+                waiting += [alias.name for alias in node.names]
+    return found
+
+
+def test_no_report_and_no_statistics_are_in_the_way_of_judging():
+    """What an annotator's click runs cannot reach them: a manager's numbers are made in another process."""
+    found = modules_behind("audit.ui.annotate")
+    assert {"audit.annotation.judging", "audit.false_satisfaction.questions"} <= found
+    assert [name for name in sorted(found) if name.split(".")[1:2] in (["reports"], ["statistics"])] == []
+
+
 def test_importing_audit_loads_nothing_heavy():
     code = "import sys, audit, audit.cli; audit.cli.parser(); print({name.split('.')[0] for name in sys.modules})"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -153,7 +153,7 @@ def best_chart(
     if not values:
         return None
     names = list(dict.fromkeys(one["system"] for one in values))
-    ends = _apart([{**[one for one in values if one["system"] == name][-1]} for name in names], "p_best", 0.085)
+    ends = _apart([{**[one for one in values if one["system"] == name][-1]} for name in names], "p_best", 0.1)
     dashes = alt.Scale(domain=names, range=[DASHES[at % len(DASHES)] for at in range(len(names))])
     x = alt.X("judgements:Q", title=titles[0], axis=alt.Axis(tickCount=6, grid=False, format=",d"))
     share = alt.Scale(domain=[0, 1], nice=False)

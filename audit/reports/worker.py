@@ -8,6 +8,7 @@ import base64
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from functools import cache, lru_cache
@@ -50,6 +51,8 @@ def request_line(ask: str, database: str, state: object, values: dict[str, Any])
 def answer_line(line: str) -> str:
     """The answer to one request: `{"answer": ...}`, or `{"refused": sentence, "kind": class}` for an AuditError.
 
+    Whatever else goes wrong is refused, too, and told to stderr: one request must not end the process of all.
+
     >>> answer_line(request_line("people", "no/such.db", [], {}))[:41]
     '{"refused": "there is no database no/such'
     """
@@ -59,6 +62,10 @@ def answer_line(line: str) -> str:
         return json.dumps({"answer": found}, ensure_ascii=False, allow_nan=False) + "\n"
     except AuditError as problem:
         return json.dumps({"refused": str(problem), "kind": type(problem).__name__}) + "\n"
+    except Exception as problem:
+        traceback.print_exc()
+        failed = f"the computation failed ({type(problem).__name__}); the server's log says where"
+        return json.dumps({"refused": failed, "kind": "AuditError"}) + "\n"
 
 
 def read_answer(line: str) -> Any:
@@ -116,13 +123,13 @@ def _people(database: str, _state: str, *, by: int | None = None) -> list[dict[s
     return [person(one) for one in people_at_work(_engine(database), by)]
 
 
-def _needs(database: str, _state: str, *, half_width: float, delta: float, pace: float | None) -> dict[str, Any]:
+def _needs(database: str, _state: str, *, half_width: float, delta: float) -> dict[str, Any]:
     """Three plans by goal: for a half-width, the winner, the order."""
     engine = _engine(database)
     return {
-        "half-width": plan(engine, half_width=half_width, pace=pace),
-        "winner": plan(engine, decide="winner", delta=delta, pace=pace),
-        "order": plan(engine, decide="order", delta=delta, pace=pace),
+        "half-width": plan(engine, half_width=half_width),
+        "winner": plan(engine, decide="winner", delta=delta),
+        "order": plan(engine, decide="order", delta=delta),
     }
 
 

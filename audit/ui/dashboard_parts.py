@@ -56,15 +56,7 @@ def take_along(
         )
         for title, drawn in pictures:
             if drawn is not None:
-                st.download_button(
-                    t("dashboard.png", name=t(f"dashboard.{title}")),
-                    drawn.picture,
-                    f"{title.replace('_', '-')}.png",
-                    "image/png",
-                    key=f"png-{name}-{title}",
-                    on_click="ignore",
-                    icon=":material/image:",
-                )
+                drawn.button(name, title)
 
 
 class Drawn:
@@ -72,6 +64,18 @@ class Drawn:
 
     def __init__(self, key: tuple[Any, ...], spec: dict[str, Any]):
         self._key, self._spec = key, spec
+
+    def button(self, name: str, title: str) -> None:
+        """The button that downloads its picture; `name` tells it from others on the page, `title` says what it is."""
+        st.download_button(
+            t("dashboard.png", name=t(f"dashboard.{title}")),
+            self.picture,
+            f"{name}-{title}.png".replace("_", "-"),
+            "image/png",
+            key=f"png-{name}-{title}",
+            on_click="ignore",
+            icon=":material/image:",
+        )
 
     def picture(self) -> bytes:
         """As a PNG; drawn once, by the worker."""

@@ -73,7 +73,7 @@ def _cells(engine: Engine, found: Overview) -> None:
         if len(keys) == 1:
             pictures.append(("judged_map", drawn))
         elif drawn is not None:
-            take_along(name, _rows(some), COLUMNS, [("judged_map", drawn)])
+            drawn.button(name, "judged_map")
     rows = _rows(cells.value)
     table("cells", rows, COLUMNS, height=420 if len(rows) > 11 else "auto")
     take_along("progress", rows, COLUMNS, pictures)

@@ -24,7 +24,7 @@ from audit.ui.literal import html, plain
 from audit.ui.plan_texts import plan_texts
 from audit.ui.results_parts import RATES, cells_table, chart, how, whole
 from audit.ui.results_source import View
-from audit.ui.workshop import freshness, made
+from audit.ui.workshop import fresh, made
 
 ROLES = ("manager",)
 TABS = ("relations", "together", "preferences", "heat", "cells", "causes")
@@ -38,9 +38,7 @@ def page() -> None:
     session.allowed(engine, *ROLES)
     try:
         options = results_source.choose()
-        view = results_source.view(engine, options)
-        if freshness(view.found, "results"):
-            view = results_source.view(engine, options, anew=True)
+        view = fresh(lambda anew: results_source.view(engine, options, anew=anew), lambda one: one.found, "results")
     except AuditError as problem:
         session.refused(problem)
         return

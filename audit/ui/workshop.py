@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillWorking
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 from sqlalchemy import Engine, func, select
@@ -34,6 +34,7 @@ KEPT = 200
 _LOOK = 0.25
 """Seconds after which a waiting page looks whether somebody went elsewhere."""
 State = tuple[Any, ...]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -197,11 +198,19 @@ def freshness(found: Found, name: str) -> bool:
 
 def current(engine: Engine, ask: str, values: dict[str, Any], name: str) -> Found:
     """As `computed`, with `freshness` above it: computed again where somebody asks for it."""
-    place = st.container()
-    found = computed(engine, ask, values)
-    with place:
-        again = freshness(found, name)
-    return computed(engine, ask, values, anew=True) if again else found
+    return fresh(lambda anew: computed(engine, ask, values, anew=anew), lambda found: found, name)
+
+
+def fresh(make: Callable[[bool], T], of: Callable[[T], Found], name: str) -> T:
+    """What `make` makes, with `freshness` above it; made anew where somebody asks for that. `of` says how old it is."""
+    place = st.empty()
+    made_of = make(False)
+    with place.container():
+        again = freshness(of(made_of), name)
+    if not again:
+        return made_of
+    place.empty()
+    return make(True)
 
 
 def _waited(future: "Future[Found]", clock: Callable[[], float] = time.monotonic) -> Found:

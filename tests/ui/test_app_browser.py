@@ -265,6 +265,7 @@ def test_results_from_ranking_to_weights_of_one_s_own(served: tuple[str, Prepare
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     window.log_in("boss")
+    window.driver.get(f"{served[0]}/results")
     window.see("Kendall" if width > 1000 else "How sure the ranking is")
     window.see("any difference counts")
     _until(lambda: len(window.all(".stVegaLiteChart canvas, .stVegaLiteChart svg")) >= 3)

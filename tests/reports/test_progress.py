@@ -1,0 +1,72 @@
+"""The document of `audit progress`, and the CSV of any table."""
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from audit.annotation.at_work import people_at_work
+from audit.annotation.overview import overview
+from audit.cli import main
+from audit.reports.progress import CELLS, cells_at_work, progress_document, progress_lines
+from audit.reports.sheet import sheet
+from audit.reports.study import evidence, report_of
+from audit.store import open_store
+
+
+def test_the_document_has_the_cells_of_the_report(judged):
+    engine = open_store(judged)
+    found = evidence(engine)
+    report = report_of(found)
+    document = progress_document(overview(engine), people_at_work(engine), cells_at_work(found.counted, report))
+    drawn = [one for one in report["cells"] if one["drawn"]]
+    assert [{name: one[name] for name in CELLS if name != "settled"} for one in drawn] == [
+        {name: value for name, value in one.items() if name != "settled"} for one in document["cells"]
+    ]
+    for one in document["cells"]:
+        assert tuple(one) == CELLS
+        assert one["judged"] <= one["settled"] <= one["drawn"]
+        assert (one["settled"] == one["drawn"]) == (one["waiting"] == 0)
+    assert document["questions"]["adjudicated"] > 0
+    text = "\n".join(progress_lines(document))
+    assert "by adjudicators" in text
+    assert "anna" in text
+
+
+def test_the_command_prints_the_same_numbers(judged, capsys):
+    assert main(["progress", "--db", judged, "--answers", "people", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["judgements"]["week"] == sum(one["judgements"] for one in document["people"])
+    assert main(["progress", "--db", judged]) == 0
+    assert "questions wait for people" in capsys.readouterr().out
+
+
+def test_where_nothing_was_run_it_says_what_to_do(tmp_path, capsys):
+    open_store(str(tmp_path / "audit.db"), create=True).dispose()
+    assert main(["progress", "--db", str(tmp_path / "audit.db")]) == 2
+    assert capsys.readouterr().err == "audit: there are no studies yet; run `audit run` first\n"
+
+
+def read(data):
+    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+def test_a_sheet_has_titles_numbers_and_no_formulas():
+    rows = [{"a": '=HYPERLINK("x")', "b": -1.5, "c": None}, {"a": '很好, "x"\n', "b": 2, "c": ["+1", "z"]}]
+    found = read(sheet(rows, {"a": "名称", "b": "%", "c": "-"}))
+    assert found == [["名称", "%", "'-"], ['\'=HYPERLINK("x")', "-1.5", ""], ['很好, "x"\n', "2", "'+1, z"]]
+
+
+@given(some.lists(some.text(), min_size=1, max_size=5))
+def test_no_text_of_a_sheet_begins_like_a_formula(texts):
+    data = sheet([{"a": text} for text in texts], {"a": "a"})
+    for field in (row[0] for row in read(data)[1:] if row):
+        assert not field.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+@pytest.mark.parametrize("prefix", ["=", "+", "-", "@", "\t", "\r"])
+def test_the_apostrophe_is_all_that_is_added(prefix):
+    assert read(sheet([{"a": f"{prefix}1"}], {"a": "a"}))[1] == [f"'{prefix}1"]

@@ -1,0 +1,216 @@
+"""The dashboard: every section in both languages, on databases at every stage, for managers only."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from app_driver import Prepared, blocks, go, open_app, prepare, said
+from sqlalchemy import select
+from streamlit.testing.v1 import AppTest
+from test_app_pages import judged_by_all
+
+from audit.annotation.accounts import add_account
+from audit.annotation.judging import judge
+from audit.annotation.keeping import disable_account
+from audit.annotation.queue import next_question
+from audit.false_satisfaction.questions import refresh
+from audit.reports.over_time import history_report
+from audit.reports.plan import plan
+from audit.store import open_store, table_of, tables
+from audit.ui import workshop
+from audit.ui.dashboard import SECTIONS, TAB
+from audit.ui.dashboard_needs import by_relation
+from audit.ui.language import LANGUAGES, text_in
+from audit.ui.workshop import Found
+
+
+def dashboard(prepared: Prepared, section: str, language: str = "en") -> AppTest:
+    app = open_app(prepared.boss, language)
+    app.session_state[TAB] = text_in(language, f"dashboard.{section}")
+    return go(app, "dashboard")
+
+
+def charts(app: AppTest) -> int:
+    return len(app.get("vega_lite_chart")) + len(app.get("arrow_vega_lite_chart"))
+
+
+def downloads(app: AppTest) -> list[str]:
+    return [one.proto.label for one in app.get("download_button")]
+
+
+@pytest.fixture
+def disagreeing(prepared: Prepared) -> Prepared:
+    """Everything is judged by two people, who disagree about every third text."""
+    for account in (prepared.ann, prepared.ben):
+        while shown := next_question(prepared.engine, account.id):
+            odd = account == prepared.ben and shown.id % 3 == 0
+            judge(prepared.engine, account.id, shown.id, "negative" if odd else "positive")
+    refresh(prepared.engine)
+    return prepared
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+@pytest.mark.parametrize("section", list(SECTIONS))
+def test_every_section_in_every_language(disagreeing: Prepared, section: str, language: str) -> None:
+    app = dashboard(disagreeing, section, language)
+    if section == "needs":
+        app.button(key="needs-begin").click().run()
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    assert charts(app) == {"progress": 1, "agreement": 1, "firming": 2, "needs": 1, "people": 1}[section]
+    assert app.dataframe
+    # A chart never stands without a table and both can be taken along.
+    assert text_in(language, "dashboard.csv") in downloads(app)
+    assert any(label.startswith("PNG") for label in downloads(app))
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+@pytest.mark.parametrize("section", list(SECTIONS))
+def test_with_nothing_judged_it_says_so(prepared: Prepared, section: str, language: str) -> None:
+    app = dashboard(prepared, section, language)
+    if section == "needs":
+        app.button(key="needs-begin").click().run()
+    assert not app.exception
+    assert not app.error
+    key = {
+        "progress": "dashboard.nobody_lately",
+        "agreement": "dashboard.no_agreement",
+        "firming": "dashboard.no_rates",
+        "needs": "dashboard.needs_no_pace",
+        "people": "dashboard.nobody_judged",
+    }[section]
+    assert text_in(language, key) in said(app).replace("\\", "")
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+@pytest.mark.parametrize("section", list(SECTIONS))
+def test_an_empty_database_says_what_comes_next(tmp_path: Path, monkeypatch: Any, section: str, language: str) -> None:
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    boss = add_account(engine, "boss", "manager", "a long password")
+    monkeypatch.setenv("AUDIT_DB", str(tmp_path / "audit.db"))
+    app = dashboard(Prepared(engine, tmp_path, boss, boss, boss, boss), section, language)
+    if section == "needs":
+        app.button(key="needs-begin").click().run()
+    assert not app.exception
+    assert not app.error
+    messages = said(app).replace("\\", "")
+    if section in ("progress", "firming", "needs"):
+        assert text_in(language, "sentence.no_studies").lower() in messages.lower()
+    else:
+        name = {"agreement": "no_agreement", "people": "nobody_judged"}[section]
+        assert text_in(language, f"dashboard.{name}") in messages
+
+
+def test_nothing_drawn_says_how_to_draw(tmp_path: Path, monkeypatch: Any) -> None:
+    made = prepare(tmp_path / "audit.db")
+    with made.engine.begin() as connection:
+        for model in (tables.Question, tables.AuditDraw, tables.Audit, tables.Draw, tables.Sample):
+            connection.execute(table_of(model).delete())
+    monkeypatch.setenv("AUDIT_DB", str(made.path))
+    app = dashboard(made, "progress")
+    assert not app.exception
+    assert "audit sample" in said(app)
+
+
+def test_the_totals_and_the_cells_are_those_of_the_database(disagreeing: Prepared) -> None:
+    app = dashboard(disagreeing, "progress")
+    # 12 questions, 4 of them with an odd answer: the ids 1 to 12 have four multiples of 3.
+    shown = blocks(app)
+    for name, number in (("open", 4), ("by_people", 8), ("disputed", 4), ("today", 24), ("week", 24)):
+        assert f"<dt>{text_in('en', f'dashboard.{name}')}</dt><dd>{number}</dd>" in shown
+    table = app.dataframe[0].value
+    assert (table["Judged"] <= table["Settled"]).all()
+    assert set(table["Relation"]) == {"MR1.4", "MR3.1"}
+
+
+def test_agreement_is_that_of_the_command(disagreeing: Prepared) -> None:
+    app = dashboard(disagreeing, "agreement")
+    table = app.dataframe[0].value.set_index("Coefficient")
+    # ben says negative to 4 of 12 texts of which ann calls all positive.
+    assert table.loc["percent agreement", "Estimate"] == pytest.approx(8 / 12)
+    assert "On 4 of 12 questions" in said(app).replace("\\", "")
+
+
+def test_the_last_point_on_the_page_is_the_last_of_the_history(disagreeing: Prepared) -> None:
+    app = dashboard(disagreeing, "firming")
+    found = history_report(disagreeing.engine)
+    place = app.selectbox(key="dashboard-relation").value
+    table = app.dataframe[0].value
+    relations = [one for one in found["relations"] if any(any(some["judged"]) for some in one["systems"])]
+    for one in relations[place]["systems"]:
+        last = table[table["System"] == one["system"]].iloc[-1]
+        assert last["R_FS %"] == pytest.approx(100 * one["fs_rate"][-1])
+    app.segmented_control(key="dashboard-rate").set_value("sr_genuine").run()
+    assert text_in("en", "dashboard.firming_dashed") in said(app)
+    app.segmented_control(key="dashboard-whose").set_value("people").run()
+    assert not app.exception
+
+
+def test_how_many_more_is_the_plan_s(prepared: Prepared) -> None:
+    app = dashboard(prepared, "needs")
+    assert not app.dataframe
+    app.button(key="needs-begin").click().run()
+    totals = app.dataframe[0].value
+    expected = plan(prepared.engine, half_width=0.05)
+    two_phase = next(one for one in expected["designs"] if one["design"] == "two-phase")
+    assert totals["Questions to go"].tolist()[0] == two_phase["to_go"]
+    relations = app.dataframe[1].value.set_index("Relation")
+    for one in expected["relations"]:
+        assert relations.loc[one["relation"], "For ±5 points"] == one["to_go"]["two-phase"]
+
+
+def test_what_is_decided_needs_nothing_more() -> None:
+    place = {"study": 1, "task": "sentiment", "relation": "MR1", "order": ["a", "b"], "decided": True}
+    width = {"relations": [place | {"to_go": {"two-phase": 7}, "decided": None}], "cells": []}
+    contest = {"relations": [place | {"to_go": {"stopping": 40}}], "cells": []}
+    (row,) = by_relation({"half-width": width, "winner": contest, "order": {"relations": [], "cells": []}})
+    assert (row["half_width"], row["winner"], row["order"], row["leads"]) == (7, 0, None, "a")
+
+
+def test_numbers_that_took_long_say_when_they_were_computed(prepared: Prepared) -> None:
+    app = dashboard(prepared, "progress")
+    shop = workshop._shop()
+    for key, found in list(shop.found.items()):
+        if str(prepared.path) in key:
+            shop.found[key] = Found(found.value, found.state, found.at, workshop.QUICK + 5)
+    judged_by_all(prepared)
+    app.run()
+    assert "answers have come since" in said(app)
+    before = app.dataframe[0].value["Judged"].sum()
+    app.button(key="again-progress").click().run()
+    assert not app.exception
+    assert app.dataframe[0].value["Judged"].sum() > before
+    assert "answers have come since" not in said(app)
+
+
+def test_nothing_is_computed_again_in_another_language(disagreeing: Prepared, monkeypatch: Any) -> None:
+    app = dashboard(disagreeing, "agreement")
+
+    def never(*_: Any) -> None:
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(workshop.Worker, "_answer", never)
+    app.segmented_control(key="language-switch").set_value("zh").run()
+    assert not app.exception
+    assert not app.warning
+
+
+def test_who_is_no_manager_any_more_is_kept_out(disagreeing: Prepared) -> None:
+    app = dashboard(disagreeing, "people")
+    add_account(disagreeing.engine, "other", "manager", "a long password")
+    disable_account(disagreeing.engine, "boss")
+    app.run()
+    assert not app.dataframe
+    assert text_in("en", "welcome.what") in said(app)
+
+
+def test_names_that_are_formulas_or_marks_are_shown_as_they_are(disagreeing: Prepared) -> None:
+    system = table_of(tables.System)
+    with disagreeing.engine.begin() as connection:
+        first = connection.execute(select(system.c.id).order_by(system.c.id)).scalars().first()
+        connection.execute(system.update().where(system.c.id == first).values(name="=<b>1+1</b>"))
+    app = dashboard(disagreeing, "firming")
+    assert not app.exception
+    assert "=<b>1+1</b>" in set(app.dataframe[0].value["System"])
+    assert "<b>1" not in blocks(app)

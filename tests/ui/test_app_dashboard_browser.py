@@ -1,0 +1,77 @@
+"""The dashboard in a real Chromium, with the real worker: sections open, a table and a picture are taken along."""
+
+import csv
+import io
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from app_driver import Prepared, prepare
+from test_app_browser import Window, _serving
+from test_app_pages import judged_by_all
+
+from audit.ui.language import text_in
+
+pytestmark = pytest.mark.browser
+PATIENCE = 120
+"""Seconds for what the worker computes; it steps back behind whatever else the machine does."""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
+    """Address of a running app on a database in which everything is judged."""
+    made = prepare(tmp_path_factory.mktemp("dashboard") / "audit.db")
+    judged_by_all(made)
+    with _serving(made) as served:
+        yield served
+
+
+@pytest.fixture(params=["en", "zh-CN"])
+def window(served: tuple[str, Prepared], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Window]:
+    opened = Window(served[0], tmp_path / "profile", request.param)
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    opened.driver.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder), "eventsEnabled": False}
+    )
+    yield opened
+    opened.driver.quit()
+
+
+def until(condition: Any) -> Any:
+    """The first true value of the condition."""
+    end = time.monotonic() + PATIENCE
+    while not (value := condition()):
+        if time.monotonic() > end:
+            pytest.fail("the page did not come to show what was waited for")
+        time.sleep(0.1)
+    return value
+
+
+def downloaded(folder: Path, ending: str) -> Path:
+    """The file that was downloaded, once it is whole."""
+    return until(lambda: next((one for one in folder.glob(f"*{ending}") if one.stat().st_size), None))
+
+
+def test_sections_open_and_a_table_and_a_picture_are_taken_along(
+    served: tuple[str, Prepared], window: Window, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    language = "zh" if "zh" in request.node.name else "en"
+    folder = tmp_path / "downloads"
+    window.log_in("boss")
+    # Managers begin on it; the totals come first, the cells when they are counted.
+    until(lambda: text_in(language, "dashboard.by_people") in window.text())
+    until(lambda: window.all(".st-key-csv-progress button"))
+    until(lambda: window.all('[data-testid="stVegaLiteChart"] canvas, [data-testid="stVegaLiteChart"] svg'))
+    window.driver.execute_script("document.querySelector('.st-key-csv-progress button').click()")
+    rows = list(csv.reader(io.StringIO(downloaded(folder, ".csv").read_text(encoding="utf-8-sig"), newline="")))
+    assert rows[0][1:3] == [text_in(language, "sheet.relation"), text_in(language, "sheet.system")]
+    assert {row[1] for row in rows[1:]} == {"MR1.4", "MR3.1"}
+    window.click('[role="tab"]', text_in(language, "dashboard.firming"))
+    until(lambda: window.all('[class*="st-key-png-as-they-firm-up"] button'))
+    assert text_in(language, "dashboard.best") in window.text()
+    window.driver.execute_script("""document.querySelector('[class*="st-key-png-as-they-firm-up"] button').click()""")
+    assert downloaded(folder, ".png").read_bytes().startswith(b"\x89PNG\r\n")
+    assert "Traceback" not in window.text()

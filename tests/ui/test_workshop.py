@@ -1,0 +1,185 @@
+"""What is computed elsewhere: kept with its state, shared by sessions, and computed again as it should be."""
+
+import threading
+import time
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+from app_driver import Prepared
+
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.errors import AuditError
+from audit.reports.worker import request_line
+from audit.store import open_store
+from audit.ui import workshop
+from audit.ui.workshop import QUICK, Found, Worker, Workshop, computed, made, state_of
+
+ORIGINAL = Worker._answer
+"""The real one: conftest.py puts another in its place."""
+
+
+@pytest.fixture(autouse=True)
+def shop(monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    """A workshop of its own for each test."""
+    shop = Workshop()
+    monkeypatch.setattr(workshop, "_shop", lambda: shop)
+    return shop
+
+
+def slow(shop: Workshop) -> None:
+    """As if everything that was found had taken long."""
+    for key, found in shop.found.items():
+        shop.found[key] = Found(found.value, found.state, found.at, QUICK + 1)
+
+
+def one_judgement(prepared: Prepared) -> None:
+    shown = next_question(prepared.engine, prepared.ann.id)
+    assert shown is not None
+    judge(prepared.engine, prepared.ann.id, shown.id, "positive")
+
+
+def test_what_was_found_is_kept_until_answers_come(prepared: Prepared) -> None:
+    values = {"by": prepared.boss.id}
+    first = computed(prepared.engine, "people", values)
+    assert computed(prepared.engine, "people", values) is first
+    one_judgement(prepared)
+    second = computed(prepared.engine, "people", values)
+    assert second.state != first.state
+    assert sum(one["judgements"] for one in second.value) == 1
+
+
+def test_what_took_long_is_shown_as_it_was_until_it_is_asked_for(prepared: Prepared, shop: Workshop) -> None:
+    values = {"by": prepared.boss.id}
+    first = computed(prepared.engine, "people", values)
+    slow(shop)
+    assert computed(prepared.engine, "people", values).current
+    one_judgement(prepared)
+    again = computed(prepared.engine, "people", values)
+    assert not again.current
+    assert again.value is first.value
+    assert computed(prepared.engine, "people", values, anew=True).current
+
+
+def test_a_refusal_is_not_kept(prepared: Prepared, shop: Workshop) -> None:
+    for _ in range(2):
+        with pytest.raises(AuditError, match="role annotator"):
+            computed(prepared.engine, "people", {"by": prepared.ann.id})
+    assert not shop.begun
+    assert not shop.found
+
+
+def test_two_sessions_that_ask_the_same_wait_for_one_computation(prepared: Prepared, monkeypatch: Any) -> None:
+    asked = []
+
+    def answer(_: Worker, line: str) -> list[int]:
+        asked.append(line)
+        time.sleep(0.3)
+        return [1]
+
+    monkeypatch.setattr(Worker, "_answer", answer)
+    threads = [threading.Thread(target=made, args=("people", {}, (1,))) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(asked) == 1
+
+
+def test_every_kind_of_change_changes_the_state(prepared: Prepared) -> None:
+    before = state_of(prepared.engine)
+    assert state_of(prepared.engine) == before
+    one_judgement(prepared)
+    assert state_of(prepared.engine) != before
+
+
+def test_the_state_is_asked_for_without_reading_tables(prepared: Prepared) -> None:
+    """Every query is a look into an index or counts a small table: it is asked on each run of a page."""
+    with prepared.engine.connect() as connection:
+        plan = connection.exec_driver_sql("EXPLAIN QUERY PLAN SELECT max(group_id) FROM verdict").fetchall()
+    assert "SEARCH" in plan[0][3]
+
+
+def test_a_real_worker_answers_and_is_begun_again_after_it_died(prepared: Prepared, monkeypatch: Any) -> None:
+    monkeypatch.setattr(Worker, "_answer", ORIGINAL)
+    worker = Worker()
+    line = request_line("people", str(prepared.path), [1], {"by": prepared.boss.id})
+    try:
+        assert {one["name"] for one in worker.ask(line).result()} == {"ann", "ben", "boss", "judge"}
+        first = worker._process
+        assert first is not None
+        assert worker.ask(line).result()
+        assert worker._process is first
+        first.kill()
+        first.wait()
+        assert worker.ask(line).result()
+        assert worker._process is not first
+    finally:
+        process = worker._process
+        worker.stop()
+    assert process is not None
+    assert process.poll() is not None
+
+
+def test_a_worker_that_dies_at_work_is_said_so(prepared: Prepared, monkeypatch: Any) -> None:
+    monkeypatch.setattr(Worker, "_answer", ORIGINAL)
+    worker = Worker()
+
+    class Gone:
+        """A process that ended after it took the request."""
+
+        def __init__(self) -> None:
+            self.stdin = self.stdout = self
+            self.ended = False
+
+        def write(self, _: str) -> None: ...
+        def flush(self) -> None: ...
+        def readline(self) -> str:
+            return ""
+
+        def poll(self) -> None: ...
+        def kill(self) -> None:
+            self.ended = True
+
+        def wait(self) -> None: ...
+
+    gone = Gone()
+    worker._process = gone  # type: ignore[assignment]
+    with pytest.raises(AuditError, match="has ended, perhaps for want of memory"):
+        worker.ask("{}").result()
+    assert gone.ended
+
+
+def test_a_page_that_waits_says_for_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    class Place:
+        def caption(self, text: str) -> None:
+            said.append(text)
+
+        def empty(self) -> None:
+            said.append("")
+
+    monkeypatch.setattr(workshop.st, "empty", Place)
+    monkeypatch.setattr(workshop, "_LOOK", 0.01)
+    future: Future[Any] = Future()
+    ticks = iter([0.0, 0.5, 3.0])
+
+    def clock() -> float:
+        at = next(ticks)
+        if at == 3.0:
+            future.set_result(7)
+        return at
+
+    assert workshop._waited(future, clock) == 7
+    assert said == ["Computing for 3 s …", ""]
+
+
+def test_databases_are_told_apart(prepared: Prepared, tmp_path: Any, monkeypatch: Any) -> None:
+    first = computed(prepared.engine, "people", {"by": prepared.boss.id})
+    other = open_store(str(tmp_path / "other.db"), create=True)
+    monkeypatch.setenv("AUDIT_DB", str(tmp_path / "other.db"))
+    with pytest.raises(AuditError):
+        computed(other, "people", {"by": prepared.boss.id})
+    assert first.value
