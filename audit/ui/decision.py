@@ -73,11 +73,12 @@ def chosen_labels(shown: Shown, prefix: str = "allow", before: Sequence[str] = (
 def why(shown: Shown, code: str | None = None, written: str = "") -> tuple[str | None, str]:
     """The fields for the reason: its code and what is written to it. Writing without choosing is `other`."""
     codes = list(REASONS)
+    names = {one: t(f"reason.{one}") for one in codes}
     chosen = st.selectbox(
         t("reason.why"),
         codes,
         index=None if code is None else codes.index(code),
-        format_func=lambda one: t(f"reason.{one}"),
+        format_func=names.__getitem__,
         placeholder=t("reason.choose"),
         key=f"code-{shown.id}",
     )
