@@ -37,7 +37,7 @@ def disputed(engine: Engine, account_id: int, ids: list[int]) -> bool:
         st.html(f'<h2 class="audit-question">{html(t("adjudicate.nothing"))}</h2>')
         return False
     by_id = {one.question_id: one for one in _weighed(engine, account_id, ids)}
-    place, control = st.columns([3, 2], vertical_alignment="center")
+    place, control = st.columns(2, vertical_alignment="center")
     names = {order: t(f"dispute.{order}") for order in ORDERS}
     order = control.selectbox(
         t("dispute.order"), ORDERS, format_func=names.__getitem__, key=ORDER, label_visibility="collapsed"
