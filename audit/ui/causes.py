@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.aside import COMMENT
 from audit.annotation.causes import CAUSES, Pair
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.browse import Detail, detail
@@ -17,6 +16,7 @@ from audit.false_satisfaction.causing import (
     take_back_cause,
 )
 from audit.ui import database, session
+from audit.ui.asked import FIELD
 from audit.ui.browse import members, summary_of
 from audit.ui.held_keys import ignore_held_keys
 from audit.ui.language import t
@@ -95,7 +95,7 @@ def _group(engine: Engine, account_id: int, pair: Pair) -> None:
     st.text_input(
         t("causes.comment"),
         key=f"why-{name}",
-        max_chars=COMMENT,
+        max_chars=FIELD,
         placeholder=t("causes.comment"),
         label_visibility="collapsed",
     )

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 from sqlalchemy import Engine
+from streamlit.delta_generator import DeltaGenerator
 
-from audit.annotation.aside import COMMENT
 from audit.annotation.disputes import Opinion, opinions, reveal_names
 from audit.annotation.queue import Shown
 from audit.annotation.reasons import OTHER, REASONS
 from audit.errors import AuditError
 from audit.ui import session
+from audit.ui.asked import FIELD
 from audit.ui.language import t
 from audit.ui.literal import html
 
@@ -18,6 +19,12 @@ _NAMES = "adjudicate-names"
 """(question id, names by number): they were asked for, and vanish with the next question."""
 PROBLEM = "adjudicate-problem"
 """What a callback could not do; the page says it in its next run."""
+
+
+def desk() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Two places side by side, the text and what is done about it; one above the other where there is no room."""
+    with st.container(key="desk", horizontal=True):
+        return st.container(key="desk-text"), st.container(key="desk-form")
 
 
 def what_people_said(engine: Engine, account_id: int, shown: Shown) -> None:
@@ -65,19 +72,17 @@ def chosen_labels(shown: Shown, prefix: str = "allow", before: Sequence[str] = (
 
 def why(shown: Shown, code: str | None = None, written: str = "") -> tuple[str | None, str]:
     """The fields for the reason: its code and what is written to it. Writing without choosing is `other`."""
-    left, right = st.columns([2, 3])
     codes = list(REASONS)
-    chosen = left.selectbox(
+    names = {one: t(f"reason.{one}") for one in codes}
+    chosen = st.selectbox(
         t("reason.why"),
         codes,
         index=None if code is None else codes.index(code),
-        format_func=lambda one: t(f"reason.{one}"),
+        format_func=names.__getitem__,
         placeholder=t("reason.choose"),
         key=f"code-{shown.id}",
     )
-    text = right.text_area(
-        t("adjudicate.reason"), value=written, max_chars=COMMENT, height=80, key=f"reason-{shown.id}"
-    )
+    text = st.text_area(t("adjudicate.reason"), value=written, max_chars=FIELD, height=80, key=f"reason-{shown.id}")
     return (chosen or (OTHER if text.strip() else None)), text
 
 

@@ -15,7 +15,7 @@ from audit.false_satisfaction.questions import refresh_around
 from audit.store import table_of, tables
 from audit.ui import session
 from audit.ui.asked import guideline, show_question
-from audit.ui.decision import PROBLEM, chosen_labels, what_people_said, why
+from audit.ui.decision import PROBLEM, chosen_labels, desk, what_people_said, why
 from audit.ui.language import t
 from audit.ui.literal import html
 from audit.ui.stakes import stakes, state
@@ -37,7 +37,7 @@ def disputed(engine: Engine, account_id: int, ids: list[int]) -> bool:
         st.html(f'<h2 class="audit-question">{html(t("adjudicate.nothing"))}</h2>')
         return False
     by_id = {one.question_id: one for one in _weighed(engine, account_id, ids)}
-    place, control = st.columns([3, 2], vertical_alignment="center")
+    place, control = st.columns(2, vertical_alignment="center")
     names = {order: t(f"dispute.{order}") for order in ORDERS}
     order = control.selectbox(
         t("dispute.order"), ORDERS, format_func=names.__getitem__, key=ORDER, label_visibility="collapsed"
@@ -68,23 +68,26 @@ def _put_last(ids: list[int]) -> list[int]:
 def _question(engine: Engine, account_id: int, question_id: int, flagged: bool) -> bool:
     with engine.connect() as connection:
         shown = show(connection, question_id)
-    show_question(shown)
-    what_people_said(engine, account_id, shown)
-    with st.form(f"adjudicate-{shown.id}"):
-        labels = chosen_labels(shown)
-        code, written = why(shown)
-        with st.container(horizontal=True):
-            settle = st.form_submit_button(t("adjudicate.settle"), type="primary", key=f"settle-{shown.id}")
-            if flagged:
-                st.form_submit_button(
-                    t("flagged.send_back"),
-                    key=f"back-{shown.id}",
-                    help=t("flagged.send_back_help"),
-                    on_click=_send_back,
-                    args=(engine, account_id, shown.id),
-                )
-    st.button(t("adjudicate.later"), key=f"later-{shown.id}", type="tertiary", on_click=_put_off, args=(shown.id,))
-    _guideline(shown)
+    text, form = desk()
+    with text:
+        show_question(shown)
+        _guideline(shown)
+    with form:
+        what_people_said(engine, account_id, shown)
+        with st.form(f"adjudicate-{shown.id}"):
+            labels = chosen_labels(shown)
+            code, written = why(shown)
+            with st.container(horizontal=True):
+                settle = st.form_submit_button(t("adjudicate.settle"), type="primary", key=f"settle-{shown.id}")
+                if flagged:
+                    st.form_submit_button(
+                        t("flagged.send_back"),
+                        key=f"back-{shown.id}",
+                        help=t("flagged.send_back_help"),
+                        on_click=_send_back,
+                        args=(engine, account_id, shown.id),
+                    )
+        st.button(t("adjudicate.later"), key=f"later-{shown.id}", type="tertiary", on_click=_put_off, args=(shown.id,))
     if not settle:
         return False
     try:

@@ -24,7 +24,7 @@ class Place:
 
 PLACES = (
     Place("annotate", ":material/edit_note:", ROLES, annotate.page, home="annotator"),
-    Place("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page, home="adjudicator"),
+    Place("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page, home="adjudicator", wide=True),
     Place("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
     Place("dashboard", ":material/dashboard:", dashboard.ROLES, dashboard.page, home="manager", wide=True),
     Place("results", ":material/bar_chart:", results.ROLES, results.page, wide=True),

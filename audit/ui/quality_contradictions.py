@@ -3,12 +3,12 @@
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.aside import COMMENT
 from audit.annotation.referring import refer
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.contradictions import Contradiction, Side, contradictions
 from audit.relations import get_relation
 from audit.ui import session
+from audit.ui.asked import FIELD
 from audit.ui.language import summary, t
 from audit.ui.literal import compared, html, reading
 
@@ -53,7 +53,7 @@ def _one(engine: Engine, account_id: int, one: Contradiction) -> None:
             comment = st.text_input(
                 t("contradiction.comment"),
                 value=t("contradiction.default", relation=one.relation),
-                max_chars=COMMENT,
+                max_chars=FIELD,
                 key=f"refer-comment-{name}",
             )
             if st.form_submit_button(t("contradiction.send"), key=f"send-{name}"):

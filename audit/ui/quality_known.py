@@ -5,13 +5,13 @@ from collections.abc import Callable
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.aside import COMMENT
 from audit.annotation.known import PURPOSES, KnownQuestion, add_known, know_questions, known_questions, pick_known
 from audit.annotation.known import remove_known as remove
 from audit.annotation.known_files import known_from
 from audit.errors import AuditError
 from audit.files import text_of
 from audit.ui import session
+from audit.ui.asked import FIELD
 from audit.ui.language import t
 from audit.ui.literal import plain
 
@@ -105,7 +105,7 @@ def _settled(engine: Engine, account_id: int) -> None:
         st.caption(t("known.settled_help"))
         purpose = _purpose("settled")
         numbers = st.text_input(t("known.numbers"), max_chars=400, key="known-numbers")
-        explanation = st.text_area(t("known.explanation"), max_chars=COMMENT, height=80, key="known-why")
+        explanation = st.text_area(t("known.explanation"), max_chars=FIELD, height=80, key="known-why")
         sent = st.form_submit_button(t("known.do_add"))
     if sent:
 

@@ -4,12 +4,11 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.adjudicated import Adjudicated, change_adjudication, my_adjudications
-from audit.annotation.aside import COMMENT
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import session
-from audit.ui.asked import show_question
-from audit.ui.decision import chosen_labels, what_people_said, why
+from audit.ui.asked import FIELD, show_question
+from audit.ui.decision import chosen_labels, desk, what_people_said, why
 from audit.ui.language import t
 from audit.ui.literal import html
 
@@ -37,22 +36,25 @@ def settled(engine: Engine, account_id: int) -> bool:
 
 def _change(engine: Engine, account_id: int, one: Adjudicated) -> bool:
     st.caption(t("settled.changing"))
-    show_question(one.shown)
-    if not one.is_check:
-        # Of a spot check nobody's votes are shown, before or after.
-        what_people_said(engine, account_id, one.shown)
-    code, written = None, one.reason
-    with st.form(f"settled-{one.id}"):
-        labels = chosen_labels(one.shown, f"again-{one.id}", one.allowed)
-        if one.is_check:
-            written = st.text_input(
-                t("check.remark"), value=one.reason, max_chars=COMMENT // 2, key=f"remark-again-{one.id}"
-            )
-        else:
-            code, written = why(one.shown, one.code, one.reason)
-        with st.container(horizontal=True):
-            store = st.form_submit_button(t("settled.store"), type="primary", key=f"store-again-{one.id}")
-            st.form_submit_button(t("settled.leave"), key=f"leave-{one.id}", on_click=_reopen, args=(None,))
+    text, form = desk()
+    with text:
+        show_question(one.shown)
+    with form:
+        if not one.is_check:
+            # Of a spot check nobody's votes are shown, before or after.
+            what_people_said(engine, account_id, one.shown)
+        code, written = None, one.reason
+        with st.form(f"settled-{one.id}"):
+            labels = chosen_labels(one.shown, f"again-{one.id}", one.allowed)
+            if one.is_check:
+                written = st.text_input(
+                    t("check.remark"), value=one.reason, max_chars=FIELD, key=f"remark-again-{one.id}"
+                )
+            else:
+                code, written = why(one.shown, one.code, one.reason)
+            with st.container(horizontal=True):
+                store = st.form_submit_button(t("settled.store"), type="primary", key=f"store-again-{one.id}")
+                st.form_submit_button(t("settled.leave"), key=f"leave-{one.id}", on_click=_reopen, args=(None,))
     if not store:
         return False
     try:

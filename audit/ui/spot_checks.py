@@ -9,6 +9,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import session
 from audit.ui.asked import FIELD, guideline, show_question
+from audit.ui.decision import chosen_labels, desk
 from audit.ui.language import t
 from audit.ui.literal import html
 
@@ -24,24 +25,21 @@ def checking(engine: Engine, account_id: int) -> bool:
         st.html(f'<h2 class="audit-question">{html(t("check.nothing"))}</h2>')
         return False
     st.caption(t("check.count", count=checks_left(engine, account_id)))
-    done = _question(engine, account_id, shown)
-    with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
-        st.markdown(guideline(shown))
-    return done
+    return _question(engine, account_id, shown)
 
 
 def _question(engine: Engine, account_id: int, shown: Shown) -> bool:
-    show_question(shown)
-    with st.form(f"check-{shown.id}"):
-        st.write(t("adjudicate.allowed"))
-        chosen = [
-            label
-            for place, label in zip(st.columns(len(shown.labels)), shown.labels, strict=True)
-            if place.checkbox(t(f"label.{label}"), key=f"check-{shown.id}-{label}")
-        ]
-        remark = st.text_input(t("check.remark"), max_chars=FIELD, key=f"remark-{shown.id}")
-        store = st.form_submit_button(t("check.store"), type="primary", key=f"store-{shown.id}")
-    st.button(t("adjudicate.later"), key=f"later-{shown.id}", type="tertiary", on_click=_put_off, args=(shown.id,))
+    text, form = desk()
+    with text:
+        show_question(shown)
+        with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
+            st.markdown(guideline(shown))
+    with form:
+        with st.form(f"check-{shown.id}"):
+            chosen = chosen_labels(shown, "check")
+            remark = st.text_input(t("check.remark"), max_chars=FIELD, key=f"remark-{shown.id}")
+            store = st.form_submit_button(t("check.store"), type="primary", key=f"store-{shown.id}")
+        st.button(t("adjudicate.later"), key=f"later-{shown.id}", type="tertiary", on_click=_put_off, args=(shown.id,))
     if not store:
         return False
     try:

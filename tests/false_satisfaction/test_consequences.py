@@ -3,13 +3,11 @@
 import json
 
 import pytest
-from conftest_rows import row
+from film_world import answer, films, world
 from hypothesis import given, settings
 from hypothesis import strategies as some
-from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.answers import settle
 from audit.errors import AuditError, NotAllowed
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.consequences import consequences, read_stakes
@@ -18,41 +16,7 @@ from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size, draw_all
 from audit.statistics.orders import compare_orders
 from audit.statistics.rates import with_rates
-from audit.store import insert_new, open_store, table_of, tables
-
-
-def films(said, relation="X"):
-    """Groups of one relation, which carries nothing: source and follow-up of each film, and both outputs of systems."""
-    return [
-        row(f"Film {n}.", f"Film {n}!", [label, label], relation=relation, system=system, id=str(n))
-        for system, labels in said.items()
-        for n, label in enumerate(labels)
-    ]
-
-
-def world(build, said, **more):
-    engine = build(films(said, **more))
-    draw_all(engine, Size(share=1.0))
-    refresh(engine)
-    judge = add_account(engine, "ada", "adjudicator", "long enough").id
-    return engine, judge
-
-
-def answer(engine, labels):
-    """Gold answers, by text; a text that is absent has no answer (any more)."""
-    given, question, judgement = (table_of(one) for one in (tables.Input, tables.Question, tables.Judgement))
-    with engine.begin() as connection:
-        person = {"id": 9, "name": "gold", "role": "gold", "languages": "", "disabled": False}
-        insert_new(connection, tables.Annotator, [person | {"created_at": tables.now()}])
-        connection.execute(judgement.delete())
-        query = select(question.c.id, given.c.texts).join(given, given.c.id == question.c.input_id)
-        rows = connection.execute(query).all()
-        for id, texts in rows:
-            if texts[0] in labels:
-                vote = {"question_id": id, "annotator_id": 9, "answer": labels[texts[0]], "guideline": 0}
-                connection.execute(judgement.insert(), vote | {"decided_at": tables.now()})
-        settle(connection, [int(id) for id, _ in rows])
-    return {texts[0]: int(id) for id, texts in rows}
+from audit.store import open_store
 
 
 def test_a_question_decides_the_winner(build):

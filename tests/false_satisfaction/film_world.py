@@ -1,0 +1,44 @@
+"""A database of films under a relation that carries nothing, and gold answers that can be changed; for this folder."""
+
+from conftest_rows import row
+from sqlalchemy import select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.answers import settle
+from audit.false_satisfaction.questions import refresh
+from audit.sampling.draw import Size, draw_all
+from audit.store import insert_new, table_of, tables
+
+
+def films(said, relation="X"):
+    """Groups of one relation, which carries nothing: source and follow-up of each film, and both outputs of systems."""
+    return [
+        row(f"Film {n}.", f"Film {n}!", [label, label], relation=relation, system=system, id=str(n))
+        for system, labels in said.items()
+        for n, label in enumerate(labels)
+    ]
+
+
+def world(build, said, **more):
+    engine = build(films(said, **more))
+    draw_all(engine, Size(share=1.0))
+    refresh(engine)
+    judge = add_account(engine, "ada", "adjudicator", "long enough").id
+    return engine, judge
+
+
+def answer(engine, labels):
+    """Gold answers, by text; a text that is absent has no answer (any more)."""
+    given, question, judgement = (table_of(one) for one in (tables.Input, tables.Question, tables.Judgement))
+    with engine.begin() as connection:
+        person = {"id": 9, "name": "gold", "role": "gold", "languages": "", "disabled": False}
+        insert_new(connection, tables.Annotator, [person | {"created_at": tables.now()}])
+        connection.execute(judgement.delete())
+        query = select(question.c.id, given.c.texts).join(given, given.c.id == question.c.input_id)
+        rows = connection.execute(query).all()
+        for id, texts in rows:
+            if texts[0] in labels:
+                vote = {"question_id": id, "annotator_id": 9, "answer": labels[texts[0]], "guideline": 0}
+                connection.execute(judgement.insert(), vote | {"decided_at": tables.now()})
+        settle(connection, [int(id) for id, _ in rows])
+    return {texts[0]: int(id) for id, texts in rows}

@@ -1,0 +1,121 @@
+"""Which false satisfactions are asked about, in which order, and what is stored of them."""
+
+import pytest
+from conftest_rows import row
+from film_world import answer, world
+
+from audit.annotation.accounts import add_account
+from audit.annotation.causes import standing_causes
+from audit.errors import NotAllowed, Refused
+from audit.false_satisfaction.causing import (
+    cause_of,
+    false_satisfactions,
+    give_cause,
+    labels_given,
+    proposed,
+    take_back_cause,
+)
+from audit.sampling.draw import Size, draw_all
+from audit.store import table_of, tables
+
+RIGHT = {f"Film {n}{end}": "neutral" for n in range(4) for end in ".!"}
+
+
+def causes(engine):
+    with engine.connect() as connection:
+        return connection.execute(table_of(tables.Cause).select()).mappings().all()
+
+
+@pytest.fixture
+def made(build):
+    """a never says neutral, so all four groups are false; b is right about the first two films."""
+    engine, judge = world(build, {"a": ["positive"] * 4, "b": ["neutral", "neutral", "negative", "positive"]})
+    answer(engine, RIGHT)
+    return engine, judge
+
+
+def test_false_satisfactions_come_by_rank_and_end_with_a_cause(made):
+    engine, judge = made
+    found = false_satisfactions(engine, judge)
+    assert len(found.all) == 6
+    assert found.without == found.all
+    with engine.connect() as connection:
+        draw = connection.execute(table_of(tables.Draw).select()).mappings().all()
+    ranks = {(one["group_id"], one["system_id"]): one["rank"] for one in draw}
+    assert [ranks[pair] for pair in found.all] == sorted(ranks[pair] for pair in found.all)
+    first = found.all[0]
+    give_cause(engine, judge, *first, "label_range")
+    assert false_satisfactions(engine, judge).without == found.all[1:]
+    assert cause_of(engine, judge, *first) == ("label_range", None)
+    assert take_back_cause(engine, judge) == first
+    assert false_satisfactions(engine, judge).without == found.all
+    assert take_back_cause(engine, judge) is None
+    assert [one["code"] for one in causes(engine)] == ["label_range", "taken_back"]
+
+
+def test_they_end_with_the_settled_beginning(made):
+    engine, judge = made
+    before = false_satisfactions(engine, judge).all
+    with engine.connect() as connection:
+        draw = connection.execute(table_of(tables.Draw).select()).mappings().all()
+    # Nobody knows anything of the film that is third in the draw: what is settled behind it is no random sample.
+    third = next(one["group_id"] for one in draw if one["rank"] == 3)
+    with engine.connect() as connection:
+        members = connection.execute(table_of(tables.Member).select()).mappings().all()
+        texts = {one["id"]: one["texts"][0] for one in connection.execute(table_of(tables.Input).select()).mappings()}
+    unknown = {texts[one["input_id"]] for one in members if one["group_id"] == third}
+    answer(engine, {text: label for text, label in RIGHT.items() if text not in unknown})
+    ranks = {(one["group_id"], one["system_id"]): one["rank"] for one in draw}
+    assert false_satisfactions(engine, judge).all == tuple(pair for pair in before if ranks[pair] < 3)
+
+
+def test_what_is_no_false_satisfaction_is_refused_and_changes_nothing(made):
+    engine, judge = made
+    ann = add_account(engine, "ann", "annotator", "long enough").id
+    pair = false_satisfactions(engine, judge).all[0]
+    with pytest.raises(NotAllowed, match="ann has the role annotator"):
+        give_cause(engine, ann, *pair, "doubtful")
+    for work in (false_satisfactions, take_back_cause):
+        with pytest.raises(NotAllowed):
+            work(engine, ann)
+    for work in (labels_given, cause_of):
+        with pytest.raises(NotAllowed):
+            work(engine, ann, *pair[: 1 if work is labels_given else 2])
+    with pytest.raises(Refused, match="say in the comment"):
+        give_cause(engine, judge, *pair, "other")
+    with pytest.raises(Refused, match="is not one of"):
+        give_cause(engine, judge, *pair, "whim")
+    with pytest.raises(Refused, match="not a false satisfaction any more"):
+        give_cause(engine, judge, 12345, 1, "doubtful")
+    answer(engine, dict.fromkeys(RIGHT, "positive"))
+    with pytest.raises(Refused, match="not a false satisfaction any more"):
+        give_cause(engine, judge, *pair, "doubtful")
+    assert causes(engine) == []
+
+
+def test_a_cause_of_what_is_true_now_is_kept_and_counts_nowhere(made):
+    engine, judge = made
+    pair = next(one for one in false_satisfactions(engine, judge).all if one[1] == 1)
+    give_cause(engine, judge, *pair, "doubtful")
+    answer(engine, dict.fromkeys(RIGHT, "positive"))
+    with engine.connect() as connection:
+        assert pair in standing_causes(connection)
+    assert pair not in false_satisfactions(engine, judge).all
+
+
+def test_the_range_of_labels_is_what_the_system_ever_gave(made):
+    engine, judge = made
+    assert labels_given(engine, judge, 1) == {"positive"}
+    assert labels_given(engine, judge, 2) == {"positive", "neutral", "negative"}
+    assert proposed([True, True], [{"neutral"}] * 2, {"positive"}) == "label_range"
+    assert proposed([True, True], [{"neutral"}] * 2, {"positive", "neutral"}) == "all_wrong"
+    assert proposed([True, None], [{"neutral"}], {"neutral"}) is None
+    assert proposed([], [], set()) is None
+
+
+def test_comparisons_are_no_sample_of_a_cell(build):
+    engine = build([row(f"F {n}.", f"F {n}!", [x, x], system=s, relation="X", id=str(n)) for n in range(3)
+                    for s, x in (("a", "positive"), ("b", "negative"))])  # fmt: skip
+    draw_all(engine, Size(share=1.0), design="informative")
+    judge = add_account(engine, "ada", "adjudicator", "long enough").id
+    assert false_satisfactions(engine, judge).all == ()

@@ -1,0 +1,150 @@
+"""Shares of causes, worked by hand; reasons of disputes; and both in every form of a report."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from audit.annotation.accounts import add_account
+from audit.annotation.judging import adjudicate
+from audit.false_satisfaction.causing import false_satisfactions, give_cause
+from audit.false_satisfaction.questions import refresh
+from audit.reports.causes import cause_entries, dispute_entry, named_falses
+from audit.reports.html import to_html
+from audit.reports.study import study_report
+from audit.reports.terminal import to_terminal
+from audit.runner.imported import import_run, read_run
+from audit.sampling.draw import Size, draw_all
+from audit.statistics.binomial import clopper_pearson
+from audit.store import open_store, table_of, tables
+
+
+def falses(*cells):
+    """Rows of `named_falses`: of each cell its system, satisfied and judged groups, and the codes of its false ones."""
+    rows = [
+        {"study": 1, "task": "sentiment", "relation": "X", "system": system, "satisfied": satisfied, "judged": judged,
+         "source": 100 * number + place, "code": code}
+        for number, (system, satisfied, judged, codes) in enumerate(cells)
+        for place, code in enumerate(codes)
+    ]  # fmt: skip
+    columns = ["study", "task", "relation", "system", "satisfied", "judged", "source", "code"]
+    return pd.DataFrame(rows, columns=columns).astype({"code": object})
+
+
+def of(entries, by, name):
+    return next(one for one in entries if (one["by"], one["name"]) == (by, name))
+
+
+def share(entry, code):
+    return next(one for one in entry["causes"] if one["cause"] == code)
+
+
+def test_shares_of_one_cell_are_those_of_its_sample():
+    found = cause_entries(falses(("a", 100, 20, ["doubtful"] * 3 + ["all_wrong"] * 5 + [None] * 2)))
+    entry = of(found, "system", "a")
+    assert (entry["false"], entry["named"], entry["cells"], entry["study"]) == (10, 8, 1, None)
+    one = share(entry, "doubtful")
+    ends = clopper_pearson(3, 8)
+    assert (one["count"], one["share"]) == (3, pytest.approx(3 / 8))
+    assert (one["low"], one["high"]) == (pytest.approx(ends.low), pytest.approx(ends.high))
+    assert sum(one["share"] for one in entry["causes"]) == pytest.approx(1)
+
+
+def test_cells_weigh_as_many_false_satisfactions_as_they_have():
+    # a: 100 satisfied, 10 of 20 judged are false: about 50, two causes, both doubtful. b: 30 satisfied, 5 of 15 false:
+    # about 10, two causes, one doubtful. Together (50 * 1 + 10 * 1/2) / 60 = 55/60.
+    a = ("a", 100, 20, ["doubtful"] * 2 + [None] * 8)
+    b = ("b", 30, 15, ["doubtful", "other"] + [None] * 3)
+    found = cause_entries(falses(a, b))
+    assert share(of(found, "overall", "all"), "doubtful")["share"] == pytest.approx(55 / 60)
+    assert share(of(found, "relation", "X"), "other")["share"] == pytest.approx(5 / 60)
+    assert of(found, "relation", "X")["study"] == 1
+    assert [one["by"] for one in found] == ["relation", "system", "system", "overall"]
+
+
+def test_where_everything_is_known_there_is_nothing_to_estimate():
+    found = cause_entries(falses(("a", 4, 4, ["doubtful", "other"])))
+    one = share(of(found, "overall", "all"), "doubtful")
+    assert (one["share"], one["low"], one["high"]) == (0.5, 0.5, 0.5)
+
+
+def test_a_cell_without_causes_says_nothing():
+    found = cause_entries(falses(("a", 100, 20, ["doubtful"]), ("b", 100, 20, [None] * 9)))
+    assert [one["name"] for one in found] == ["X", "a", "all"]
+    assert (of(found, "relation", "X")["false"], of(found, "relation", "X")["named"]) == (10, 1)
+    assert cause_entries(falses(("a", 100, 20, [None]))) == []
+    assert cause_entries(falses()) == []
+
+
+@pytest.fixture
+def engine(tmp_path):
+    """Two systems on six films under a relation that carries nothing; all that people may say is neutral."""
+    lines = [
+        {"relation": "X", "system": system, "source": f"Film {n}.", "follow_ups": [f"Film {n}!"], "id": str(n),
+         "outputs": [label, label], "verdict": "satisfied"}
+        for system, label in (("a", "positive"), ("b", "negative"))
+        for n in range(6)
+    ]  # fmt: skip
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    import_run(engine, read_run(tmp_path / "own.jsonl"))
+    draw_all(engine, Size(share=1.0))
+    refresh(engine)
+    return engine
+
+
+def settle(engine, judge):
+    with engine.connect() as connection:
+        ids = connection.execute(table_of(tables.Question).select()).mappings().all()
+    adjudicate(engine, judge, ids[0]["id"], ["neutral"], "in words only")
+    for one in ids[1:]:
+        adjudicate(engine, judge, one["id"], ["neutral"], "", "slip")
+
+
+def test_only_the_beginning_in_which_each_has_a_cause_counts(engine):
+    judge = add_account(engine, "ada", "adjudicator", "long enough").id
+    settle(engine, judge)
+    found = false_satisfactions(engine, judge).without
+    of_a = [pair for pair in found if pair[1] == 1]
+    for place in (0, 1, 3):  # the third has none, so the fourth does not count
+        give_cause(engine, judge, *of_a[place], "doubtful")
+    report = study_report(engine)
+    entry = of(report["causes"], "system", "a")
+    assert (entry["false"], entry["named"]) == (6, 2)
+    assert report["signature"]["causes"] == 2
+    give_cause(engine, judge, *of_a[2], "follow_up_damaged", "it lost its verb")
+    assert of(study_report(engine)["causes"], "system", "a")["named"] == 4
+
+
+def test_every_form_of_a_report_tells_causes_and_reasons(engine):
+    judge = add_account(engine, "ada", "adjudicator", "long enough").id
+    settle(engine, judge)
+    assert study_report(engine)["causes"] == []
+    give_cause(engine, judge, *false_satisfactions(engine, judge).without[0], "label_range")
+    report = study_report(engine)
+    json.dumps(report)
+    for text in (to_terminal(report), to_html(report)):
+        words = " ".join(text.split())
+        assert "Why satisfactions are false" in words
+        assert "the right label is one that the system never gives 100.0" in words
+        assert "1 of 12 false satisfactions, in 1 cell." in words
+        assert "Adjudicators settled 12 questions: a slip 11, no reason from the list 1." in words
+    assert study_report(engine, "gold")["causes"] == []
+
+
+def test_spot_checks_are_no_disputes(engine):
+    judge = add_account(engine, "ada", "adjudicator", "long enough").id
+    assert dispute_entry(engine) is None
+    adjudicate(engine, judge, 1, ["neutral"], "spot check: plain")
+    assert dispute_entry(engine) is None
+    adjudicate(engine, judge, 2, ["neutral"], "", "slip")
+    adjudicate(engine, judge, 2, ["positive"], "", "language")  # the last one counts
+    found = dispute_entry(engine)
+    assert (found["settled"], found["uncoded"]) == (1, 0)
+    assert [one["reason"] for one in found["reasons"] if one["count"]] == ["language"]
+
+
+def test_there_are_no_causes_where_nothing_is_drawn(engine, tmp_path):
+    from audit.false_satisfaction.cells import count
+
+    assert len(named_falses(engine, count(engine))) == 0

@@ -1,0 +1,207 @@
+"""The adjudicator's page: what hangs on a dispute, names in the log, reasons, changes, causes; the manager's log."""
+
+from datetime import timedelta
+
+import pytest
+from app_driver import PASSWORD, Prepared, blocks, go, open_app, said
+from sqlalchemy import select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.judging import adjudicate, judge
+from audit.annotation.queue import next_question
+from audit.false_satisfaction.browse import Wish, browse
+from audit.false_satisfaction.causing import cause_of, false_satisfactions, give_cause
+from audit.store import table_of, tables
+from audit.ui import causes
+from audit.ui.language import text_in
+
+in_both = pytest.mark.parametrize("language", ["en", "zh"])
+
+
+def rows(prepared: Prepared, model: type) -> list:
+    table = table_of(model)
+    with prepared.engine.connect() as connection:
+        return list(connection.execute(select(table).order_by(*table.primary_key)).mappings())
+
+
+def dispute(prepared: Prepared, number: int = 1) -> list[int]:
+    """Questions on which ann and ben disagree."""
+    found = []
+    for _ in range(number):
+        for who, answer in ((prepared.ann, "positive"), (prepared.ben, "negative")):
+            shown = next_question(prepared.engine, who.id)
+            judge(prepared.engine, who.id, shown.id, answer, comment=f"**{answer}** <b>")
+        found.append(shown.id)
+    return found
+
+
+def mode(app, name: str):
+    return app.segmented_control(key="adjudicate-mode").set_value(name).run()
+
+
+@in_both
+def test_a_dispute_says_what_hangs_on_it_and_is_settled_by_a_code(prepared: Prepared, language: str) -> None:
+    (id,) = dispute(prepared)
+    app = go(open_app(prepared.judge, language), "adjudicate")
+    page = blocks(app)
+    assert "MR1.4" in page or "MR3.1" in page
+    assert "vader" in page or "textblob" in page
+    assert text_in(language, "dispute.annotator", number=2) in page
+    assert "**positive** &lt;b&gt;" in page
+    app.checkbox(key=f"allow-{id}-neutral").check()
+    app.selectbox(key=f"code-{id}").set_value("mixed_opinion")
+    app.button(key=f"settle-{id}").click().run()
+    assert not app.exception
+    (stored,) = rows(prepared, tables.Adjudication)
+    assert (stored["code"], stored["reason"], stored["guideline"], stored["allowed"]) == (
+        "mixed_opinion", "", 1, ["neutral"],
+    )  # fmt: skip
+
+
+def test_words_without_a_code_are_another_reason_and_nothing_is_refused(prepared: Prepared) -> None:
+    (id,) = dispute(prepared)
+    app = go(open_app(prepared.judge), "adjudicate")
+    app.checkbox(key=f"allow-{id}-neutral").check()
+    app.button(key=f"settle-{id}").click().run()
+    assert "Say why" in said(app)
+    assert rows(prepared, tables.Adjudication) == []
+    app.text_area(key=f"reason-{id}").set_value("a joke among friends")
+    app.button(key=f"settle-{id}").click().run()
+    assert [(one["code"], one["reason"]) for one in rows(prepared, tables.Adjudication)] == [
+        ("other", "a joke among friends")
+    ]
+
+
+@in_both
+def test_names_are_shown_when_asked_for_and_vanish_with_the_question(prepared: Prepared, language: str) -> None:
+    dispute(prepared, 2)
+    app = go(open_app(prepared.judge, language), "adjudicate")
+    first = next(str(one.key) for one in app.button if str(one.key).startswith("reveal-"))
+    assert "(ann)" not in blocks(app)
+    app.button(key=first).click().run()
+    assert "(ann)" in blocks(app)
+    assert "(ben)" in blocks(app)
+    app.button(key=first.replace("reveal", "later")).click().run()
+    assert "(ann)" not in blocks(app)
+    (line,) = rows(prepared, tables.Log)
+    assert (line["annotator_id"], line["action"], f"reveal-{line['question_id']}") == (
+        prepared.judge.id, "names revealed", first,
+    )  # fmt: skip
+    log = go(open_app(prepared.boss, language), "log")
+    assert log.dataframe[0].value.iloc[0][text_in(language, "log.action")] == text_in(
+        language, "log_action.names_revealed"
+    )
+    assert log.dataframe[0].value.iloc[0][text_in(language, "log.who")] == "judge"
+
+
+def test_the_log_of_an_account_that_is_no_manager_stays_closed(prepared: Prepared) -> None:
+    app = go(open_app(prepared.judge), "log")
+    assert not any(text_in("en", "log.what") in one.value for one in app.caption)
+
+
+def test_the_other_order_is_that_of_the_queue(prepared: Prepared) -> None:
+    ids = dispute(prepared, 3)
+    app = go(open_app(prepared.judge), "adjudicate")
+    app.selectbox(key="adjudicate-order").set_value("wanted").run()
+    assert app.button(key=f"settle-{ids[0]}")
+
+
+@in_both
+def test_the_last_decision_is_changed_and_both_are_kept(prepared: Prepared, language: str) -> None:
+    (id,) = dispute(prepared)
+    first = adjudicate(prepared.engine, prepared.judge.id, id, ["neutral"], "", "slip")
+    app = mode(go(open_app(prepared.judge, language), "adjudicate"), "mine")
+    assert text_in(language, "reason.slip") in blocks(app)
+    app.button(key=f"change-{first}").click().run()
+    assert app.checkbox(key=f"again-{first}-{id}-neutral").value
+    app.checkbox(key=f"again-{first}-{id}-neutral").uncheck()
+    app.checkbox(key=f"again-{first}-{id}-positive").check()
+    app.button(key=f"store-again-{first}").click().run()
+    assert not app.exception
+    assert [one["allowed"] for one in rows(prepared, tables.Adjudication)] == [["neutral"], ["positive"]]
+    assert [one["code"] for one in rows(prepared, tables.Adjudication)] == ["slip", "slip"]
+
+
+def test_nobody_s_votes_are_shown_when_a_spot_check_is_changed(prepared: Prepared) -> None:
+    (id,) = dispute(prepared)
+    first = adjudicate(prepared.engine, prepared.judge.id, id, ["neutral"], "spot check: dry")
+    app = mode(go(open_app(prepared.judge), "adjudicate"), "mine")
+    app.button(key=f"change-{first}").click().run()
+    assert app.text_input(key=f"remark-again-{first}").value == "dry"
+    assert 'class="audit-votes"' not in blocks(app)
+    assert not any(str(one.key).startswith("reveal-") for one in app.button)
+    app.button(key=f"leave-{first}").click().run()
+    assert len(rows(prepared, tables.Adjudication)) == 1
+
+
+@pytest.fixture
+def false_ones(prepared: Prepared) -> Prepared:
+    """Every question is settled, as neutral: whatever system said something is wrong."""
+    ada = add_account(prepared.engine, "ada", "adjudicator", PASSWORD).id
+    for one in rows(prepared, tables.Question):
+        adjudicate(prepared.engine, ada, one["id"], ["neutral"], "for a test")
+    return prepared
+
+
+@in_both
+def test_causes_are_given_one_after_the_other_and_taken_back(
+    false_ones: Prepared, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(causes, "LEAST", timedelta(0))
+    engine, who = false_ones.engine, false_ones.judge.id
+    waiting = false_satisfactions(engine, who).without
+    assert len(waiting) > 4
+    app = mode(go(open_app(false_ones.judge, language), "adjudicate"), "causes")
+    name = "{}-{}".format(*waiting[0])
+    assert text_in(language, "causes.question") in blocks(app)
+    app.button(key=f"judge-cause-{name}-other").click().run()
+    assert rows(false_ones, tables.Cause) == []  # it needs a comment
+    app.text_input(key=f"why-{name}").set_value("a title, no text").run()
+    app.button(key=f"judge-cause-{name}-other").click().run()
+    assert cause_of(engine, who, *waiting[0]) == ("other", "a title, no text")
+    second = "{}-{}".format(*waiting[1])
+    app.button(key=f"judge-cause-{second}-relation_loose").click().run()
+    assert not app.exception
+    third = "{}-{}".format(*waiting[2])
+    app.button(key=f"undo-cause-{third}").click().run()
+    assert text_in(language, "causes.undone") in said(app)
+    assert app.button(key=f"judge-cause-{second}-doubtful")
+    app.button(key=f"later-cause-{second}").click().run()
+    assert app.button(key=f"judge-cause-{third}-doubtful")
+    assert [one["code"] for one in rows(false_ones, tables.Cause)] == ["other", "relation_loose", "taken_back"]
+
+
+def test_a_cause_that_comes_too_soon_or_for_another_group_is_not_taken(false_ones: Prepared) -> None:
+    waiting = false_satisfactions(false_ones.engine, false_ones.judge.id).without
+    app = mode(go(open_app(false_ones.judge), "adjudicate"), "causes")
+    app.session_state["cause-shown"] = ((1, 1), app.session_state["cause-shown"][1])
+    app.button(key="judge-cause-{}-{}-doubtful".format(*waiting[0])).click().run()
+    assert "not the one on your screen" in said(app)
+    assert rows(false_ones, tables.Cause) == []
+
+
+def test_browse_shows_the_cause(false_ones: Prepared) -> None:
+    engine, boss = false_ones.engine, false_ones.boss
+    first = browse(engine, boss.id, Wish(state="false")).lines[0]
+    give_cause(engine, boss.id, first.group_id, first.system_id, "doubtful", "who *knows*")
+    app = go(open_app(boss), "browse")
+    app.selectbox(key="browse-state").set_value("false").run()
+    assert "Label or answer doubtful" in blocks(app)
+    assert "<q>who *knows*</q>" in blocks(app)
+
+
+@in_both
+def test_results_count_causes_and_reasons(false_ones: Prepared, language: str) -> None:
+    engine, boss = false_ones.engine, false_ones.boss
+    for pair in false_satisfactions(engine, boss.id).without[:3]:
+        give_cause(engine, boss.id, *pair, "follow_up_damaged")
+    app = open_app(boss, language)
+    app.session_state["results-tab"] = text_in(language, "results.causes")
+    go(app, "results")
+    assert not app.exception
+    tables_shown = [one.value for one in app.dataframe]
+    name, share = text_in(language, "column.cause"), text_in(language, "column.cause_share")
+    causes = next(one for one in tables_shown if name in one)
+    assert set(causes[name]) == {text_in(language, "cause.follow_up_damaged")}
+    assert set(causes[share]) == {100.0}
+    assert text_in(language, "causes.uncoded") in str(tables_shown[-1])
