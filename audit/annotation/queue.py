@@ -29,7 +29,7 @@ from audit.annotation.questions import labels_of
 from audit.annotation.readable import languages_of, readable
 from audit.errors import UnknownName
 from audit.relations import get_relation
-from audit.store import table_of, tables, writing
+from audit.store import reading, table_of, tables, writing
 from audit.tasks import Input, get_task
 
 LEASE = timedelta(minutes=15)
@@ -95,7 +95,7 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
     if chosen is None:
         return None
     # Read after the claim is done: on SQLite everybody else waits for it.
-    with engine.connect() as connection:
+    with reading(engine) as connection:
         return show(connection, chosen)
 
 
@@ -168,7 +168,7 @@ def _group(connection: Connection, group_id: int) -> ShownGroup:
 
 def queue_of(engine: Engine, account_id: int) -> Queue:
     """Counts for the progress line. Raises NotAllowed for an account that may not judge."""
-    with engine.connect() as connection:
+    with reading(engine) as connection:
         require(connection, account_id, *ROLES)
         codes = languages_of(connection, account_id)
         given = {"account": account_id, "midnight": midnight(tables.now())}
