@@ -26,7 +26,7 @@ from sqlalchemy import (
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import allows
 from audit.errors import Refused
-from audit.store import table_of, tables, writing
+from audit.store import reading, table_of, tables, writing
 from audit.store.copying import in_utc
 
 SKIP, FLAG, BACK = "skip", "flag", "back"
@@ -99,7 +99,7 @@ def said_before(engine: Engine, account_id: int, question_id: int) -> tuple[bool
     """Of a question on this annotator's screen: whether they skipped it today, and what an adjudicator wrote to it
     when sending back their flag (empty: nothing; None: no flag of theirs was sent back). Raises NotAllowed.
     """
-    with engine.connect() as connection:
+    with reading(engine) as connection:
         require(connection, account_id, *ROLES)
         rows = connection.execute(_asides(), {"question": question_id}).all()
     since, skipped, flagged, remark = midnight(tables.now()), False, False, None

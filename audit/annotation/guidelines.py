@@ -14,7 +14,7 @@ from sqlalchemy import Engine, Select, bindparam, select
 from audit.annotation.accounts import ROLES, require
 from audit.errors import AuditError
 from audit.resources import data_file
-from audit.store import table_of, tables
+from audit.store import reading, table_of, tables
 
 _FIRST = re.compile(r"version: ([1-9][0-9]{0,8})\n+")
 
@@ -50,7 +50,7 @@ def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> i
 
     A manager who lets answers go stale judges nothing in their place.
     """
-    with engine.connect() as connection:
+    with reading(engine) as connection:
         require(connection, account_id, *ROLES)
         given = {"account": account_id, "task": task, "kind": kind}
         found = connection.execute(_last_guideline(), given).scalar()

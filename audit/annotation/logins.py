@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, Select, bindparam, select
 
 from audit.annotation.accounts import ROLES, Account, require
 from audit.errors import NotAllowed
-from audit.store import insert_new, table_of, tables
+from audit.store import insert_new, reading, table_of, tables
 
 _TO_THE_MINUTE = timedelta(minutes=1)
 """A login is marked as used once a minute, not at every click: a read is cheap, a write is not."""
@@ -94,7 +94,7 @@ def account_of(engine: Engine, key: bytes, limits: Limits | None = None) -> Acco
     limits, moment = limits or Limits(), tables.now()
     # Shorter limits hold for logins that there are, too.
     given = {"key": key, "now": moment, "used": moment - limits.idle, "began": moment - limits.longest}
-    with engine.connect() as connection:
+    with reading(engine) as connection:
         row = connection.execute(_valid_login(), given).first()
     if row is None:
         return None

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN
 from audit.annotation.hidden import FIRST
-from audit.store import table_of, tables
+from audit.store import reading, table_of, tables
 from audit.store.copying import in_utc
 
 PAUSE = timedelta(minutes=5)
@@ -52,7 +52,7 @@ def pace_of(engine: Engine, account_id: int) -> Pace:
         )
         .order_by(judgement.c.id)
     )
-    with engine.connect() as connection:
+    with reading(engine) as connection:
         require(connection, account_id, *ROLES)
         rows = [
             (None if shown is None else in_utc(shown), in_utc(decided), answer)

@@ -35,7 +35,7 @@ from audit.annotation.trained import needs_training
 from audit.errors import UnknownName
 from audit.relations import get_relation
 from audit.sampling.protocols import SHOWN
-from audit.store import table_of, tables, writing
+from audit.store import reading, table_of, tables, writing
 from audit.store.copying import in_utc
 from audit.tasks import Input, get_task
 
@@ -118,7 +118,7 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
     if chosen is None:
         return None
     # Read after the claim is done: on SQLite everybody else waits for it.
-    with engine.connect() as connection:
+    with reading(engine) as connection:
         return show(connection, chosen, account_id)
 
 
@@ -201,7 +201,7 @@ def _group(connection: Connection, group_id: int) -> ShownGroup:
 
 def queue_of(engine: Engine, account_id: int) -> Queue:
     """Counts for the progress line. Raises NotAllowed for an account that may not judge."""
-    with engine.connect() as connection:
+    with reading(engine) as connection:
         require(connection, account_id, *ROLES)
         codes = languages_of(connection, account_id)
         given = {"account": account_id, "midnight": midnight(tables.now())}

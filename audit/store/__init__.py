@@ -4,7 +4,7 @@ from audit.store.bulk import input_ids, insert_new, pieces, table_of, upsert
 from audit.store.engine import open_store
 from audit.store.ids import group_id
 from audit.store.outcomes import UNCHECKED, Checked, checked, integers
-from audit.store.writing import writing
+from audit.store.writing import reading, writing
 
 __all__ = [
     "UNCHECKED",
@@ -16,6 +16,7 @@ __all__ = [
     "integers",
     "open_store",
     "pieces",
+    "reading",
     "table_of",
     "upsert",
     "writing",

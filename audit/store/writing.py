@@ -1,4 +1,4 @@
-"""Transactions that write while people wait for them: on SQLite one after the other, in this process without polling.
+"""Reading and writing while people wait for it: as few journeys to the database, and as little waiting, as will do.
 
 SQLite has one writer at a time. Who comes while another writes polls its lock and sleeps up to 100 ms between two
 looks, and whoever looks first gets it: fifty threads of the app would wait for nothing, and some of them for long. So
@@ -34,6 +34,24 @@ def writing(engine: Engine) -> Iterator[Connection]:
     with _lock_of(engine) if alone else nullcontext(), engine.begin() as connection:
         if alone:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
+        yield connection
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A connection that only reads, each statement by itself.
+
+    Without a transaction that is begun and ended: each would be a journey to a PostgreSQL server. Where several
+    statements must see the same state, use `engine.connect()`.
+
+    >>> from sqlalchemy import create_engine, text
+    >>> with reading(create_engine("sqlite://")) as connection:
+    ...     connection.execute(text("SELECT 1")).scalar()
+    1
+    """
+    with engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            connection = connection.execution_options(isolation_level="AUTOCOMMIT")
         yield connection
 
 

@@ -20,7 +20,7 @@ from audit.errors import Refused
 from audit.store import input_ids, open_store, table_of, tables
 from audit.tasks import Input
 
-PROCESSES, QUESTIONS, ANNOTATORS = 16, 500, 2
+PROCESSES, QUESTIONS, ANNOTATORS = 16, 5_000, 2
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,82 @@
+"""The progress line: counted now and then, moved by each answer; and what is done before the first visitor."""
+
+import asyncio
+import gc
+from datetime import timedelta
+
+import pytest
+from app_driver import Prepared, open_app, said
+from streamlit import config
+from streamlit.config import ConfigOption
+from streamlit.testing.v1 import AppTest
+
+from audit.annotation.queue import queue_of
+from audit.ui import annotate
+from audit.ui.server import lifespan
+
+COLLECT = "runner.postScriptGC"
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The account of each time that the queue is counted."""
+    found = []
+
+    def counting(engine, account_id):
+        found.append(account_id)
+        return queue_of(engine, account_id)
+
+    monkeypatch.setattr(annotate, "queue_of", counting)
+    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
+    return found
+
+
+def click(app: AppTest, name: str) -> None:
+    next(one for one in app.button if str(one.key).startswith(name)).click().run()
+    assert not app.exception
+
+
+def line(prepared: Prepared) -> str:
+    """What the line says when it is counted anew."""
+    queue = queue_of(prepared.engine, prepared.ann.id)
+    return f"{queue.mine_today} today · {queue.mine} in all · {queue.left_for_me} left for you"
+
+
+def test_answers_move_the_counts_and_undo_and_skip_count_anew(prepared: Prepared, counted: list[int]) -> None:
+    app = open_app(prepared.ann)
+    for number in (1, 2, 3):
+        click(app, "judge-")
+        assert line(prepared) in said(app)
+        assert line(prepared).startswith(f"{number} today")
+    assert counted == [prepared.ann.id]
+    click(app, "undo-")
+    assert line(prepared) in said(app)
+    click(app, "skip-")
+    assert line(prepared) in said(app)
+    assert len(counted) == 3
+
+
+def test_counts_are_made_anew_after_a_while(
+    prepared: Prepared, counted: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(annotate, "COUNTS_KEPT", timedelta(0))
+    app = open_app(prepared.ann)
+    click(app, "judge-")
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize(("where", "after"), [(ConfigOption.DEFAULT_DEFINITION, False), ("somebody", True)])
+def test_garbage_is_not_collected_after_every_click_unless_somebody_wants_it(where: str, after: bool) -> None:
+    before = config.get_option(COLLECT), config.get_where_defined(COLLECT)
+
+    async def start() -> None:
+        async with lifespan(None):
+            assert config.get_option(COLLECT) is after
+            assert gc.get_freeze_count() > 0
+
+    config.set_option(COLLECT, True, where)
+    try:
+        asyncio.run(start())
+    finally:
+        config.set_option(COLLECT, *before)
+        gc.unfreeze()
