@@ -104,6 +104,10 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
     (tmp_path / "own.jsonl").write_text(json.dumps(group | {"verdict": "satisfied"}), encoding="utf-8")
     (tmp_path / "ratings.csv").write_text("item,annotator,label\n1,a,x\n1,b,x\n2,a,y\n2,b,x", encoding="utf-8")
     (tmp_path / "labels.csv").write_text("text,label\nIt is good.,positive\nElsewhere.,positive", encoding="utf-8")
+    study = f'corpus = "reviews.csv"\nsystems = ["{own.specs("calm")[0]}"]\nrelations = ["MR3.1"]\n'
+    (tmp_path / "films.toml").write_text(
+        f'name = "films"\n[study]\n{study}[sample]\nper_relation = 5', encoding="utf-8"
+    )
     monkeypatch.setenv("AUDIT_PASSWORD", "correct horse")
     calls = {
         "run": f"--corpus reviews.csv --systems {own.specs('calm')[0]} --relations MR3.1 --workers 0",
@@ -111,6 +115,12 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "gold": "",
         "plan": "--half-width 0.05 --pace 6 --price 20",
         "report": "",
+        "study check": "films.toml",
+        "study set": "films.toml",
+        "study freeze": "films",
+        "study list": "",
+        "study show": "films",
+        "study run": "films --workers 0",
         "agreement": "--ratings ratings.csv --by pair",
         "annotators": "--ratings ratings.csv",
         "user add": "mia",
