@@ -32,6 +32,9 @@ def page() -> None:
         plans = all_versions(connection)
     st.subheader(t("menu.studies"))
     if done := st.session_state.pop(_DONE, None):
+        # Here, since the state of a widget cannot be set once it is on the page.
+        st.session_state[_SHOWN] = done[1]["name"]
+        st.session_state[TAB] = t("studies.plans")
         st.success(plain(t(f"studies.{done[0]}", **done[1])), icon=":material/check:")
     for name, place in zip(
         TABS, st.tabs([t(f"studies.{one}") for one in TABS], key=TAB, on_change="rerun"), strict=True
@@ -142,8 +145,6 @@ def _store(engine: Engine) -> Callable[[Plan], None]:
 
 
 def _again(done: str, version: Version) -> None:
-    """Show the plan on the page's next run, and say what was done."""
+    """Show the plan anew, and say what was done."""
     st.session_state[_DONE] = (done, {"name": version.name, "version": version.version})
-    st.session_state[_SHOWN] = version.name
-    st.session_state[TAB] = t("studies.plans")
     st.rerun()

@@ -19,7 +19,8 @@ from audit.ui.language import summary, t, translated
 from audit.ui.literal import plain, sentence
 
 Store = Callable[[Plan], None]
-PER_RELATION = 60
+_BEGIN = {"per_relation": 60, "share": 0.05}
+"""What an empty plan begins with in the form where a plan has no default."""
 _SIZES = ("per_relation", "share")
 _REPORT = {"answers": ANSWERS, "interval": tuple(METHODS), "target": TARGETS}
 _WORDS = {"answers": "whose", "interval": "interval", "target": "target"}
@@ -69,7 +70,8 @@ class _Fields:
         return f"plan-{name}-{self._base}"
 
     def value(self, table: str, name: str) -> Any:
-        return self._start[table].get(name, TABLES[table][name].default)
+        value = self._start[table].get(name, TABLES[table][name].default)
+        return _BEGIN.get(name) if value is None and not self._start[table] else value
 
     def whole(self, table: str, name: str, least: int | None, most: int | None = None) -> int | None:
         """A whole number; empty gives None."""
@@ -184,7 +186,7 @@ def _relations(fields: _Fields, task: str, corpus: Corpus, sentences_too: bool) 
 
 
 def _sample(fields: _Fields) -> dict[str, Any]:
-    before = "share" if fields.value("sample", "share") else "per_relation"
+    before = "per_relation" if fields.value("sample", "per_relation") else "share"
     left, middle, right = st.columns(3)
     with left:
         size = st.segmented_control(
@@ -199,7 +201,7 @@ def _sample(fields: _Fields) -> dict[str, Any]:
         if size == "share":
             found: dict[str, Any] = {"share": fields.share("sample", "share", step=0.01)}
         else:
-            found = {"per_relation": _default(fields.whole("sample", "per_relation", 1), PER_RELATION)}
+            found = {"per_relation": fields.whole("sample", "per_relation", 1)}
     with right:
         found["design"] = fields.one("sample", "design", [*DESIGNS, INFORMATIVE], lambda one: t(f"design.{one}"))
     with st.expander(t("studies.audits")):
@@ -247,10 +249,6 @@ def _report(fields: _Fields) -> dict[str, Any]:
             found[name] = fields.perhaps("report", name, known, f"{_WORDS[name]}.")
         found["delta"] = fields.share("report", "delta", most=0.5, step=0.01)
     return found
-
-
-def _default(value: int | None, otherwise: int) -> int:
-    return otherwise if value is None else value
 
 
 def _preview(content: Mapping[str, Any]) -> None:

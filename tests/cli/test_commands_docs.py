@@ -107,6 +107,10 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
     (tmp_path / "known.csv").write_text("text,answer\nIt is fine.,positive", encoding="utf-8")
     assert main(f"run --db picked.db --corpus reviews.csv --systems {own.specs('calm')[0]} --workers 0".split()) == 0
     capsys.readouterr()
+    study = f'corpus = "reviews.csv"\nsystems = ["{own.specs("calm")[0]}"]\nrelations = ["MR3.1"]\n'
+    (tmp_path / "films.toml").write_text(
+        f'name = "films"\n[study]\n{study}[sample]\nper_relation = 5', encoding="utf-8"
+    )
     monkeypatch.setenv("AUDIT_PASSWORD", "correct horse")
     calls = {
         "run": f"--corpus reviews.csv --systems {own.specs('calm')[0]} --relations MR3.1 --workers 0",
@@ -114,6 +118,12 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "gold": "",
         "plan": "--half-width 0.05 --pace 6 --price 20",
         "report": "",
+        "study check": "films.toml",
+        "study set": "films.toml",
+        "study freeze": "films",
+        "study list": "",
+        "study show": "films",
+        "study run": "films --workers 0",
         "agreement": "--ratings ratings.csv --by pair",
         "annotators": "--ratings ratings.csv",
         "user add": "mia",

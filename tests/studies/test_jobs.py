@@ -1,9 +1,8 @@
-"""Jobs are processes of their own: they say how far they are, stop when asked to, and are gone on with after any end."""
+"""Jobs are processes of their own: they say how far they are, stop when asked to, and can be gone on with."""
 
 import os
 import signal
 import socket
-import sys
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -45,6 +44,12 @@ def row(engine, **values):
             table_of(tables.Job).insert(), usual | {"started_at": moment, "seen_at": moment} | values
         )
     return made.inserted_primary_key[0]
+
+
+def worked(engine, id, where, work, problem):
+    """Work at a job in this process, until this problem."""
+    with pytest.raises(problem), at_work(engine, id, where) as (worker, _):
+        work(worker)
 
 
 @pytest.fixture
@@ -171,12 +176,14 @@ def test_a_killed_job_is_gone_on_with_and_gives_the_same_report(engine, plan, pe
 def test_a_wish_to_stop_is_read_from_the_row(engine, plan, people, where):
     """As where the process is on another machine, which no signal reaches."""
     id = row(engine, state="waiting", host="elsewhere")
-    with pytest.raises(KeyboardInterrupt), at_work(engine, id, where) as (worker, by):
-        worker.step("run")
+
+    def work(worker):
         with engine.begin() as connection:
             connection.execute(table_of(tables.Job).update().values(state="stopping"))
         time.sleep(PATIENCE)
-    assert (only(engine).state, by) == ("stopped", None)
+
+    worked(engine, id, where, work, KeyboardInterrupt)
+    assert only(engine).state == "stopped"
     assert signal.getsignal(signal.SIGTERM) is not signal.default_int_handler
 
 
@@ -192,21 +199,26 @@ def test_a_job_that_is_stopped_before_it_begins(engine, people, where):
 def test_a_failure_leaves_one_sentence_and_no_password(engine, where):
     id = row(engine)
     address = "postgresql+psycopg://ann:pa55word@host/db"
-    with pytest.raises(AuditError), at_work(engine, id, address):
-        print("I say pa55word", flush=True)
-        print("and so do I: postgresql://eve:other@host", file=sys.stderr, flush=True)
+
+    def fail(worker):
+        os.write(1, b"I say pa55word, and so does postgresql://eve:other@host\n")
         raise AuditError("the corpus went away,\nwith pa55word")
+
+    worked(engine, id, address, fail, AuditError)
     work = only(engine)
     assert (work.state, work.message) == ("failed", "the corpus went away, with ***")
+    assert "I say ***, and so does postgresql://***@host" in work.log
 
 
 def test_an_unforeseen_failure_is_one_sentence_and_its_traceback_is_in_the_log(engine, where, capfd):
-    id = row(engine)
-    with capfd.disabled(), pytest.raises(ZeroDivisionError), at_work(engine, id, where) as (worker, _):
+    def fail(worker):
         worker.begin(10)
         worker.finished(4)
         os.write(1, b"printed\n")
-        1 / 0  # noqa: B018
+        raise ZeroDivisionError("division by zero")
+
+    with capfd.disabled():
+        worked(engine, row(engine), where, fail, ZeroDivisionError)
     work = only(engine)
     assert (work.state, work.message) == ("failed", "ZeroDivisionError: division by zero")
     assert (work.done, work.total) == (4, 10)

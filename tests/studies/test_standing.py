@@ -70,7 +70,7 @@ def test_a_plan_that_was_frozen_first_and_kept(engine, done, people):
 
 
 def test_what_was_changed_after_it_was_frozen(engine, done, plan, people):
-    one, _ = done()
+    done()
     judged(engine, people["ann"], 1)
     set_plan(engine, plan(judging__gold=False, sample__per_relation=6))
     (entry,) = study_report(engine)["plan"]

@@ -1,0 +1,91 @@
+"""`audit study` on the command line: what it says, what it refuses, and that a refusal changes nothing."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from audit.cli import main
+from audit.store import open_store
+
+PLAN = """name = "films"
+[study]
+corpus = "rotten-tomatoes"
+systems = ["vader", "textblob"]
+relations = ["MR1.4"]
+limit = 10
+[sample]
+per_relation = 3
+[judging]
+gold = true
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "films.toml").write_text(PLAN, encoding="utf-8")
+    return "films.toml"
+
+
+def said(capsys, *command):
+    assert main(["study", *command]) == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys, *command):
+    assert main(["study", *command]) == 2
+    return capsys.readouterr().err
+
+
+def test_from_the_example_to_a_frozen_plan_that_is_carried_out(file, capsys):
+    Path("example.toml").write_text(said(capsys, "example"), encoding="utf-8")
+    assert "films: rotten-tomatoes (sentiment), 500 sources, 3 relations" in said(capsys, "check", "example.toml")
+    assert "Plan films: version 1 stored." in said(capsys, "set", file)
+    assert "nothing changed since version 1" in said(capsys, "set", file)
+    assert "frozen as version 2" in said(capsys, "freeze", "films")
+    assert "is frozen already" in refused(capsys, "freeze", "films")
+    done = json.loads(said(capsys, "run", "films", "--workers", "0", "--json"))
+    assert done["sample"]["drawn"] == 6
+    assert done["gold"]["answered"] > 0
+    Path(file).write_text(PLAN.replace("per_relation = 3", "per_relation = 5"), encoding="utf-8")
+    again = said(capsys, "run", file, "--workers", "0")
+    assert "version 3 stored" in again
+    assert "It was frozen on" in again
+    shown = said(capsys, "show", "films")
+    assert "version 2, " in shown
+    assert ": frozen\n" in shown
+    assert ": sample.per_relation 3 -> 5\n" in shown
+    assert said(capsys, "list").splitlines()[1].startswith("films  3 ")
+    Path("again.toml").write_text(said(capsys, "show", "films", "--toml"), encoding="utf-8")
+    assert "nothing changed since version 3" in said(capsys, "set", "again.toml")
+    assert main(["report"]) == 0
+    assert "Changed after it was frozen: sample.per_relation 3 -> 5 (" in capsys.readouterr().out
+
+
+def test_a_plan_from_its_file_alone_makes_the_database(file, capsys):
+    said(capsys, "run", file, "--db", "new.db", "--workers", "0")
+    assert Path("new.db").exists()
+
+
+def test_mistakes_are_one_answer_and_leave_no_database(file, capsys):
+    Path(file).write_text(PLAN + 'protocol = "open"\n', encoding="utf-8")
+    for command in (["check", file], ["set", file], ["run", file]):
+        message = refused(capsys, *command)
+        assert message == "audit: films.toml, judging.protocol: 'open' must be one of blind, shown, random\n"
+    assert not Path("audit.db").exists()
+    assert "there is no database audit.db" in refused(capsys, "run", "films")
+    assert "there is no database audit.db" in refused(capsys, "freeze", "films")
+    assert "there is no such file" in refused(capsys, "run", "none.toml")
+
+
+def test_what_else_is_refused(file, capsys, content, monkeypatch):
+    said(capsys, "set", file)
+    engine = open_store("audit.db")
+    before = content(engine)
+    assert "--toml and --json are two forms" in refused(capsys, "show", "films", "--toml", "--json")
+    assert "unknown plan 'none'; known are: films" in refused(capsys, "run", "none")
+    assert "--workers 999: must be from 0" in refused(capsys, "run", "films", "--workers", "999")
+    monkeypatch.delenv("AUDIT_DB", raising=False)
+    assert "the variable AUDIT_DB, which is not set" in refused(capsys, "run", "films", "--job", "1")
+    assert content(engine) == before

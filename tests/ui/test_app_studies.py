@@ -1,0 +1,188 @@
+"""Studies in the app: plans by the form and by a file, freezing, and a real run that the page only looks at."""
+
+import time
+
+import pytest
+from app_driver import HOSTILE, Prepared, go, open_app, said
+from sqlalchemy import select
+from streamlit.testing.v1 import AppTest
+
+from audit.reports.study import study_report
+from audit.store import table_of, tables
+from audit.studies.jobs import jobs
+from audit.studies.plan import read_plan
+from audit.studies.plan_file import to_toml
+from audit.studies.versions import set_plan, versions
+from audit.ui import studies_form
+from audit.ui.language import text_in
+
+PLAN = {
+    "name": "films",
+    "study": {
+        "corpus": "rotten-tomatoes", "systems": ["vader", "textblob"], "relations": ["MR1.4", "MR3.1"], "limit": 20,
+    },
+    "sample": {"per_relation": 4},
+    "judging": {"gold": True},
+}  # fmt: skip
+PATIENCE = 90
+
+
+def page(prepared: Prepared, tab: str = "plans", language: str = "en") -> AppTest:
+    app = go(open_app(prepared.boss, language), "studies")
+    app.session_state["studies-tab"] = text_in(language, f"studies.{tab}")
+    return app.run()
+
+
+def plans(prepared: Prepared) -> list[tuple[str, int, bool]]:
+    table = table_of(tables.Plan)
+    with prepared.engine.connect() as connection:
+        return [tuple(row) for row in connection.execute(select(table.c.name, table.c.version, table.c.frozen))]
+
+
+def button(app: AppTest, key: str):
+    return next(one for one in app.button if str(one.key).startswith(key))
+
+
+def test_a_plan_by_the_form(prepared: Prepared) -> None:
+    app = page(prepared, "new")
+    assert not app.exception
+    app.text_input(key="plan-name-").set_value("films").run()
+    app.multiselect[0].set_value(["vader", "hiv4"])
+    app.multiselect[1].set_value(["MR1.4"])
+    app.number_input(key="plan-study-limit-").set_value(50).run()
+    assert "50 sources, 1 relations and 2 systems give 100 checks" in app.info[0].value
+    app.button(key="store-plan").click().run()
+    assert not app.exception
+    assert "is stored as version 1" in said(app)
+    assert plans(prepared) == [("films", 1, False)]
+    (stored,) = versions(prepared.engine, "films")
+    assert stored.by == "boss"
+    assert stored.content["study"]["systems"] == ["vader", "hiv4"]
+    assert stored.content["sample"]["per_relation"] == 60
+    # The form, begun with the plan, gives the plan again.
+    app.session_state["studies-tab"] = text_in("en", "studies.new")
+    app.run()
+    app.selectbox(key="plan-base").set_value("films").run()
+    app.button(key="store-plan").click().run()
+    assert "nothing was stored" in said(app)
+    assert plans(prepared) == [("films", 1, False)]
+
+
+def test_mistakes_of_the_form_are_listed_and_change_nothing(prepared: Prepared) -> None:
+    app = page(prepared, "new")
+    app.text_input(key="plan-name-").set_value("-x").run()
+    app.button(key="store-plan").click().run()
+    assert not app.exception
+    shown = said(app).replace("\\", "")
+    assert "is no name of a plan" in shown
+    assert "study.systems" in shown
+    assert plans(prepared) == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_freezing_asks_first_and_is_seen(prepared: Prepared, language: str) -> None:
+    set_plan(prepared.engine, read_plan(PLAN))
+    app = page(prepared, "plans", language)
+    assert not app.exception
+    assert button(app, "freeze-").disabled
+    app.checkbox(key="sure-films-1").set_value(True).run()
+    button(app, "freeze-").click().run()
+    assert plans(prepared) == [("films", 1, False), ("films", 2, True)]
+    assert text_in(language, "studies.has_frozen", name="films", version=2) in said(app).replace("\\", "")
+    assert not [one for one in app.button if str(one.key).startswith("freeze-")]
+    set_plan(prepared.engine, read_plan(PLAN | {"sample": {"per_relation": 9}}))
+    app.run()
+    assert "sample.per_relation 4 -> 9" in str(app.dataframe[1].value.to_dict())
+    assert to_toml(versions(prepared.engine, "films")[-1].plan()).strip() == app.code[0].value.strip()
+
+
+class Given:
+    """What a file uploader returns."""
+
+    def __init__(self, content: bytes, name: str = "mine.toml"):
+        self.name, self._content = name, content
+
+    def getvalue(self) -> bytes:
+        return self._content
+
+
+UPLOADS = [
+    (b"\xff\xfen\0", "UTF-16"),
+    (b"name = \xe4", "not UTF-8"),
+    (b"\x89PNG\0\0", "NUL byte"),
+    (b"#" * 1_000_001, "more than 1,000,000 bytes"),
+    (b"name = [", "not TOML"),
+    (b'name = "p"\n[study]\ncorpus = "/etc/passwd.csv"\nsystems = ["vader"]\n[sample]\nshare = 0.1', "is not one of"),
+    (b'name = "p"\n[study]\ncorpus = "imdb"\nsystems = ["os:system"]\n[sample]\nshare = 0.1', "is not one of"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), UPLOADS, ids=[message for _, message in UPLOADS])
+def test_an_upload_that_is_no_plan_is_refused(prepared: Prepared, monkeypatch, content: bytes, message: str) -> None:
+    monkeypatch.setattr(studies_form.st, "file_uploader", lambda *names, **how: Given(content, HOSTILE))
+    app = page(prepared, "upload")
+    assert not app.exception
+    shown = said(app)
+    assert message in shown.replace("\\", "")
+    assert "<script>" not in shown
+    assert not [one for one in app.button if one.key == "store-file"]
+    assert plans(prepared) == []
+
+
+def test_an_uploaded_plan_is_stored(prepared: Prepared, monkeypatch) -> None:
+    written = to_toml(read_plan(PLAN)).encode()
+    monkeypatch.setattr(studies_form.st, "file_uploader", lambda *names, **how: Given(written))
+    app = page(prepared, "upload")
+    assert "20 sources, 2 relations and 2 systems" in app.info[0].value
+    app.button(key="store-file").click().run()
+    assert not app.exception
+    assert plans(prepared) == [("films", 1, False)]
+
+
+def test_a_run_from_the_page_goes_on_without_it(prepared: Prepared) -> None:
+    set_plan(prepared.engine, read_plan(PLAN))
+    app = page(prepared)
+    button(app, "run-").click().run()
+    assert not app.exception
+    assert [one.key for one in app.button if str(one.key).startswith(("stop-", "run-"))]
+    del app  # the tab is closed
+    end = time.monotonic() + PATIENCE
+    while (work := jobs(prepared.engine)[0]).live:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert work.state == "done", work.log
+    app = page(prepared)
+    assert "Carried out" in said(app)
+    report = study_report(prepared.engine)
+    assert [entry["study"] for entry in report["plan"]] == [2]
+    app = go(open_app(prepared.boss, "zh"), "results")
+    assert not app.exception
+    assert "方案 films" in said(app)
+
+
+def test_a_failed_and_a_lost_run_say_so_and_can_be_gone_on_with(prepared: Prepared) -> None:
+    set_plan(prepared.engine, read_plan(PLAN))
+    moment = tables.now()
+    row = {"plan": "films", "host": "elsewhere", "step": "run", "done": 3, "total": 9, "started_at": moment}
+    with prepared.engine.begin() as connection:
+        connection.execute(
+            table_of(tables.Job).insert(),
+            row | {"state": "failed", "message": "**the** corpus went away", "log": "last words", "seen_at": moment},
+        )
+    app = page(prepared)
+    assert "\\*\\*the\\*\\* corpus went away" in app.warning[0].value.lower()
+    assert button(app, "run-").label == text_in("en", "studies.go_on")
+    assert "last words" in [one.value for one in app.code]
+    with prepared.engine.begin() as connection:
+        connection.execute(
+            table_of(tables.Job).insert(), row | {"state": "running", "seen_at": moment.replace(year=2020)}
+        )
+    app = page(prepared, language="zh")
+    assert "其进程无声地结束了" in app.warning[0].value
+    with prepared.engine.begin() as connection:
+        connection.execute(table_of(tables.Job).insert(), row | {"state": "running", "seen_at": tables.now()})
+    app = page(prepared)
+    assert not app.exception
+    assert not app.warning
+    button(app, "stop-").click().run()
+    assert jobs(prepared.engine)[0].state == "stopping"
