@@ -1,4 +1,4 @@
-"""The language of the page itself, as screen readers take it, and how large what fingers press is, in a real Chromium."""
+"""The language of the page, as screen readers take it, and how large targets of fingers are, in a real Chromium."""
 
 from collections.abc import Iterator
 from pathlib import Path
