@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import NoReturn
 
 import audit
+from audit.cli.options import visible
 from audit.errors import AuditError
 
 COMMANDS = (
@@ -65,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = arguments.run(arguments)
         sys.stdout.flush()
     except AuditError as mistake:
-        print(f"audit: {mistake}", file=sys.stderr)
+        print(f"audit: {visible(str(mistake))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("audit: stopped; the same command goes on from here", file=sys.stderr)

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -12,6 +13,8 @@ DATABASE = "audit.db"
 AUDITED_FOLLOW_UPS = 0.1
 """Share of each cell's draw whose carried answers are audited, unless told otherwise."""
 _LARGEST = (1 << 63) - 1
+_ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but tab and line feed, and those that turn the direction of what follows."""
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +88,7 @@ def fraction(text: str) -> float:
 
 def say(message: str) -> None:
     """Progress and remarks go to stderr."""
-    print(message, file=sys.stderr, flush=True)
+    print(visible(message), file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -107,4 +110,13 @@ def answer(as_json: bool, document: Any, lines: Sequence[str]) -> None:
     if as_json:
         print(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
     else:
-        print("\n".join(lines))
+        print(visible("\n".join(lines)))
+
+
+def visible(text: str) -> str:
+    """A text for a terminal, in which what would act on the terminal is spelled out: names and texts are users' own.
+
+    >>> visible("a\\x1b[2Jb")
+    'a\\\\x1b[2Jb'
+    """
+    return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)

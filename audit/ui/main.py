@@ -9,6 +9,7 @@ from audit.resources import data_file
 from audit.ui import database, session, welcome
 from audit.ui.language import language_switch, t
 from audit.ui.literal import html, plain
+from audit.ui.page_language import say_language
 from audit.ui.places import places_for
 
 
@@ -25,6 +26,7 @@ def run() -> None:
     account = session.current(engine)
     if account is None:
         _configure()
+        say_language()
         st.navigation([st.Page(welcome.page, title=t("welcome.title"))], position="hidden").run()
         return
     _menu(engine, account)
@@ -48,6 +50,7 @@ def _menu(engine: Engine, account: Account) -> None:
     ]
     chosen = st.navigation(pages)
     _configure(wide=next(place.wide for place, page in zip(places, pages, strict=True) if page == chosen))
+    say_language()
     with st.sidebar:
         st.html(f'<p class="audit-who">{html(account.name)}<br><small>{t(f"role.{account.role}")}</small></p>')
         language_switch()

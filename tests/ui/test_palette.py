@@ -1,0 +1,110 @@
+"""Contrast of the colours that the app chooses: 4.5 : 1 for every text, 3 : 1 for what shows where one is.
+
+Source: WCAG 2.2, success criteria 1.4.3 and 1.4.11, and its definitions of relative luminance and contrast ratio.
+"""
+
+import re
+
+import pytest
+
+from audit.resources import data_file
+from audit.ui.flags import FLAGS
+
+Colour = tuple[float, float, float]
+
+STREAMLIT = {"light": ("#31333f", "#ffffff", "#f0f2f6"), "dark": ("#fafafa", "#0e1117", "#262730")}
+"""Text, page and second background of Streamlit's two themes: https://docs.streamlit.io/develop/concepts/configuration."""
+STYLE = data_file("ui/style.css").read_text(encoding="utf-8")
+
+
+def rgb(text: str) -> Colour:
+    digits = text.lstrip("#")
+    digits = "".join(2 * one for one in digits) if len(digits) == 3 else digits
+    return (int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16))
+
+
+def mixed(above: Colour, share: float, below: Colour) -> Colour:
+    """So much of one colour over another."""
+    one, two, three = (share * a + (1 - share) * b for a, b in zip(above, below, strict=True))
+    return (one, two, three)
+
+
+def luminance(colour: Colour) -> float:
+    parts = [part / 255 for part in colour]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: Colour, other: Colour) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def in_style(pattern: str) -> tuple[str, ...]:
+    found = re.search(pattern, STYLE)
+    assert found, pattern
+    return found.groups()
+
+
+def form_colours(theme: str) -> dict[str, Colour]:
+    """The variables of the pages for logging in and for one's password, the dark ones over the light ones."""
+    page = data_file("ui/frame.html.j2").read_text(encoding="utf-8")
+    page = page.replace("{{ light }}", FLAGS["theme.light.primaryColor"])
+    page = page.replace("{{ dark }}", FLAGS["theme.dark.primaryColor"])
+    sets = re.findall(r":root \{(.*?)\}", page, re.DOTALL)
+    assert len(sets) == 2
+    return {
+        name: rgb(colour)
+        for text in sets[: 1 + (theme == "dark")]
+        for name, colour in re.findall(r"--([\w-]+): (#\w+)", text)
+    }
+
+
+def test_the_definition_s_own_numbers() -> None:
+    # Black on white is 21 : 1 by definition; #767676 is the lightest grey with 4.5 : 1 on white (4.54).
+    assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
+    assert contrast(rgb("#767676"), rgb("#fff")) == pytest.approx(4.54, abs=0.01)
+
+
+@pytest.mark.parametrize("theme", STREAMLIT)
+@pytest.mark.parametrize(
+    ("text", "behind"),
+    [
+        ("ink", "paper"), ("ink", "field"), ("muted", "paper"), ("on-accent", "accent"), ("accent", "paper"),
+        ("bad", "bad-paper"),
+    ],
+)  # fmt: skip
+def test_the_forms(theme: str, text: str, behind: str) -> None:
+    colours = form_colours(theme)
+    assert contrast(colours[text], colours[behind]) >= 4.5
+
+
+@pytest.mark.parametrize("theme", STREAMLIT)
+def test_what_marks_words_and_quiet_lines(theme: str) -> None:
+    ink, paper, second = map(rgb, STREAMLIT[theme])
+    colour, share = in_style(r"\.audit-text mark \{\s*color: inherit; background: color-mix\(in srgb, (#\w+) (\d+)%")
+    box = mixed(ink, 0.03, paper)
+    assert contrast(ink, mixed(rgb(colour), int(share) / 100, box)) >= 4.5
+    assert "text-decoration: underline" in in_style(r"mark \{([^}]*)\}")[0]
+    for pattern in (r"stCaptionContainer\"\] \{ opacity: ([\d.]+)", r"placeholder \{[^}]*opacity: ([\d.]+)",
+                    r"\.audit-orders dt \{[^}]*opacity: ([\d.]+)"):  # fmt: skip
+        (opacity,) = in_style(pattern)
+        for behind in (paper, second):
+            assert contrast(mixed(ink, float(opacity), behind), behind) >= 4.5, pattern
+
+
+@pytest.mark.parametrize("theme", STREAMLIT)
+def test_the_ring_of_the_focus_and_lines_that_mean_something(theme: str) -> None:
+    ink, paper, second = map(rgb, STREAMLIT[theme])
+    (share,) = in_style(r"outline: 3px solid color-mix\(in srgb, currentColor (\d+)%")
+    for behind in (paper, second):
+        assert contrast(mixed(ink, int(share) / 100, behind), behind) >= 3
+
+
+def test_the_accent_on_streamlit_s_pages() -> None:
+    """A chosen part is in the accent's colour, on a page or on its own tint."""
+    for theme in STREAMLIT:
+        accent = rgb(FLAGS[f"theme.{theme}.primaryColor"])
+        paper = rgb(STREAMLIT[theme][1])
+        assert contrast(accent, paper) >= 4.5
+        assert contrast(accent, mixed(accent, 0.1, paper)) >= 4.5
