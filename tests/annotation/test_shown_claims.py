@@ -58,7 +58,9 @@ def test_processes_validate_one_after_the_other(where):  # noqa: F811
         for account in range(1, PROCESSES + 1)
     ]
     lease, most = table_of(tables.Lease), 0
-    at_once = select(func.count()).select_from(lease).group_by(lease.c.question_id).order_by(func.count().desc()).limit(1)
+    at_once = (
+        select(func.count()).select_from(lease).group_by(lease.c.question_id).order_by(func.count().desc()).limit(1)
+    )
     try:
         while any(one.poll() is None for one in running):
             with engine.connect() as connection:
