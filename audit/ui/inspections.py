@@ -45,14 +45,12 @@ def _question(engine: Engine, account_id: int, one: Inspection) -> bool:
         t("inspect.confirm", answer=t(f"label.{agreed}")), type="primary", key=f"confirm-{shown.id}", width="stretch"
     )
     with st.form(f"inspect-{shown.id}"):
-        chosen = st.multiselect(
-            t("inspect.other"),
-            shown.labels,
-            format_func=lambda label: t(f"label.{label}"),
-            max_selections=1 if shown.group else None,
-            key=f"inspect-{shown.id}-labels",
-            placeholder=t("inspect.choose"),
-        )
+        st.write(t("inspect.other"))
+        chosen = [
+            label
+            for place, label in zip(st.columns(len(shown.labels)), shown.labels, strict=True)
+            if place.checkbox(t(f"label.{label}"), key=f"inspect-{shown.id}-{label}")
+        ]
         remark = st.text_area(t("inspect.why"), max_chars=COMMENT - 100, height=80, key=f"inspect-{shown.id}-why")
         change = st.form_submit_button(t("inspect.change"), key=f"change-{shown.id}")
     st.button(t("adjudicate.later"), key=f"later-{shown.id}", type="tertiary", on_click=_put_off, args=(shown.id,))

@@ -1,0 +1,157 @@
+"""In which order questions are asked, under which protocol and of how many people; two refreshes at once."""
+
+import threading
+
+import pytest
+from conftest_rows import row
+from sqlalchemy import event, select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.errors import UnknownName
+from audit.false_satisfaction.asking import Asking
+from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.sampling.draw import Size, draw_all
+from audit.sampling.protocols import RANDOM, Terms, arm_of
+from audit.store import table_of, tables
+
+POSITIVE = ["positive", "positive"]
+
+
+def stored(engine):
+    """text -> (priority, waits, protocol, annotators) of every question about an input."""
+    question, given = table_of(tables.Question), table_of(tables.Input)
+    columns = (question.c.priority, question.c.waits, question.c.protocol, question.c.annotators)
+    with engine.connect() as connection:
+        rows = connection.execute(select(given.c.texts, *columns).join(question, question.c.input_id == given.c.id))
+        return {texts[0]: tuple(rest) for texts, *rest in rows}
+
+
+def people(engine, *names):
+    return [add_account(engine, name, "annotator", "long enough").id for name in names]
+
+
+def test_within_a_rank_what_most_pairs_wait_for_comes_first(build):
+    # One source. Its text is in four (group, system) pairs: two relations, two systems; each follow-up in two.
+    rows = [
+        row("S.", f"S, {relation}.", POSITIVE, relation=relation, system=system, id="1")
+        for relation in ("X", "Y") for system in ("a", "b")
+    ]  # fmt: skip
+    engine = build(rows)
+    draw_all(engine, Size(per_relation=5))
+    refresh(engine)
+    assert stored(engine)["S."] == (1, 4, "blind", 2)
+    assert stored(engine)["S, X."][:2] == (1, 2)
+    (ann,) = people(engine, "ann")
+    assert next_question(engine, ann).texts == ("S.",)
+
+
+def test_a_pair_that_two_samples_have_drawn_counts_once(build):
+    engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
+    draw_all(engine, Size(per_relation=5))
+    draw_all(engine, Size(per_relation=5), design="simple", annotators=3)
+    refresh(engine)
+    assert stored(engine) == {"S.": (1, 1, "blind", 3), "F.": (1, 1, "blind", 3)}  # of two numbers the larger
+
+
+def test_waits_and_priority_follow_the_answers(build):
+    # An answer that makes a group false leaves its other questions to nobody.
+    engine = build([row("S.", f"S, {name}.", POSITIVE, relation=name, id="1") for name in ("X", "Y")])
+    draw_all(engine, Size(per_relation=5), annotators=1)
+    refresh(engine)
+    (ann,) = people(engine, "ann")
+    shown = next_question(engine, ann)
+    assert shown.texts == ("S.",)
+    judge(engine, ann, shown.id, "negative")
+    refresh_around(engine, shown.id)
+    assert stored(engine) == dict.fromkeys(("S.", "S, X.", "S, Y."), (None, 0, "blind", 1))
+    everything = stored(engine)
+    refresh(engine)
+    assert stored(engine) == everything
+
+
+def test_a_protocol_goes_by_the_source_and_a_shared_text_by_the_best_rank(build):
+    rows = [
+        row(f"S{n}.", f"F{n}.", POSITIVE, id=str(n), relation="X", system=system)
+        for n in range(12)
+        for system in ("a", "b")
+    ]
+    rows += [row(f"S{n}.", "Shared.", POSITIVE, id=str(n), relation="Y") for n in range(12)]
+    engine = build(rows)
+    draw_all(engine, Size(per_relation=12), protocol="random")
+    refresh(engine)
+    found = stored(engine)
+    arms = {n: arm_of("random", 0, str(n)) for n in range(12)}
+    assert set(arms.values()) == {"blind", "shown"}
+    own = {f"{kind}{n}.": arm for n, arm in arms.items() for kind in "SF"}
+    assert {text: one[2] for text, one in found.items() if text != "Shared."} == own
+    first = min(range(12), key=lambda n: found[f"S{n}."][0])
+    assert found["Shared."][2] == arms[first]
+
+
+def test_another_protocol_is_taken_while_nobody_has_judged(build):
+    engine = build([row("S.", "F.", POSITIVE, id="1"), row("S2.", "F2.", POSITIVE, id="2")])
+    draw_all(engine, Size(per_relation=5), protocol="shown")
+    refresh(engine)
+    ann, _ = people(engine, "ann", "bob")
+    judged = next_question(engine, ann)
+    judge(engine, ann, judged.id, "positive")
+    drawn = draw_all(engine, Size(per_relation=5))
+    assert drawn[0].protocol == "shown"  # kept where nothing is said
+    draw_all(engine, Size(per_relation=5), protocol="blind", annotators=3)
+    refresh(engine)
+    assert {one[2:] for text, one in stored(engine).items() if text != judged.texts[0]} == {("blind", 3)}
+    assert stored(engine)[judged.texts[0]][2:] == ("shown", 3)
+
+
+def test_an_unknown_protocol_changes_nothing(build, content):
+    engine = build([row("S.", "F.", POSITIVE, id="1")])
+    before = content(engine)
+    with pytest.raises(UnknownName, match="unknown protocol 'open'; known are: blind, random, shown"):
+        draw_all(engine, Size(per_relation=5), protocol="open")
+    assert content(engine) == before
+
+
+def test_half_of_the_sources_are_in_each_arm():
+    # A hash: 5,000 expected of 10,000, standard deviation 50.
+    shown = sum(arm_of(RANDOM, 3, str(row)) == "shown" for row in range(10_000))
+    assert abs(shown - 5000) < 200
+
+
+def test_asking_takes_best_rank_most_people_and_all_pairs(build):
+    engine = build([row("S.", "F.", POSITIVE, id="1")])
+    asking = Asking[str]({1: Terms(2, "shown", 0), 2: Terms(5, "blind", 0)})
+    asking.note("q", 1, 7, 100, 1)
+    asking.note("q", 2, 9, 100, 1)
+    asking.note("q", 2, 9, 100, 2)
+    with engine.connect() as connection:
+        one = asking.asks(connection)["q"]
+    assert (one.rank, one.waits, one.annotators, one.protocol) == (7, 2, 5, "shown")
+
+
+def test_the_later_of_two_refreshes_sees_both_answers(build):
+    # Both halves of a group are answered at once. Whoever refreshes last must see that the group is settled.
+    engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
+    draw_all(engine, Size(per_relation=5), annotators=1)
+    refresh(engine)
+    ann, bob = people(engine, "ann", "bob")
+    mine, other = next_question(engine, ann), next_question(engine, bob)
+    judge(engine, ann, mine.id, "positive")
+    reading, judged = threading.Event(), threading.Event()
+
+    def pause(connection, cursor, statement, *_):
+        # The first refresh has read the answers; now bob's judgement must wait for its end, not slip in between.
+        if "answer" in statement and statement.startswith("SELECT") and not reading.is_set():
+            reading.set()
+            judged.wait(timeout=0.5)
+
+    event.listen(engine, "after_cursor_execute", pause)
+    first = threading.Thread(target=refresh_around, args=(engine, mine.id))
+    first.start()
+    reading.wait()
+    judge(engine, bob, other.id, "positive")
+    refresh_around(engine, other.id)
+    judged.set()
+    first.join()
+    assert {one[:2] for one in stored(engine).values()} == {(None, 0)}

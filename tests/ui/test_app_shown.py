@@ -1,0 +1,211 @@
+"""Under the protocol `shown`: earlier answers on the judging page, why there is nothing now, inspections."""
+
+from datetime import timedelta
+
+import pytest
+from app_driver import Prepared, blocks, go, open_app, said
+from sqlalchemy import select
+from streamlit.testing.v1 import AppTest
+
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.false_satisfaction.questions import refresh
+from audit.sampling.draw import Size, draw_all
+from audit.store import table_of, tables
+from audit.ui import annotate
+from audit.ui.language import text_in
+
+EARLIER = '<ul class="audit-votes audit-earlier">'
+COMMENT = "<script>alert(2)</script> **sure** 'tis"
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
+
+
+@pytest.fixture
+def shown(prepared: Prepared) -> Prepared:
+    """The same database, all of whose questions are answered one after the other."""
+    draw_all(prepared.engine, Size(per_relation=20), protocol="shown")
+    refresh(prepared.engine)
+    return prepared
+
+
+def rows(prepared: Prepared, model: type) -> list:
+    table = table_of(model)
+    with prepared.engine.connect() as connection:
+        return list(connection.execute(select(table).order_by(*table.primary_key)).mappings())
+
+
+def only(prepared: Prepared, question: int) -> None:
+    """Leave one question in the queue."""
+    table = table_of(tables.Question)
+    with prepared.engine.begin() as connection:
+        connection.execute(table.update().where(table.c.id != question).values(priority=None))
+
+
+def press(app: AppTest, answer: str) -> int:
+    button = next(one for one in app.button if str(one.key).startswith("judge-") and str(one.key).endswith(answer))
+    question = int(str(button.key).split("-")[1])
+    button.click().run()
+    assert not app.exception
+    return question
+
+
+def everything(app: AppTest) -> str:
+    """All that is sent to the browser."""
+    return "\n".join([blocks(app), said(app), str(app.main), str(app.button), str(app.text_input)])
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_next_one_sees_the_answer_and_the_comment_without_a_name(shown: Prepared, language: str) -> None:
+    ann = open_app(shown.ann, language)
+    assert EARLIER not in blocks(ann)
+    ann.text_input[0].set_value(COMMENT).run()
+    question = press(ann, "positive")
+    only(shown, question)
+    ben = open_app(shown.ben, language)
+    page = blocks(ben)
+    assert text_in(language, "earlier.another") in page
+    assert f"<strong>{text_in(language, 'label.positive')}</strong>" in page
+    assert text_in(language, "earlier.agree") in page
+    assert "&lt;script&gt;alert(2)&lt;/script&gt; **sure**" in page
+    assert "<script>" not in page
+    assert ">ann<" not in everything(ben)
+    assert press(ben, "negative") == question
+    assert [row["saw"] for row in rows(shown, tables.Judgement)] == [None, 1]
+
+
+def test_a_blind_question_sends_nothing_of_others(prepared: Prepared) -> None:
+    ann = open_app(prepared.ann)
+    ann.text_input[0].set_value("ann thinks so").run()
+    question = press(ann, "negative")
+    only(prepared, question)
+    ben = open_app(prepared.ben)
+    sent = everything(ben)
+    assert f"judge-{question}-" in sent
+    assert "ann thinks so" not in sent
+    assert text_in("en", "earlier.another") not in sent
+    press(ben, "positive")
+    assert [row["saw"] for row in rows(prepared, tables.Judgement)] == [None, None]
+
+
+def test_an_answer_after_the_shown_one_changed_is_refused_and_shown_anew(shown: Prepared) -> None:
+    ann = open_app(shown.ann)
+    question = press(ann, "positive")
+    only(shown, question)
+    ben = open_app(shown.ben)
+    judgement = table_of(tables.Judgement)
+    first = rows(shown, tables.Judgement)[0]
+    with shown.engine.begin() as connection:
+        gone = {name: value for name, value in first.items() if name != "id"}
+        connection.execute(judgement.insert(), gone | {"answer": "withdrawn", "supersedes": first["id"]})
+    press(ben, "positive")
+    assert "has changed since it was shown to you" in said(ben)
+    assert len(rows(shown, tables.Judgement)) == 2
+    assert EARLIER not in blocks(ben)
+    press(ben, "positive")
+    assert rows(shown, tables.Judgement)[-1]["saw"] is None
+
+
+def test_an_answer_that_was_seen_cannot_be_undone(shown: Prepared) -> None:
+    ann = open_app(shown.ann)
+    question = press(ann, "positive")
+    only(shown, question)
+    ben = open_app(shown.ben)
+    press(ben, "positive")
+    ann.run()
+    ann.button(key=next(str(one.key) for one in ann.button if str(one.key).startswith("undo"))).click().run()
+    assert "seeing your answer" in said(ann)
+    assert len(rows(shown, tables.Judgement)) == 2
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_why_there_is_nothing(shown: Prepared, language: str) -> None:
+    def texts(app: AppTest) -> str:
+        return blocks(app) + said(app)
+
+    def t(key: str, **values: object) -> str:
+        return text_in(language, key, **values)
+
+    first = next_question(shown.engine, shown.ann.id)
+    assert first is not None
+    only(shown, first.id)
+    # ann answers first just now: ben waits for that.
+    ben = open_app(shown.ben, language)
+    assert t("earlier.nothing_now") in texts(ben)
+    assert t("earlier.awaiting_first", count=1) in texts(ben)
+    assert t("earlier.free_at", count=15) in texts(ben)
+    assert t("annotate.nothing_more") not in texts(ben)
+    # ann has answered, and the manager validates: ben's place may come back, if there is one more.
+    judge(shown.engine, shown.ann.id, first.id, "positive")
+    assert next_question(shown.engine, shown.boss.id) is not None
+    ben.run()
+    assert t("annotate.nothing_now", count=1) in texts(ben)
+    assert t("earlier.awaiting_first", count=1) not in texts(ben)
+    # Languages that ben does not read.
+    annotator = table_of(tables.Annotator)
+    with shown.engine.begin() as connection:
+        connection.execute(annotator.update().where(annotator.c.id == shown.ben.id).values(languages="fr"))
+    ben.run()
+    assert t("annotate.nothing") in texts(ben)
+    assert t("annotate.nothing_read", count=1) in texts(ben)
+    with shown.engine.begin() as connection:
+        connection.execute(annotator.update().where(annotator.c.id == shown.ben.id).values(languages=""))
+    # All is answered.
+    judge(shown.engine, shown.boss.id, first.id, "positive")
+    ben.run()
+    assert t("annotate.nothing") in texts(ben)
+    assert t("annotate.nothing_more") in texts(ben)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_inspections(shown: Prepared, language: str) -> None:
+    questions = []
+    for _ in range(2):
+        for person in (shown.ann, shown.ben):
+            one = next_question(shown.engine, person.id)
+            assert one is not None
+            judge(shown.engine, person.id, one.id, "positive", comment=COMMENT)
+        questions.append(one.id)
+    app = open_app(shown.judge, language)
+    go(app, "adjudicate")
+    app.segmented_control(key="adjudicate-mode").set_value("inspections").run()
+    assert not app.exception
+    assert text_in(language, "inspect.inspections", count=2) in str(
+        app.segmented_control(key="adjudicate-mode").options
+    )
+    page = blocks(app)
+    assert page.count("&lt;script&gt;alert(2)") == 2
+    assert ">ann<" not in page
+    app.button(key=f"confirm-{questions[0]}").click().run()
+    assert [(row["question_id"], row["reason"]) for row in rows(shown, tables.Adjudication)] == [
+        (questions[0], "inspection")
+    ]
+    app.checkbox(key=f"inspect-{questions[1]}-negative").check()
+    app.button(key=f"change-{questions[1]}").click().run()
+    assert len(rows(shown, tables.Adjudication)) == 1  # a change needs a reason
+    app.text_area(key=f"inspect-{questions[1]}-why").set_value("irony")
+    app.button(key=f"change-{questions[1]}").click().run()
+    assert not app.exception
+    assert rows(shown, tables.Adjudication)[1]["reason"] == "inspection: irony"
+    assert text_in(language, "inspect.nothing") in blocks(app)
+
+
+def test_without_shown_questions_there_is_no_list_of_inspections(prepared: Prepared) -> None:
+    app = open_app(prepared.judge)
+    go(app, "adjudicate")
+    assert "Inspections" not in str(app.segmented_control(key="adjudicate-mode").options)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_results_say_what_seeing_an_answer_moves(prepared: Prepared, language: str) -> None:
+    draw_all(prepared.engine, Size(per_relation=20), protocol="random")
+    refresh(prepared.engine)
+    app = open_app(prepared.boss, language)
+    app.session_state["results-tab"] = text_in(language, "results.together")
+    app.run()
+    assert not app.exception
+    assert text_in(language, "protocols.title") in said(app)
+    assert text_in(language, "protocols.one_empty") in said(app).replace("\\", "")

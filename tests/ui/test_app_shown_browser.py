@@ -1,0 +1,85 @@
+"""A shown question, and its inspection, in a real Chromium by key and click, in both languages."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from app_driver import Prepared, prepare
+from sqlalchemy import select
+from test_app_aside_browser import in_view, picture, press
+from test_app_browser import Window, _serving, _until
+
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.false_satisfaction.questions import refresh
+from audit.sampling.draw import Size, draw_all
+from audit.store import table_of, tables
+from audit.ui.language import text_in
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
+    made = prepare(tmp_path_factory.mktemp("shown") / "audit.db")
+    draw_all(made.engine, Size(per_relation=20), protocol="shown")
+    refresh(made.engine)
+    with _serving(made) as served:
+        yield served
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_an_earlier_answer_is_in_view_and_the_keys_work(
+    served: tuple[str, Prepared], tmp_path: Path, language: str
+) -> None:
+    address, made = served
+    first = next_question(made.engine, made.ann.id)
+    assert first is not None
+    judge(made.engine, made.ann.id, first.id, "negative", comment="Sarcasm, I think: <b>'great'</b>.")
+    window = Window(address, tmp_path / "profile", {"en": "en", "zh": "zh-CN"}[language])
+    try:
+        metrics = {"width": 1280, "height": 720, "deviceScaleFactor": 1, "mobile": False}
+        window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        window.log_in("ben")
+        _until(window.question)
+        earlier = _until(lambda: window.all(".audit-earlier"))[0].text
+        assert text_in(language, "earlier.another") in earlier
+        assert text_in(language, "label.negative") in earlier
+        assert "<b>'great'</b>" in earlier
+        assert "ann" not in earlier.replace("Another", "").lower().split()
+        assert in_view(window, ".st-key-judge")
+        picture(window, f"shown-{language}")
+        press(window, "3")
+        judgement = table_of(tables.Judgement)
+        query = select(judgement.c.saw).where(judgement.c.annotator_id == made.ben.id).order_by(judgement.c.id.desc())
+
+        def stored() -> list[int | None]:
+            with made.engine.connect() as connection:
+                return list(connection.execute(query).scalars())
+
+        _until(stored)
+        assert stored()[0] is not None
+        time.sleep(0.5)
+    finally:
+        window.driver.quit()
+    window = Window(address, tmp_path / "other", {"en": "en", "zh": "zh-CN"}[language])
+    try:
+        window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        window.log_in("judge")
+        name = text_in(language, "inspect.inspections", count=1)
+        _until(lambda: [one for one in window.all("button") if one.text.strip() == name])[0].click()
+        _until(lambda: window.all(".audit-votes"))
+        picture(window, f"inspection-{language}")
+        confirm = text_in(language, "inspect.confirm", answer=text_in(language, "label.negative"))
+        next(one for one in window.all("button") if one.text.strip() == confirm).click()
+        adjudication = table_of(tables.Adjudication)
+
+        def inspected() -> list[str]:
+            with made.engine.connect() as connection:
+                of = adjudication.c.question_id == first.id
+                return list(connection.execute(select(adjudication.c.reason).where(of)).scalars())
+
+        assert _until(inspected) == ["inspection"]
+    finally:
+        window.driver.quit()
