@@ -80,7 +80,8 @@ def _judgements(connection: Connection) -> pd.DataFrame:
                 first.get((name, id)) if round == REPEAT else None,
             )
         )  # fmt: skip
-    return pd.DataFrame(rows, columns=COLUMNS)
+    # Plain objects: answers and sets are looked at one by one, which is slow in columns made for text.
+    return pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype({"seconds": float})
 
 
 def _seconds(shown: datetime | None, decided: datetime) -> float:

@@ -56,13 +56,15 @@ def quality_report(record: Record, task: str | None = None, kind: Kind = "input"
     frame = frame[frame["task"] == chosen]
     labels = labels_of(chosen, kind)
     alpha, others = _others(frame, labels, least)
+    parts = {str(name): part for name, part in frame.groupby("annotator", sort=False)}
+    none = frame.iloc[:0]
     return {
         "task": chosen,
         "about": "groups" if kind == "group" else "inputs",
         "labels": list(labels),
         "alpha": alpha,
         "annotators": [
-            _annotator(name, frame[frame["annotator"] == name], record, labels, alpha, others.get(name), least)
+            _annotator(name, parts.get(name, none), record, labels, alpha, others.get(name), least)
             for name in record.people
         ],
         "settings": asdict(record.settings),

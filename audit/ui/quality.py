@@ -1,6 +1,7 @@
 """How well annotators judge: for managers. Nobody else sees these numbers, annotators not even their own."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pandas as pd
@@ -24,6 +25,10 @@ from audit.ui.quality_settings import judging_settings
 ROLES = ("manager",)
 ANNOTATORS, CONTRADICTIONS, KNOWN, SETTINGS = MODES = ("annotators", "contradictions", "known", "settings")
 _MODE = "quality-mode"
+_KEPT = "quality-kept"
+"""(whether about groups, when, changes of settings by then, the report)"""
+KEPT = timedelta(minutes=1)
+"""How long a report on the screen stands: while fifty people judge, a new one with each click would be in their way."""
 
 
 def page() -> None:
@@ -62,13 +67,14 @@ def _annotators(engine: Engine, account_id: int) -> None:
         label_visibility="collapsed",
     )
     try:
-        report = _report(engine, account_id, database.where(), _state(engine), about == "groups")
+        at, report = _current(engine, account_id, about == "groups")
     except AuditError as problem:
         session.refused(problem)
         return
     if not report["annotators"]:
         st.info(t("quality.nobody"))
         return
+    st.caption(t("quality.as_of", time=f"{at:%H:%M:%S} UTC"))
     _alarms(report)
     st.dataframe(
         pd.DataFrame([_row(one) for one in report["annotators"]]),
@@ -213,9 +219,20 @@ def _chart(words: str, make: Callable[[charts.Palette], Any]) -> None:
         st.vega_lite_chart(made.to_dict(), theme=None, width="content", alt=f"{words} {t('quality.as_table')}")
 
 
+def _current(engine: Engine, account_id: int, groups: bool) -> tuple[datetime, dict[str, Any]]:
+    """The report and when it was made: a minute ago at most, and never before a setting or a known answer changed."""
+    now, state = datetime.now(UTC), _state(engine)
+    kept = st.session_state.get(_KEPT)
+    if kept and kept[0] == groups and now - kept[1] < KEPT and kept[2] == state[-1]:
+        return kept[1], kept[3]
+    report = _report(engine, account_id, database.where(), state, groups)
+    st.session_state[_KEPT] = (groups, now, state[-1], report)
+    return now, report
+
+
 def _state(engine: Engine) -> tuple[Any, ...]:
     """What changes whenever the report does: histories that only ever grow, the log of settings among them."""
-    counted = (tables.Judgement, tables.Adjudication, tables.Answer, tables.Log, tables.Annotator)
+    counted = (tables.Judgement, tables.Adjudication, tables.Answer, tables.Annotator, tables.Log)
     with engine.connect() as connection:
         return tuple(connection.execute(select(func.count()).select_from(table_of(one))).scalar() for one in counted)
 

@@ -25,7 +25,7 @@ def known_answers(engine: Engine, account_id: int) -> None:
     """The list, and the forms beside it."""
     if done := st.session_state.pop(_DONE, None):
         key, values = done
-        st.success(plain(t(key, **values)), icon=":material/check:")
+        st.success(t(key, **values), icon=":material/check:")
     found = known_questions(engine, by=account_id)
     st.write(t("known.what"))
     if found:

@@ -23,7 +23,7 @@ def row(name, question, round, answer, seconds=3.0, known=None, settled=None, be
 
 
 def record(rows, **settings):
-    frame = pd.DataFrame(rows, columns=COLUMNS)
+    frame = pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype({"seconds": float})
     return Record(frame, tuple(sorted(set(frame["annotator"]))), {"ann": (2, True)}, JudgingSettings(**settings))
 
 
