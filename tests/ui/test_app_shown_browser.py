@@ -34,9 +34,14 @@ def test_an_earlier_answer_is_in_view_and_the_keys_work(
     served: tuple[str, Prepared], tmp_path: Path, language: str
 ) -> None:
     address, made = served
+    with made.engine.begin() as connection:  # what the window before looked at
+        connection.execute(table_of(tables.Lease).delete())
     first = next_question(made.engine, made.ann.id)
     assert first is not None
     judge(made.engine, made.ann.id, first.id, "negative", comment="Sarcasm, I think: <b>'great'</b>.")
+    question = table_of(tables.Question)
+    with made.engine.begin() as connection:  # what ben is asked next
+        connection.execute(question.update().where(question.c.id == first.id).values(priority=0))
     window = Window(address, tmp_path / "profile", {"en": "en", "zh": "zh-CN"}[language])
     try:
         metrics = {"width": 1280, "height": 720, "deviceScaleFactor": 1, "mobile": False}
