@@ -6,9 +6,10 @@ part of an answer. Whether the next question is a hidden one hangs on who asks a
 alone, so that a reload changes nothing.
 """
 
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, exists, func, select
+from sqlalchemy import BindParameter, Connection, Select, bindparam, exists, func, select
 
 from audit.annotation.answers import UNSURE, WITHDRAWN
 from audit.annotation.aside import BACK
@@ -45,12 +46,18 @@ def hidden_question(
 
 def _done(connection: Connection, account_id: int) -> int:
     """How often this account answered, skipped or flagged: it only ever grows."""
+    return int(connection.execute(_number_done(), {"account": account_id}).scalar() or 0)
+
+
+@cache
+def _number_done() -> Select[Any]:
     judgement, aside = table_of(tables.Judgement), table_of(tables.Aside)
+    me: BindParameter[int] = bindparam("account")
     judged = select(func.count()).where(
-        judgement.c.annotator_id == account_id, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN
+        judgement.c.annotator_id == me, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN
     )
-    put = select(func.count()).where(aside.c.annotator_id == account_id, aside.c.kind != BACK)
-    return int(connection.execute(judged).scalar() or 0) + int(connection.execute(put).scalar() or 0)
+    put = select(func.count()).where(aside.c.annotator_id == me, aside.c.kind != BACK)
+    return select(judged.scalar_subquery() + put.scalar_subquery())
 
 
 def _gold(account_id: int, languages: tuple[str, ...]) -> Select[Any]:

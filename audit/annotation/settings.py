@@ -3,9 +3,10 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, Select, select
 
 from audit.annotation.accounts import require_manager
 from audit.annotation.logbook import note
@@ -41,10 +42,7 @@ class JudgingSettings:
 
 def settings_of(connection: Connection) -> JudgingSettings:
     """The settings of a database."""
-    table = table_of(tables.Setting)
-    known = {field.name for field in fields(JudgingSettings)}
-    rows = connection.execute(select(table.c.name, table.c.value).where(table.c.name.in_(known)))
-    return JudgingSettings(**{str(name): value for name, value in rows})
+    return JudgingSettings(**{str(name): value for name, value in connection.execute(_stored())})
 
 
 def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -> JudgingSettings:
@@ -65,6 +63,15 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
         for name, value in changed.items():
             note(connection, by, "setting", name=name, before=before[name], after=value)
     return after
+
+
+@cache
+def _stored() -> Select[Any]:
+    """Made once: every claim asks."""
+    table = table_of(tables.Setting)
+    return select(table.c.name, table.c.value).where(
+        table.c.name.in_([field.name for field in fields(JudgingSettings)])
+    )
 
 
 def _is_number(value: Any) -> bool:

@@ -7,9 +7,10 @@ round had and for the guideline's version: where a manager changes one of these,
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import Connection, Select, bindparam, exists, select
 
 from audit.annotation.accounts import Account
 from audit.annotation.answers import WITHDRAWN
@@ -89,7 +90,14 @@ class Round:
 def needs_training(
     connection: Connection, account: Account, settings: JudgingSettings, languages: tuple[str, ...]
 ) -> bool:
-    """Whether this account must pass the training round before it is given a question."""
+    """Whether this account must pass the training round before it is given a question. Asked by every claim."""
+    if not settings.pass_mark or account.role != "annotator":
+        return False
+    questions = _questions(connection, languages)
+    if not questions:
+        return False
+    if _attempts(connection, account.id, settings.pass_mark, _version(questions))[1]:
+        return False
     found = round_of(connection, account, settings, languages)
     return found is not None and not found.passed
 
@@ -139,17 +147,31 @@ def write_attempt(connection: Connection, account_id: int, found: Round) -> None
 
 
 def _questions(connection: Connection, languages: tuple[str, ...]) -> list[Trainer]:
+    return [
+        Trainer(int(id), bytes(key), task, kind, frozenset(allowed), explanation)
+        for id, key, task, kind, allowed, explanation in connection.execute(_questions_of(languages))
+    ]
+
+
+# Statements of every claim are made once: putting one together takes longer than its answer.
+
+
+@cache
+def _questions_of(languages: tuple[str, ...]) -> Select[Any]:
     known, question = table_of(tables.Known), table_of(tables.Question)
-    query = (
+    return (
         select(question.c.id, question.c.key, question.c.task, question.c.kind, known.c.allowed, known.c.explanation)
         .join(known, known.c.question_id == question.c.id)
         .where(known.c.purpose == TRAINING, readable(question, languages))
         .order_by(question.c.id)
     )
-    return [
-        Trainer(int(row.id), bytes(row.key), row.task, row.kind, frozenset(row.allowed), row.explanation)
-        for row in connection.execute(query)
-    ]
+
+
+@cache
+def _finished() -> Select[Any]:
+    log = table_of(tables.Log)
+    mine = (log.c.annotator_id == bindparam("account")) & (log.c.action == ACTION)
+    return select(log.c.detail).where(mine).order_by(log.c.id)
 
 
 def _version(questions: list[Trainer]) -> str:
@@ -163,11 +185,9 @@ def _version(questions: list[Trainer]) -> str:
 
 def _attempts(connection: Connection, account_id: int, mark: float, version: str) -> tuple[list[Attempt], bool, int]:
     """Attempts in the log, whether one of this version passed, and the last judgement that they reach to."""
-    log = table_of(tables.Log)
-    query = select(log.c.detail).where(log.c.annotator_id == account_id, log.c.action == ACTION).order_by(log.c.id)
     attempts: list[Attempt] = []
     passed, until = False, 0
-    for (detail,) in connection.execute(query):
+    for (detail,) in connection.execute(_finished(), {"account": account_id}):
         right, questions = int(detail["right"]), int(detail["questions"])
         attempts.append(Attempt(int(detail["attempt"]), right, questions, bool(detail["passed"])))
         # Who passed stays so when the mark goes up, and passes when it goes down below what they reached.
