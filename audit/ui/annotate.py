@@ -17,6 +17,7 @@ from audit.annotation.guidelines import guideline_before
 from audit.annotation.judging import UNDOS, judge, undo, undone
 from audit.annotation.pace import PAUSE, Pace, pace_of
 from audit.annotation.queue import Shown, next_question, queue_of, show
+from audit.annotation.unflagging import unflag
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import database, session
@@ -211,6 +212,11 @@ def _undo(engine: Engine, account_id: int) -> None:
     with _saying_refusals():
         session.still(engine, account_id)
         if _too_soon():
+            return
+        flagged = unflag(engine, account_id)
+        if flagged is not None:
+            st.session_state[_AGAIN] = flagged
+            st.session_state[_DONE] = t("annotate.unflagged")
             return
         question_id = undo(engine, account_id)
         if question_id is None:
