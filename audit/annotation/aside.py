@@ -12,6 +12,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    FromClause,
     ScalarSelect,
     Select,
     and_,
@@ -29,7 +30,7 @@ from audit.errors import Refused
 from audit.store import reading, table_of, tables, writing
 from audit.store.copying import in_utc
 
-SKIP, FLAG, BACK = "skip", "flag", "back"
+SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
 Who = int | BindParameter[Any]
 When = datetime | BindParameter[Any]
 """Values, or places that a statement keeps for them."""
@@ -58,12 +59,13 @@ def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> Non
 def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
     """Condition on `question`: flagged by this annotator, or by anybody, and no adjudicator has replied since.
 
-    A reply is an adjudication that allows labels, or a row `back`.
+    A reply is an adjudication that allows labels, or a row `back`; whoever flagged may take it back, too.
     """
     question, aside = table_of(tables.Question), table_of(tables.Aside)
     back, adjudication = aside.alias("back"), table_of(tables.Adjudication)
     replied = or_(
         exists().where(back.c.question_id == aside.c.question_id, back.c.kind == BACK, back.c.id > aside.c.id),
+        exists().where(taken_back(aside)),
         exists().where(
             adjudication.c.question_id == aside.c.question_id,
             adjudication.c.decided_at >= aside.c.at,
@@ -72,6 +74,17 @@ def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
     )
     mine = [] if account is None else [aside.c.annotator_id == account]
     return question.c.id.in_(select(aside.c.question_id).where(aside.c.kind == FLAG, *mine, ~replied))
+
+
+def taken_back(flag: FromClause) -> ColumnElement[bool]:
+    """Condition on another row of `aside`, for an `exists`: whoever gave this flag has taken it back since."""
+    row = table_of(tables.Aside).alias("unflag")
+    return and_(
+        row.c.question_id == flag.c.question_id,
+        row.c.annotator_id == flag.c.annotator_id,
+        row.c.kind == UNFLAG,
+        row.c.id > flag.c.id,
+    )
 
 
 def midnight(moment: datetime) -> datetime:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, case, distinct, exists, func, or_, se
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import UNSURE, WITHDRAWN, is_adjudicated
-from audit.annotation.aside import FLAG
+from audit.annotation.aside import FLAG, taken_back
 from audit.annotation.logbook import note
 from audit.errors import Refused
 from audit.keys import digest
@@ -119,7 +119,7 @@ def _people(connection: Connection, question_id: int) -> list[_Said]:
     flags = connection.execute(
         select(annotator.c.id, annotator.c.name, aside.c.comment)
         .join(annotator, annotator.c.id == aside.c.annotator_id)
-        .where(aside.c.question_id == question_id, aside.c.kind == FLAG)
+        .where(aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
         .order_by(aside.c.id)
     ).all()
     names = {int(row[0]): str(row[1]) for row in (*votes, *flags)}

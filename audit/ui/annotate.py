@@ -23,6 +23,7 @@ from audit.annotation.pace import PAUSE, Pace, pace_of
 from audit.annotation.queue import Queue, Shown, next_question, queue_of, show
 from audit.annotation.staleness import went_stale
 from audit.annotation.training import way_of
+from audit.annotation.unflagging import unflag
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import database, session
@@ -279,6 +280,11 @@ def _undo(engine: Engine, account_id: int) -> None:
         if _too_soon():
             return
         st.session_state.pop(_COUNTS, None)
+        flagged = unflag(engine, account_id)
+        if flagged is not None:
+            st.session_state[_AGAIN] = flagged
+            st.session_state[_DONE] = t("annotate.unflagged")
+            return
         question_id = undo(engine, account_id, client=session.client(), on_change=refresh_around)
         if question_id is None:
             st.session_state[_NOTE] = t("annotate.nothing_to_undo")

@@ -118,11 +118,13 @@ def _detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> N
         st.html(part)
 
 
-def members(found: Detail) -> list[str]:
-    """The members of a group as HTML, one block each: text, output, answer, right or wrong."""
+def members(found: Detail, probes: bool = True) -> list[str]:
+    """The members of a group as HTML, one block each: text, output, answer, right or wrong; with or without probes."""
     first = found.parts[0]
     return [
-        _part(part, first if number else None, _name(found.parts, number)) for number, part in enumerate(found.parts)
+        _part(part, first if number else None, _name(found.parts, number))
+        for number, part in enumerate(found.parts)
+        if probes or part.role != "probe"
     ]
 
 

@@ -28,9 +28,10 @@ def settled(engine: Engine, account_id: int) -> bool:
         return False
     st.caption(t("settled.count", count=len(found)))
     for one in found:
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.html(_line(one))
-            st.button(t("settled.change"), key=f"change-{one.id}", on_click=_reopen, args=(one.id,))
+        with st.container(border=True):
+            line, change = st.columns([6, 1], vertical_alignment="center")
+            line.html(_line(one))
+            change.button(t("settled.change"), key=f"change-{one.id}", on_click=_reopen, args=(one.id,))
     return False
 
 

@@ -12,6 +12,7 @@ from audit.annotation.flagged import flagged_ids, flags_left, send_back
 from audit.annotation.judging import UNDOS, Undone, adjudicate, judge, undo, undone
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question, queue_of
+from audit.annotation.unflagging import unflag
 from audit.errors import NotAllowed, Refused
 from audit.store import input_ids, open_store, table_of, tables
 from audit.tasks import Input
@@ -177,3 +178,41 @@ def test_undo_stops_at_what_an_adjudicator_settled(engine, who):
     assert [row["answer"] for row in rows(engine, tables.Judgement)] == ["positive"] * 3 + ["withdrawn"]
     assert queue_of(engine, who["ann"]).mine == 2
     assert first == 1
+
+
+def test_a_flag_is_taken_back_by_whoever_gave_it(engine, who):
+    first = take(engine, who["ann"])
+    flag(engine, who["ann"], first, "cut")
+    assert take(engine, who["ann"]) != first
+    assert unflag(engine, who["ann"]) == first
+    assert flagged_ids(engine, who["ada"]) == []
+    assert opinions(engine, who["ada"], first) == []
+    assert take(engine, who["ann"]) == first  # leased again
+    assert [row["kind"] for row in rows(engine, tables.Aside)] == ["flag", "unflag"]
+    flag(engine, who["ann"], first, "cut after all")
+    assert flagged_ids(engine, who["ada"]) == [first]
+    assert [one.flags for one in opinions(engine, who["ada"], first)] == [("cut after all",)]
+
+
+def test_a_flag_stays_where_others_have_taken_every_place(engine, who):
+    first = take(engine, who["ann"])
+    flag(engine, who["ann"], first, "cut")
+    with engine.begin() as connection:
+        question = table_of(tables.Question)
+        connection.execute(question.update().where(question.c.id == first).values(annotators=1))
+    assert take(engine, who["bob"]) == first  # looks at it now
+    assert unflag(engine, who["ann"]) is None
+    assert flagged_ids(engine, who["ada"]) == [first]
+
+
+def test_a_flag_with_a_judgement_or_a_reply_after_it_stays(engine, who):
+    first = take(engine, who["ann"])
+    flag(engine, who["ann"], first, "cut")
+    assert unflag(engine, who["bob"]) is None  # it is not bob's
+    give(engine, who["ann"], 1)
+    assert unflag(engine, who["ann"]) is None
+    assert flagged_ids(engine, who["ada"]) == [first]
+    flag(engine, who["bob"], take(engine, who["bob"]), "odd")
+    send_back(engine, who["ada"], first, "judge what is there")
+    assert unflag(engine, who["bob"]) is None
+    assert "unflag" not in [row["kind"] for row in rows(engine, tables.Aside)]

@@ -21,12 +21,13 @@ from audit.annotation.judging import judge, undo, undone
 from audit.annotation.pace import pace_of
 from audit.annotation.queue import elsewhere, next_question, queue_of
 from audit.annotation.training import train, way_of
+from audit.annotation.unflagging import unflag
 from audit.errors import NotAllowed, Refused
 from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "said_before", "guideline_before",
-    "pace_of", "went_stale", "way_of", "train", "elsewhere", "own_account", "change_password",
+    "pace_of", "went_stale", "way_of", "train", "elsewhere", "own_account", "change_password", "unflag",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
@@ -122,6 +123,7 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert elsewhere(engine, people["ann"].id).with_others == 0
     assert undo(engine, people["ann"].id) is None
     assert undone(engine, people["ann"].id) is None
+    assert unflag(engine, people["ann"].id) is None
     assert said_before(engine, people["ann"].id, 1) == (False, None)
     assert guideline_before(engine, people["ann"].id, "sentiment", "input") is None
     assert pace_of(engine, people["ann"].id).seconds is None
