@@ -12,10 +12,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillWorking
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -53,13 +54,17 @@ class Worker:
     """One process that is asked one thing after the other. It is begun when it is needed, and again if it died."""
 
     def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="worker")
+        self._requests: SimpleQueue[tuple[str, Future[Any]]] = SimpleQueue()
         self._process: subprocess.Popen[str] | None = None
+        # A daemon, unlike the threads of an executor: a server that is stopped does not wait for what it computes.
+        threading.Thread(target=self._work, name="worker", daemon=True).start()
         atexit.register(self.stop)
 
     def ask(self, line: str) -> "Future[Any]":
         """What the worker says to this request, some time. It raises AuditError where it was refused."""
-        return self._thread.submit(self._answer, line)
+        future: Future[Any] = Future()
+        self._requests.put((line, future))
+        return future
 
     def stop(self) -> None:
         """End the process at once, whatever it does."""
@@ -67,6 +72,14 @@ class Worker:
         if process is not None:
             process.kill()
             process.wait()
+
+    def _work(self) -> None:
+        while True:
+            line, future = self._requests.get()
+            try:
+                future.set_result(self._answer(line))
+            except Exception as problem:
+                future.set_exception(problem)
 
     def _answer(self, line: str) -> Any:
         process = self._running()
@@ -116,12 +129,13 @@ class Workshop:
     def begin(self, key: str, state: State, line: str) -> "Future[Found]":
         """Ask, unless the same is being worked on; what is found is kept."""
         with self.lock:
-            if key not in self.begun:
-                began = time.monotonic()
-                result: Future[Found] = Future()
-                self.begun[key] = result
-                self.worker.ask(line).add_done_callback(lambda done: self._keep(key, state, began, done, result))
-            return self.begun[key]
+            if key in self.begun:
+                return self.begun[key]
+            result = self.begun[key] = Future()
+        began = time.monotonic()
+        # Outside the lock, which keeping takes: the answer may be there at once.
+        self.worker.ask(line).add_done_callback(lambda done: self._keep(key, state, began, done, result))
+        return result
 
     def _keep(self, key: str, state: State, began: float, done: "Future[Any]", result: "Future[Found]") -> None:
         problem = done.exception()
