@@ -1,8 +1,9 @@
 """Numbers that take long, computed in another process: while it works, this one goes on answering annotators.
 
-All sessions of a server share one worker (`audit.reports.worker`), which begins with the first request, and what it
-found out. An answer is kept with the state of the database that it was computed from. When that has moved on, what is
-computed quickly is computed again; what takes longer is shown as it was, and says so, until somebody asks for it anew.
+All sessions of a server share two workers (`audit.reports.worker`), each of which begins with its first request, and
+what they found out. An answer is kept with the state of the database that it was computed from. When that has moved on,
+what is computed quickly is computed again; what takes longer is shown as it was, and says so, until somebody asks for it
+anew.
 """
 
 import atexit
@@ -23,7 +24,7 @@ import streamlit as st
 from sqlalchemy import Engine, func, select
 
 from audit.errors import AuditError
-from audit.reports.worker import read_answer, request_line
+from audit.reports.worker import LONG, read_answer, request_line
 from audit.store import table_of, tables
 from audit.ui import database
 from audit.ui.language import t
@@ -32,6 +33,8 @@ QUICK = 2.0
 """Seconds: what took no longer is computed anew whenever answers have come."""
 KEPT = 200
 """Answers that are kept."""
+FLEETING = ("totals", "people")
+"""What also changes with the day and with flags, which change no report."""
 _LOOK = 0.25
 """Seconds after which a waiting page looks whether somebody went elsewhere."""
 State = tuple[Any, ...]
@@ -112,9 +115,11 @@ class Worker:
 
 @dataclass
 class Workshop:
-    """The worker, what it is at work on, and what it found."""
+    """The workers, what they are at work on, and what they found."""
 
     worker: Worker = field(default_factory=Worker)
+    patient: Worker = field(default_factory=Worker)
+    """For what takes long: a report does not wait for a history."""
     found: "OrderedDict[str, Found]" = field(default_factory=OrderedDict)
     begun: "dict[str, Future[Found]]" = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -126,7 +131,7 @@ class Workshop:
                 self.found.move_to_end(key)
             return self.found.get(key)
 
-    def begin(self, key: str, state: State, line: str) -> "Future[Found]":
+    def begin(self, key: str, state: State, ask: str, line: str) -> "Future[Found]":
         """Ask, unless the same is being worked on; what is found is kept."""
         with self.lock:
             if key in self.begun:
@@ -134,7 +139,8 @@ class Workshop:
             result = self.begun[key] = Future()
         began = time.monotonic()
         # Outside the lock, which keeping takes: the answer may be there at once.
-        self.worker.ask(line).add_done_callback(lambda done: self._keep(key, state, began, done, result))
+        worker = self.patient if ask in LONG else self.worker
+        worker.ask(line).add_done_callback(lambda done: self._keep(key, state, began, done, result))
         return result
 
     def _keep(self, key: str, state: State, began: float, done: "Future[Any]", result: "Future[Found]") -> None:
@@ -152,20 +158,22 @@ class Workshop:
             result.set_exception(problem)
 
 
-def computed(engine: Engine, ask: str, values: dict[str, Any], *, anew: bool = False, key: Sequence[Any] = ()) -> Found:
+def computed(engine: Engine, ask: str, values: dict[str, Any], *, anew: bool = False) -> Found:
     """The answer to a request about this database; waits for it where there is none that may be shown.
 
-    `values` go to the worker; `key` is what else tells requests apart. `anew` computes what is not current, however
-    long it takes. Raises what the worker refused with.
+    `values` go to the worker. `anew` computes what is not current, however long it takes. Raises what the worker
+    refused with.
     """
     shop, state = _shop(), state_of(engine)
-    name = repr((database.where(), ask, sorted(values.items()), *key))
+    if ask in FLEETING:
+        state += (f"{datetime.now(UTC):%Y-%m-%d}", _last_aside(engine))
+    name = repr((database.where(), ask, sorted(values.items())))
     kept = shop.known(name)
     if kept is not None and kept.state == state:
         return kept
     if kept is not None and kept.seconds > QUICK and not anew:
         return Found(kept.value, kept.state, kept.at, kept.seconds, current=False)
-    return _waited(shop.begin(name, state, request_line(ask, database.where(), state, values)))
+    return _waited(shop.begin(name, state, ask, request_line(ask, database.where(), state, values)))
 
 
 def made(ask: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
@@ -176,7 +184,7 @@ def made(ask: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
     shop, name = _shop(), repr((ask, *key))
     kept = shop.known(name)
     if kept is None:
-        kept = shop.begin(name, (), request_line(ask, "", (), values)).result()
+        kept = shop.begin(name, (), ask, request_line(ask, "", (), values)).result()
     return kept.value
 
 
@@ -197,6 +205,11 @@ def state_of(engine: Engine) -> State:
     with engine.connect() as connection:
         numbers = [connection.execute(query).scalar() for query in queries]
     return (*numbers[:-1], str(numbers[-1]))
+
+
+def _last_aside(engine: Engine) -> int:
+    with engine.connect() as connection:
+        return int(connection.execute(select(func.max(table_of(tables.Aside).c.id))).scalar() or 0)
 
 
 def freshness(found: Found, name: str) -> bool:
