@@ -20,6 +20,11 @@ CELLS = (
 
 def progress_document(found: Overview, people: Sequence[AtWork], cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The document of `audit progress --json`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
+    return {**totals(found), "cells": list(cells), "people": [person(one) for one in people]}
+
+
+def totals(found: Overview) -> dict[str, Any]:
+    """The document's counts over the whole database: `questions`, `judgements` and `pace`."""
     progress = found.progress
     return {
         "questions": {
@@ -34,8 +39,6 @@ def progress_document(found: Overview, people: Sequence[AtWork], cells: Sequence
         },
         "judgements": {"today": found.today, "week": found.week, "left": found.left},
         "pace": asdict(found.speed) | {"ends": found.ends.isoformat() if found.ends else None},
-        "cells": list(cells),
-        "people": [person(one) for one in people],
     }
 
 

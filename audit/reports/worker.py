@@ -18,13 +18,14 @@ from sqlalchemy import Engine
 
 from audit import errors
 from audit.annotation.at_work import people_at_work
+from audit.annotation.overview import overview
 from audit.errors import AuditError
 from audit.false_satisfaction.settling import Whose
 from audit.reports.html import to_html
 from audit.reports.over_time import history_report, stored_agreement
 from audit.reports.plan import plan
 from audit.reports.preference import PROFILES, Weights
-from audit.reports.progress import cells_at_work, person
+from audit.reports.progress import cells_at_work, person, totals
 from audit.reports.study import Evidence, evidence, report_of
 from audit.statistics.intervals import Target
 from audit.store import open_store
@@ -119,6 +120,10 @@ def _agreement(database: str, _state: str, *, by: int) -> list[dict[str, Any]]:
     return stored_agreement(_engine(database), by)
 
 
+def _totals(database: str, _state: str, *, by: int) -> dict[str, Any]:
+    return totals(overview(_engine(database), by))
+
+
 def _people(database: str, _state: str, *, by: int | None = None) -> list[dict[str, Any]]:
     return [person(one) for one in people_at_work(_engine(database), by)]
 
@@ -147,6 +152,7 @@ def _picture(_database: str, _state: str, *, spec: dict[str, Any]) -> str:
 
 ASKS: dict[str, Callable[..., Any]] = {
     "report": _report,
+    "totals": _totals,
     "cells": _cells,
     "history": _history,
     "agreement": _agreement,
@@ -156,6 +162,8 @@ ASKS: dict[str, Callable[..., Any]] = {
     "picture": _picture,
 }
 """What can be asked, by name."""
+LONG = ("history", "needs")
+"""What takes long even where a report does not: a server asks another process for these."""
 
 
 @cache

@@ -6,14 +6,13 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import Account
-from audit.annotation.overview import overview
 from audit.reports.dashboard_charts import agreement_chart, confusion_chart
 from audit.reports.words import UNKNOWN, percent
 from audit.ui.dashboard_parts import chart, table, take_along
 from audit.ui.language import t, translated
 from audit.ui.literal import plain
 from audit.ui.results_parts import heading
-from audit.ui.workshop import current
+from audit.ui.workshop import computed, current
 
 COLUMNS = ("coefficient", "level", "estimate", "low", "high", "items", "note")
 STRETCHES = ("stretch", "coefficient", "estimate", "low", "high", "items")
@@ -25,10 +24,10 @@ SHOWN = ("percent_agreement", "krippendorff_alpha")
 def section(engine: Engine, account: Account) -> None:
     """One kind of question at a time."""
     found = current(engine, "agreement", {"by": account.id}, "agreement")
-    counts = overview(engine, account.id)
-    if counts.filled:
-        share = percent(counts.split / counts.filled)
-        st.markdown(plain(t("dashboard.split", split=counts.split, filled=f"{counts.filled:,}", share=share)))
+    questions = computed(engine, "totals", {"by": account.id}).value["questions"]
+    if filled := questions["filled"]:
+        share = percent(questions["split"] / filled)
+        st.markdown(plain(t("dashboard.split", split=questions["split"], filled=f"{filled:,}", share=share)))
     if not found.value:
         st.info(t("dashboard.no_agreement"), icon=":material/info:")
         return

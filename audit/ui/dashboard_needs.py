@@ -7,14 +7,13 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import Account
-from audit.annotation.overview import overview
 from audit.reports.dashboard_charts import needs_chart
 from audit.store import tables
 from audit.ui.dashboard_parts import chart, study_of, table, take_along
 from audit.ui.language import t, translated
 from audit.ui.literal import plain
 from audit.ui.results_parts import heading
-from audit.ui.workshop import current
+from audit.ui.workshop import computed, current
 
 GOALS = {"half-width": "two-phase", "winner": "stopping", "order": "stopping"}
 """What is wanted, and the design by which it is counted: the one that stops as soon as it may."""
@@ -33,8 +32,8 @@ def section(engine: Engine, account: Account) -> None:
         return
     st.session_state["dashboard-needs"] = True
     found = current(engine, "needs", {"half_width": HALF_WIDTH, "delta": DELTA}, "needs")
-    speed = overview(engine, account.id).speed
-    _totals(found.value, speed.per_hour, speed.per_day)
+    pace = computed(engine, "totals", {"by": account.id}).value["pace"]
+    _totals(found.value, pace["per_hour"], pace["per_day"])
     rows = by_relation(found.value)
     if not rows:
         st.info(t("dashboard.needs_none"), icon=":material/info:")

@@ -6,7 +6,7 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import Account
-from audit.annotation.overview import Overview, overview
+from audit.annotation.answers import ORIGINS
 from audit.reports.dashboard_charts import progress_chart
 from audit.ui.dashboard_parts import Drawn, chart, study_of, table, take_along, tiles
 from audit.ui.language import t
@@ -17,49 +17,43 @@ COLUMNS = ("study", "relation", "system", "drawn", "settled", "judged", "waiting
 
 
 def section(engine: Engine, account: Account) -> None:
-    """The totals come at once; the cells are counted beside."""
-    found = overview(engine, account.id)
-    _totals(found)
+    """The totals come first; the cells when they are counted."""
+    found = current(engine, "totals", {"by": account.id}, "totals").value
+    _totals(found["questions"], found["judgements"])
     st.markdown(" ".join(plain(line) for line in pace_lines(found)))
-    _cells(engine, found)
+    _cells(engine, any(found["questions"][origin] for origin in ORIGINS))
 
 
-def _totals(found: Overview) -> None:
-    progress = found.progress
-    numbers = [("open", progress.open), *((f"by_{name}", number) for name, number in progress.answers.items())]
-    numbers += [("disputed", found.disputed), ("flagged", found.flagged)]
-    numbers += [("audits", progress.audits), ("checks", progress.checks), ("today", found.today), ("week", found.week)]
+def _totals(questions: dict[str, int], judgements: dict[str, int]) -> None:
+    numbers = [("open", questions["open"]), *((f"by_{origin}", questions[origin]) for origin in ORIGINS)]
+    numbers += [(name, questions[name]) for name in ("disputed", "flagged", "audits", "checks")]
+    numbers += [(name, judgements[name]) for name in ("today", "week")]
     tiles([(t(f"dashboard.{name}"), f"{number:,}") for name, number in numbers])
 
 
-def pace_lines(found: Overview) -> list[str]:
+def pace_lines(found: dict[str, Any]) -> list[str]:
     """How fast people judge and when that ends, in sentences; the next step where nobody judges."""
-    if not found.speed.judgements:
-        return [t("dashboard.nobody_lately" if found.left else "dashboard.nothing_left")]
+    pace, left = found["pace"], found["judgements"]["left"]
+    if not pace["judgements"]:
+        return [t("dashboard.nobody_lately" if left else "dashboard.nothing_left")]
     lines = []
-    if found.speed.per_hour is not None and found.speed.per_day is not None:
-        lines.append(
-            t(
-                "dashboard.pace",
-                hour=f"{found.speed.per_hour:,.0f}",
-                day=f"{found.speed.per_day:,.0f}",
-                hours=f"{found.speed.hours:,.1f}",
-            )
-        )
-    if not found.left:
+    if pace["per_hour"] is not None:
+        hour, day = (f"{pace[name]:,.0f}" for name in ("per_hour", "per_day"))
+        lines.append(t("dashboard.pace", hour=hour, day=day, hours=f"{pace['hours']:,.1f}"))
+    if not left:
         return [*lines, t("dashboard.nothing_left")]
-    lines.append(t("dashboard.left", count=found.left, number=f"{found.left:,}"))
-    if found.ends is not None:
-        lines.append(t("dashboard.ends", day=f"{found.ends:%Y-%m-%d}"))
+    lines.append(t("dashboard.left", count=left, number=f"{left:,}"))
+    if pace["ends"] is not None:
+        lines.append(t("dashboard.ends", day=pace["ends"][:10]))
     return lines
 
 
-def _cells(engine: Engine, found: Overview) -> None:
+def _cells(engine: Engine, answered: bool) -> None:
     cells = current(engine, "cells", {}, "progress")
     if not cells.value:
         st.info(t("dashboard.nothing_drawn"), icon=":material/info:")
         return
-    if not any(found.progress.answers.values()):
+    if not answered:
         st.info(t("dashboard.nothing_answered"), icon=":material/info:")
     st.caption(t("dashboard.progress_legend"))
     pictures: list[tuple[str, Drawn | None]] = []

@@ -1,8 +1,9 @@
 """Numbers that take long, computed in another process: while it works, this one goes on answering annotators.
 
-All sessions of a server share one worker (`audit.reports.worker`), which begins with the first request, and what it
-found out. An answer is kept with the state of the database that it was computed from. When that has moved on, what is
-computed quickly is computed again; what takes longer is shown as it was, and says so, until somebody asks for it anew.
+All sessions of a server share two workers (`audit.reports.worker`), each of which begins with its first request, and
+what they found out. An answer is kept with the state of the database that it was computed from. When that has moved on,
+what is computed quickly is computed again; what takes longer is shown as it was, and says so, until somebody asks for it
+anew.
 """
 
 import atexit
@@ -12,17 +13,18 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillWorking
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import streamlit as st
 from sqlalchemy import Engine, func, select
 
 from audit.errors import AuditError
-from audit.reports.worker import read_answer, request_line
+from audit.reports.worker import LONG, read_answer, request_line
 from audit.store import table_of, tables
 from audit.ui import database
 from audit.ui.language import t
@@ -31,6 +33,8 @@ QUICK = 2.0
 """Seconds: what took no longer is computed anew whenever answers have come."""
 KEPT = 200
 """Answers that are kept."""
+FLEETING = ("totals", "people")
+"""What also changes with the day and with flags, which change no report."""
 _LOOK = 0.25
 """Seconds after which a waiting page looks whether somebody went elsewhere."""
 State = tuple[Any, ...]
@@ -53,13 +57,17 @@ class Worker:
     """One process that is asked one thing after the other. It is begun when it is needed, and again if it died."""
 
     def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="worker")
+        self._requests: SimpleQueue[tuple[str, Future[Any]]] = SimpleQueue()
         self._process: subprocess.Popen[str] | None = None
+        # A daemon, unlike the threads of an executor: a server that is stopped does not wait for what it computes.
+        threading.Thread(target=self._work, name="worker", daemon=True).start()
         atexit.register(self.stop)
 
     def ask(self, line: str) -> "Future[Any]":
         """What the worker says to this request, some time. It raises AuditError where it was refused."""
-        return self._thread.submit(self._answer, line)
+        future: Future[Any] = Future()
+        self._requests.put((line, future))
+        return future
 
     def stop(self) -> None:
         """End the process at once, whatever it does."""
@@ -67,6 +75,14 @@ class Worker:
         if process is not None:
             process.kill()
             process.wait()
+
+    def _work(self) -> None:
+        while True:
+            line, future = self._requests.get()
+            try:
+                future.set_result(self._answer(line))
+            except Exception as problem:
+                future.set_exception(problem)
 
     def _answer(self, line: str) -> Any:
         process = self._running()
@@ -99,9 +115,11 @@ class Worker:
 
 @dataclass
 class Workshop:
-    """The worker, what it is at work on, and what it found."""
+    """The workers, what they are at work on, and what they found."""
 
     worker: Worker = field(default_factory=Worker)
+    patient: Worker = field(default_factory=Worker)
+    """For what takes long: a report does not wait for a history."""
     found: "OrderedDict[str, Found]" = field(default_factory=OrderedDict)
     begun: "dict[str, Future[Found]]" = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -113,15 +131,17 @@ class Workshop:
                 self.found.move_to_end(key)
             return self.found.get(key)
 
-    def begin(self, key: str, state: State, line: str) -> "Future[Found]":
+    def begin(self, key: str, state: State, ask: str, line: str) -> "Future[Found]":
         """Ask, unless the same is being worked on; what is found is kept."""
         with self.lock:
-            if key not in self.begun:
-                began = time.monotonic()
-                result: Future[Found] = Future()
-                self.begun[key] = result
-                self.worker.ask(line).add_done_callback(lambda done: self._keep(key, state, began, done, result))
-            return self.begun[key]
+            if key in self.begun:
+                return self.begun[key]
+            result = self.begun[key] = Future()
+        began = time.monotonic()
+        # Outside the lock, which keeping takes: the answer may be there at once.
+        worker = self.patient if ask in LONG else self.worker
+        worker.ask(line).add_done_callback(lambda done: self._keep(key, state, began, done, result))
+        return result
 
     def _keep(self, key: str, state: State, began: float, done: "Future[Any]", result: "Future[Found]") -> None:
         problem = done.exception()
@@ -138,20 +158,22 @@ class Workshop:
             result.set_exception(problem)
 
 
-def computed(engine: Engine, ask: str, values: dict[str, Any], *, anew: bool = False, key: Sequence[Any] = ()) -> Found:
+def computed(engine: Engine, ask: str, values: dict[str, Any], *, anew: bool = False) -> Found:
     """The answer to a request about this database; waits for it where there is none that may be shown.
 
-    `values` go to the worker; `key` is what else tells requests apart. `anew` computes what is not current, however
-    long it takes. Raises what the worker refused with.
+    `values` go to the worker. `anew` computes what is not current, however long it takes. Raises what the worker
+    refused with.
     """
     shop, state = _shop(), state_of(engine)
-    name = repr((database.where(), ask, sorted(values.items()), *key))
+    if ask in FLEETING:
+        state += (f"{datetime.now(UTC):%Y-%m-%d}", _last_aside(engine))
+    name = repr((database.where(), ask, sorted(values.items())))
     kept = shop.known(name)
     if kept is not None and kept.state == state:
         return kept
     if kept is not None and kept.seconds > QUICK and not anew:
         return Found(kept.value, kept.state, kept.at, kept.seconds, current=False)
-    return _waited(shop.begin(name, state, request_line(ask, database.where(), state, values)))
+    return _waited(shop.begin(name, state, ask, request_line(ask, database.where(), state, values)))
 
 
 def made(ask: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
@@ -162,7 +184,7 @@ def made(ask: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
     shop, name = _shop(), repr((ask, *key))
     kept = shop.known(name)
     if kept is None:
-        kept = shop.begin(name, (), request_line(ask, "", (), values)).result()
+        kept = shop.begin(name, (), ask, request_line(ask, "", (), values)).result()
     return kept.value
 
 
@@ -183,6 +205,11 @@ def state_of(engine: Engine) -> State:
     with engine.connect() as connection:
         numbers = [connection.execute(query).scalar() for query in queries]
     return (*numbers[:-1], str(numbers[-1]))
+
+
+def _last_aside(engine: Engine) -> int:
+    with engine.connect() as connection:
+        return int(connection.execute(select(func.max(table_of(tables.Aside).c.id))).scalar() or 0)
 
 
 def freshness(found: Found, name: str) -> bool:
