@@ -47,10 +47,10 @@ def test_a_run_survives_the_tab_and_the_app(tmp_path: Path) -> None:
     with app_server(str(made.path), tmp_path / "log.txt") as address:
         window = opened(address, tmp_path / "first")
         window.click("button", text_in("en", "studies.run"))
-        window.see("of 8,530 sources")
+        until(lambda: "of 8,530 sources" in window.text())
         window.driver.quit()
         second = opened(address, tmp_path / "second", "zh")
-        second.see("8,530")
+        until(lambda: "8,530" in second.text())
         before = jobs(made.engine)[0].done
         until(lambda: jobs(made.engine)[0].done > before)
         second.driver.save_screenshot(str(tmp_path / "running.png"))
