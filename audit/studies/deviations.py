@@ -76,11 +76,13 @@ def _differs(key: str, planned: Mapping[str, Any], name: str, found: Any) -> Ite
 def _run(connection: Connection, study_id: int, planned: Mapping[str, Any]) -> Iterator[Deviation]:
     """Other relations, parameters or systems than planned. While none was run, nothing deviates."""
     progress, relation, system = (table_of(one) for one in (tables.Progress, tables.Relation, tables.System))
-    of = select(relation.c.name, relation.c.params).join(progress, progress.c.relation_id == relation.c.id)
+    of = select(relation.c.id, relation.c.name, relation.c.params).join(
+        progress, progress.c.relation_id == relation.c.id
+    )
     relations = connection.execute(of.where(progress.c.study_id == study_id).distinct().order_by(relation.c.id)).all()
     names = select(system.c.name).join(progress, progress.c.system_id == system.c.id)
     systems = sorted(connection.execute(names.where(progress.c.study_id == study_id).distinct()).scalars())
-    run = list(dict.fromkeys(str(row[0]) for row in relations))
+    run = list(dict.fromkeys(str(row[1]) for row in relations))
     if relations and set(run) != set(planned["relations"]):
         yield Deviation("study.relations", planned["relations"], run)
     # A system of somebody's own may have another name than its `module:name`.
@@ -89,7 +91,7 @@ def _run(connection: Connection, study_id: int, planned: Mapping[str, Any]) -> I
     if systems and (missing or len(set(systems) - set(planned["systems"])) != len(unnamed)):
         yield Deviation("study.systems", planned["systems"], systems)
     expected = _parameters(planned)
-    for name, spelled in relations:
+    for _, name, spelled in relations:
         if name in expected and json.loads(spelled) != expected[name]:
             yield Deviation(f"study.set.{name}", expected[name], json.loads(spelled))
 

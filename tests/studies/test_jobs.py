@@ -141,6 +141,7 @@ def test_the_database_is_told_by_the_environment_not_on_the_command_line(engine,
     assert seen["start_new_session"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
 def test_a_killed_job_is_gone_on_with_and_gives_the_same_report(engine, plan, people, where, tmp_path):
     one = plan(study__limit=None, study__systems=["textblob", "vader"], sample__per_relation=20)

@@ -10,11 +10,11 @@ from streamlit.testing.v1 import AppTest
 from audit.reports.study import study_report
 from audit.store import table_of, tables
 from audit.studies.jobs import jobs
-from audit.studies.plan import read_plan
+from audit.studies.plan import SETTINGS, read_plan
 from audit.studies.plan_file import to_toml
 from audit.studies.versions import set_plan, versions
 from audit.ui import studies_form
-from audit.ui.language import text_in
+from audit.ui.language import LANGUAGES, text_in, texts
 
 PLAN = {
     "name": "films",
@@ -186,3 +186,8 @@ def test_a_failed_and_a_lost_run_say_so_and_can_be_gone_on_with(prepared: Prepar
     assert not app.warning
     button(app, "stop-").click().run()
     assert jobs(prepared.engine)[0].state == "stopping"
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+def test_every_setting_of_judging_has_its_texts_in_the_form(language: str) -> None:
+    assert {f"{kind}.{name}" for kind in ("field", "help") for name in SETTINGS} <= set(texts(language))

@@ -1,0 +1,77 @@
+"""Running a study from the app in a real Chromium: the tab is closed while it runs, and another one finds it."""
+
+import time
+from pathlib import Path
+
+import pytest
+from app_driver import Prepared, prepare
+from app_server import app_server
+from test_app_browser import Window
+
+from audit.reports.study import study_report
+from audit.runner.executors import InProcess
+from audit.store import open_store
+from audit.studies.carrying_out import carry_out
+from audit.studies.jobs import jobs
+from audit.studies.plan import read_plan
+from audit.studies.versions import set_plan
+from audit.ui.language import text_in
+
+pytestmark = pytest.mark.browser
+PLAN = {
+    "name": "films",
+    "study": {"corpus": "rotten-tomatoes", "systems": ["vader", "textblob"], "relations": ["MR1.4", "MR3.1", "MR2.2"]},
+    "sample": {"per_relation": 10},
+    "judging": {"gold": True},
+}
+PATIENCE = 240
+
+
+def opened(address: str, folder: Path, language: str = "en") -> Window:
+    window = Window(f"{address}/studies", folder, language)
+    window.log_in("boss")
+    window.see(text_in(language, "studies.plans"))
+    return window
+
+
+def until(condition) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+def test_a_run_survives_the_tab_and_the_app(tmp_path: Path) -> None:
+    made: Prepared = prepare(tmp_path / "audit.db")
+    set_plan(made.engine, read_plan(PLAN))
+    with app_server(str(made.path), tmp_path / "log.txt") as address:
+        window = opened(address, tmp_path / "first")
+        window.click("button", text_in("en", "studies.run"))
+        until(lambda: "of 8,530 sources" in window.text())
+        window.driver.quit()
+        second = opened(address, tmp_path / "second", "zh")
+        until(lambda: "8,530" in second.text())
+        before = jobs(made.engine)[0].done
+        until(lambda: jobs(made.engine)[0].done > before)
+        second.driver.save_screenshot(str(tmp_path / "running.png"))
+        second.driver.quit()
+        assert jobs(made.engine)[0].live
+    # The app is gone, and everything of its session with it.
+    assert jobs(made.engine)[0].live
+    until(lambda: not jobs(made.engine)[0].live)
+    assert jobs(made.engine)[0].state == "done", jobs(made.engine)[0].log
+    with app_server(str(made.path), tmp_path / "again.txt") as address:
+        window = opened(address, tmp_path / "third")
+        window.see("Carried out")
+        window.driver.save_screenshot(str(tmp_path / "done.png"))
+        window.driver.quit()
+    calm = open_store(str(tmp_path / "calm.db"), create=True)
+    with InProcess() as executor:
+        carry_out(calm, read_plan(PLAN), executor)
+    ours, theirs = study_report(made.engine, study=2), study_report(calm)
+    drop = ("study", "study_id", "id")
+
+    def numbers(report):
+        return [{key: value for key, value in cell.items() if key not in drop} for cell in report["cells"]]
+
+    assert numbers(ours) == numbers(theirs)
