@@ -12,8 +12,8 @@ from audit.ui.flags import FLAGS
 
 Colour = tuple[float, float, float]
 
-STREAMLIT = {"light": ("#31333f", "#ffffff", "#f0f2f6"), "dark": ("#fafafa", "#0e1117", "#262730")}
-"""Text, page and second background of Streamlit's two themes: https://docs.streamlit.io/develop/concepts/configuration."""
+STREAMLIT = {"light": ("#2f2d2b", "#ffffff", "#f8f8f7"), "dark": ("#edebe8", "#171614", "#21201d")}
+"""Text, page and side bar of Streamlit's two themes, as Chromium computes them with the pinned version (1.67.0)."""
 STYLE = data_file("ui/style.css").read_text(encoding="utf-8")
 
 
@@ -108,3 +108,10 @@ def test_the_accent_on_streamlit_s_pages() -> None:
         paper = rgb(STREAMLIT[theme][1])
         assert contrast(accent, paper) >= 4.5
         assert contrast(accent, mixed(accent, 0.1, paper)) >= 4.5
+
+
+def test_what_stands_on_the_accent() -> None:
+    """White in the light theme, as Streamlit has it; in the dark one what the style puts in its place."""
+    assert contrast(rgb("#ffffff"), rgb(FLAGS["theme.light.primaryColor"])) >= 4.5
+    (ink,) = in_style(r"button\[kind\^=\"primary\"\][^{]*\{ color: (#\w+)")
+    assert contrast(rgb(ink), rgb(FLAGS["theme.dark.primaryColor"])) >= 4.5
