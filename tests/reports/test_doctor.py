@@ -38,6 +38,7 @@ def test_a_sound_database(judged, content):
         ("DELETE FROM draw WHERE rank = 2", "draws", "6 cells have gaps in their ranks"),
         ("UPDATE judgement SET question_id = 3 - question_id WHERE supersedes IS NOT NULL AND question_id IN (1, 2)",
          "history", "supersede what they cannot"),
+        ("UPDATE judgement SET saw = id WHERE id = 1", "history", "1 judgements were given seeing what they cannot"),
         ("INSERT INTO judgement (question_id, annotator_id, round, answer, guideline, decided_at) "
          "SELECT question_id, annotator_id, round, answer, guideline, decided_at FROM judgement WHERE id = 1",
          "votes", "1 questions have two answers"),
@@ -84,7 +85,9 @@ def test_a_full_disk_and_a_long_log(judged, monkeypatch):
 
 def test_expired_leases_are_no_problem(judged):
     with open_store(judged).begin() as connection:
-        connection.exec_driver_sql("INSERT INTO lease VALUES (1, 2, '2020-01-01 00:00:00')")
+        connection.exec_driver_sql(
+            "INSERT INTO lease (question_id, annotator_id, expires_at) VALUES (1, 2, '2020-01-01 00:00:00')"
+        )
         connection.exec_driver_sql("UPDATE annotator SET disabled = 1 WHERE id = 2")
     leases = doctor(judged)[-1]
     assert leases.ok
