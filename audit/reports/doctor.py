@@ -139,7 +139,10 @@ def _draws(connection: Connection) -> Check:
 
 
 def _chains(connection: Connection) -> Check:
-    """A judgement supersedes an earlier one of the same annotator on the same question, and no two the same one."""
+    """A judgement supersedes an earlier one of the same annotator on the same question, and no two the same one.
+
+    What it saw is an earlier one of somebody else on the same question.
+    """
     judgement = table_of(tables.Judgement)
     earlier = judgement.alias("earlier")
     strange = (earlier.c.question_id != judgement.c.question_id) | (earlier.c.annotator_id != judgement.c.annotator_id)
@@ -160,6 +163,12 @@ def _chains(connection: Connection) -> Check:
     number = connection.execute(select(func.count()).select_from(twice)).scalar() or 0
     if number:
         wrong.append(f"{number:,} judgements are superseded twice")
+    seen = judgement.join(earlier, earlier.c.id == judgement.c.saw)
+    strange = (earlier.c.question_id != judgement.c.question_id) | (earlier.c.annotator_id == judgement.c.annotator_id)
+    query = select(func.count()).select_from(seen).where(strange | (earlier.c.id >= judgement.c.id))
+    number = connection.execute(query).scalar() or 0
+    if number:
+        wrong.append(f"{number:,} judgements were given seeing what they cannot have seen")
     return _found("history", wrong, "judgements supersede their own annotator's", _RESTORE)
 
 

@@ -251,3 +251,32 @@ def test_errors_name_no_values(tmp_path):
         connection.execute(text("INSERT INTO nowhere VALUES (:value)"), {"value": "a secret"})
     assert "nowhere" in str(caught.value)
     assert "a secret" not in str(caught.value)
+
+
+def test_an_index_that_another_stands_for_is_replaced(tmp_path):
+    # A database of this version that another checkout made: all columns are there, the queue's index is an older one.
+    where = str(tmp_path / "a.db")
+    engine = open_store(where, create=True)
+    with engine.begin() as connection:
+        connection.execute(text("DROP INDEX ix_question_next"))
+        connection.execute(text("CREATE INDEX ix_question_queue ON question (filled, priority, kind, id)"))
+    engine.dispose()
+    for _ in range(2):
+        engine = open_store(where)
+        indexes = {index["name"]: index["column_names"] for index in inspect(engine).get_indexes("question")}
+        assert indexes["ix_question_next"] == ["filled", "priority", "waits", "kind", "id"]
+        assert "ix_question_queue" not in indexes
+        engine.dispose()
+
+
+def test_the_queue_is_read_in_the_order_of_its_index(tmp_path):
+    # A claim reads the first few entries; sorting thousands of questions for each would not be quick.
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    query = (
+        "EXPLAIN QUERY PLAN SELECT id FROM question WHERE filled IS 0 AND priority IS NOT NULL "
+        "ORDER BY priority, waits DESC, kind, id LIMIT 1"
+    )
+    with engine.connect() as connection:
+        plan = " ".join(str(row[3]) for row in connection.execute(text(query)))
+    assert "ix_question_next" in plan
+    assert "TEMP B-TREE" not in plan
