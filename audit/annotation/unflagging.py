@@ -46,14 +46,14 @@ def unflag(engine: Engine, account_id: int) -> int | None:
         if connection.execute(since).scalar() or connection.execute(mine).first() is None:
             return None
         question_id = int(last.question_id)
-        if not _has_place(connection, account_id, question_id):
+        if not _has_place(connection, question_id):
             return None
         add_row(connection, account_id, question_id, UNFLAG, None)
         lend(connection, question_id, account_id, tables.now() + LEASE)
         return question_id
 
 
-def _has_place(connection: Connection, account_id: int, question_id: int) -> bool:
+def _has_place(connection: Connection, question_id: int) -> bool:
     """Whether the question wants more answers than others have given it or are about to give."""
     question, lease = table_of(tables.Question), table_of(tables.Lease)
     # The question before its leases, as claims do (`audit.annotation.queue`): nobody takes the place meanwhile.

@@ -86,7 +86,7 @@ def _shares(falses: pd.DataFrame, confidence: float) -> dict[str, Any]:
     causes = []
     for code in CAUSES:
         hit = (some["code"] == code).to_numpy()
-        share = float(weight @ hit / weight.sum())
+        share = min(float(weight @ hit / weight.sum()), 1.0)
         low = high = share
         if not whole:
             ends = effective_interval(share, effective_size(source, hit, confidence, weight), confidence)

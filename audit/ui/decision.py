@@ -79,10 +79,19 @@ def why(shown: Shown, code: str | None = None, written: str = "") -> tuple[str |
         codes,
         index=None if code is None else codes.index(code),
         format_func=names.__getitem__,
-        placeholder=t("reason.choose"),
+        placeholder=t("reason.why"),
+        label_visibility="collapsed",
         key=f"code-{shown.id}",
     )
-    text = st.text_area(t("adjudicate.reason"), value=written, max_chars=FIELD, height=80, key=f"reason-{shown.id}")
+    text = st.text_area(
+        t("adjudicate.reason"),
+        value=written,
+        max_chars=FIELD,
+        height=80,
+        placeholder=t("adjudicate.reason"),
+        label_visibility="collapsed",
+        key=f"reason-{shown.id}",
+    )
     return (chosen or (OTHER if text.strip() else None)), text
 
 

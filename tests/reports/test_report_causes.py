@@ -4,8 +4,11 @@ import json
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
 
 from audit.annotation.accounts import add_account
+from audit.annotation.causes import CAUSES
 from audit.annotation.judging import adjudicate
 from audit.false_satisfaction.causing import false_satisfactions, give_cause
 from audit.false_satisfaction.questions import refresh
@@ -74,6 +77,24 @@ def test_a_cell_without_causes_says_nothing():
     assert (of(found, "relation", "X")["false"], of(found, "relation", "X")["named"]) == (10, 1)
     assert cause_entries(falses(("a", 100, 20, [None]))) == []
     assert cause_entries(falses()) == []
+
+
+codes = some.lists(some.sampled_from([*CAUSES, None]), min_size=1, max_size=8)
+
+
+@settings(max_examples=60)
+@given(some.lists(some.tuples(codes, some.integers(0, 9), some.integers(0, 60)), min_size=1, max_size=4))
+def test_shares_are_shares_and_lie_in_their_intervals(cells):
+    rows = [(f"s{at}", len(mine) + true + more, len(mine) + true, mine) for at, (mine, true, more) in enumerate(cells)]
+    entries = cause_entries(falses(*rows))
+    assert bool(entries) == any(code for mine, _, _ in cells for code in mine)
+    for entry in entries:
+        assert 0 < entry["named"] <= entry["false"]
+        assert sum(one["count"] for one in entry["causes"]) == entry["named"]
+        assert sum(one["share"] for one in entry["causes"]) == pytest.approx(1)
+        for one in entry["causes"]:
+            assert -1e-9 <= one["low"] <= one["share"] + 1e-9
+            assert one["share"] - 1e-9 <= one["high"] <= 1 + 1e-9
 
 
 @pytest.fixture

@@ -6,8 +6,10 @@ import pytest
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
+from audit.annotation.adjudicated import change_adjudication
 from audit.annotation.aside import flag, skip
 from audit.annotation.checking import check, checks_left, next_check
+from audit.annotation.disputes import opinions, reveal_names
 from audit.annotation.flagged import flagged_ids, send_back
 from audit.annotation.gold import answer_with_gold
 from audit.annotation.identity import account_of_identity
@@ -15,8 +17,11 @@ from audit.annotation.judging import adjudicate, disputed, judge, undo
 from audit.annotation.keeping import disable_account, kept_accounts, set_password
 from audit.annotation.logins import account_of, cookie_key, end_login, open_login
 from audit.annotation.queue import LEASE, next_question
+from audit.annotation.unflagging import unflag
 from audit.corpora import get_corpus
 from audit.errors import AuditError, NotAllowed
+from audit.false_satisfaction.causing import false_satisfactions, give_cause, take_back_cause
+from audit.false_satisfaction.consequences import consequences
 from audit.false_satisfaction.group_answers import attributed_groups
 from audit.false_satisfaction.questions import open_audits, refresh, refresh_around
 from audit.reports.study import study_report
@@ -62,10 +67,20 @@ def everything(engine):
         judge(engine, account, shown.id, label)
         refresh_around(engine, shown.id)
     case = disputed(engine, ada)[0]
-    adjudicate(engine, ada, case.shown.id, ["negative"], "it is")
+    assert {one.answer for one in opinions(engine, ada, case.shown.id)} == {"negative", "neutral"}
+    assert set(reveal_names(engine, ada, case.shown.id).values()) == {"ann", "bob"}
+    assert [one.question_id for one in consequences(engine, ada, [case.shown.id])] == [case.shown.id]
+    first = adjudicate(engine, ada, case.shown.id, ["neutral"], "", "slip")
+    change_adjudication(engine, ada, first, ["negative"], "it is")
+    pair = false_satisfactions(engine, ada).without[0]
+    give_cause(engine, ada, *pair, "doubtful")
+    assert study_report(engine)["signature"]["causes"] == 1
+    assert take_back_cause(engine, ada) == pair
     refresh_around(engine, case.shown.id)
     # Put aside, a question comes back: flagged, when an adjudicator sends it back; skipped, when nothing else is left.
     back, last = next_question(engine, ann).id, None
+    flag(engine, ann, back, "odd")
+    assert unflag(engine, ann) == back
     flag(engine, ann, back, "odd")
     assert flagged_ids(engine, ada) == [back]
     send_back(engine, ada, back, "judge it")
