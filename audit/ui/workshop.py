@@ -1,8 +1,8 @@
 """Numbers that take long, computed in another process: while it works, this one goes on answering annotators.
 
 All sessions of a server share two workers (`audit.reports.worker`), each of which begins with its first request, and
-what they found out. An answer is kept with the state of the database that it was computed from. When that has moved on,
-what is computed quickly is computed again; what takes longer is shown as it was, and says so, until somebody asks
+what they found out. An answer is kept with the state of the database that it was computed from. When that has moved
+on, what is computed quickly is computed again; what takes longer is shown as it was, and says so, until somebody asks
 for it anew.
 """
 

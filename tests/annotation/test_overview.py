@@ -1,5 +1,6 @@
 """What managers see of the judging: every count by hand on a small history, and the pace."""
 
+import doctest
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from sqlalchemy import select
 
+from audit.annotation import answers
 from audit.annotation import overview as module
 from audit.annotation.accounts import add_account
 from audit.annotation.aside import flag
@@ -66,6 +68,11 @@ def give(engine, person, answers, seconds=10):
         judge(engine, person, shown.id, answer, shown_at=tables.now() - timedelta(seconds=seconds))
         asked.append(shown.id)
     return asked
+
+
+@pytest.mark.parametrize("one", [module, answers])
+def test_examples(one):
+    assert doctest.testmod(one).failed == 0
 
 
 def test_counts_of_a_small_history(world):

@@ -1,5 +1,6 @@
 """The counts as they were: every point by hand, and the last one is the report's."""
 
+import doctest
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from audit.annotation.gold import answer_with_gold
 from audit.annotation.judging import adjudicate, disputed, judge, undo
 from audit.annotation.queue import next_question
 from audit.corpora import get_corpus
+from audit.false_satisfaction import history
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.history import (
     Given,
@@ -39,8 +41,12 @@ def said(number, question, answer, role="annotator", supersedes=None):
     return Given(number, question, role, answer, AT[number], supersedes)
 
 
+def test_examples():
+    assert doctest.testmod(history).failed == 0
+
+
 def test_answers_come_change_and_go():
-    history = History(
+    told = History(
         [
             said(1, 7, "positive"),
             said(2, 7, "positive"),
@@ -55,20 +61,20 @@ def test_answers_come_change_and_go():
     people = {(7, "people"): POSITIVE}
     # One vote; two that agree; one taken back; a dispute; settled; settled otherwise.
     expected = [gold, gold | people, gold | people, gold, gold, gold | {(7, "adjudicated"): NEGATIVE}]
-    assert [answers_until(history, at) for at in AT[1:7]] == expected
-    assert answers_until(history) == gold | {(7, "adjudicated"): POSITIVE}
+    assert [answers_until(told, at) for at in AT[1:7]] == expected
+    assert answers_until(told) == gold | {(7, "adjudicated"): POSITIVE}
 
 
 def test_an_answer_that_was_replaced_counts_until_then():
-    history = History([said(1, 7, "positive"), said(2, 7, "negative", supersedes=1)], [], {7: 1})
-    assert answers_until(history, AT[1]) == {(7, "people"): POSITIVE}
-    assert answers_until(history, AT[2]) == {(7, "people"): NEGATIVE}
+    told = History([said(1, 7, "positive"), said(2, 7, "negative", supersedes=1)], [], {7: 1})
+    assert answers_until(told, AT[1]) == {(7, "people"): POSITIVE}
+    assert answers_until(told, AT[2]) == {(7, "people"): NEGATIVE}
 
 
 def test_moments_are_evenly_spaced_and_the_last_is_now():
-    history = History([said(number, number, "positive") for number in range(1, 9)], [], {})
-    assert moments_of(history, 4) == [AT[2], AT[4], AT[6], None]
-    assert moments_of(history, 100) == [*AT[1:8], None]
+    told = History([said(number, number, "positive") for number in range(1, 9)], [], {})
+    assert moments_of(told, 4) == [AT[2], AT[4], AT[6], None]
+    assert moments_of(told, 100) == [*AT[1:8], None]
     assert moments_of(History([said(1, 1, "positive", "gold")], [], {})) == [None]
     # What happened in one moment is not parted.
     together = History([Given(n, n, "annotator", "positive", AT[0], None) for n in range(1, 9)], [], {})
@@ -103,11 +109,11 @@ def test_the_last_point_is_the_present(judged, whose):
     given = [point.judgements + point.adjudications for point in points]
     assert given == sorted(given)
     with engine.connect() as connection:
-        history = history_of(connection)
+        said_so_far = history_of(connection)
         questions = connection.execute(select(table_of(tables.Question).c.id)).scalars().all()
         # The replayed answers are those that the app derives, and those that the report takes.
         derived = settled_answers(connection, questions)
-        assert {key: frozenset(allowed) for key, allowed in derived.items()} == answers_until(history)
+        assert {key: frozenset(allowed) for key, allowed in derived.items()} == answers_until(said_so_far)
         assert len(known_answers(connection, whose)) == points[-1].answers
 
 

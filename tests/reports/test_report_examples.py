@@ -8,7 +8,7 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize("name", ["audit_words", "build", "words", "terminal", "html"])
+@pytest.mark.parametrize("name", ["audit_words", "build", "words", "terminal", "html", "sheet", "worker"])
 def test_examples(name):
     found = doctest.testmod(importlib.import_module(f"audit.reports.{name}"))
     assert found.attempted > 0
