@@ -43,6 +43,6 @@ def why_nothing(engine: Engine, account_id: int) -> None:
 
 def _said(one: Earlier, number: int, of: int) -> str:
     """One answer as HTML, under a letter where there are several."""
-    who = t("earlier.another") if of == 1 else t("adjudicate.annotator", letter=chr(ord("A") + number))
+    who = t("earlier.another") if of == 1 else t("dispute.annotator", number=number + 1)
     comment = f"<br><q>{html(one.comment)}</q>" if one.comment else ""
     return f"{html(who)} <strong>{html(t(f'label.{one.answer}'))}</strong>{comment}"

@@ -70,7 +70,7 @@ def _votes(votes: list[Vote]) -> str:
     rows = []
     for number, vote in enumerate(votes):
         comment = f"<br><q>{html(vote.comment)}</q>" if vote.comment else ""
-        who = html(t("adjudicate.annotator", letter=chr(ord("A") + number)))
+        who = html(t("dispute.annotator", number=number + 1))
         rows.append(f"<li>{who} <strong>{html(t(f'label.{vote.answer}'))}</strong>{comment}</li>")
     return f'<ul class="audit-votes">{"".join(rows)}</ul>'
 
