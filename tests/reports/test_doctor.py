@@ -84,7 +84,9 @@ def test_a_full_disk_and_a_long_log(judged, monkeypatch):
 
 def test_expired_leases_are_no_problem(judged):
     with open_store(judged).begin() as connection:
-        connection.exec_driver_sql("INSERT INTO lease VALUES (1, 2, '2020-01-01 00:00:00')")
+        connection.exec_driver_sql(
+            "INSERT INTO lease (question_id, annotator_id, expires_at) VALUES (1, 2, '2020-01-01 00:00:00')"
+        )
         connection.exec_driver_sql("UPDATE annotator SET disabled = 1 WHERE id = 2")
     leases = doctor(judged)[-1]
     assert leases.ok
