@@ -77,7 +77,7 @@ def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: 
 
     >>> noon, minute = datetime(2026, 1, 1, 12), timedelta(minutes=1)
     >>> shown = [(noon, noon + minute), (noon + minute, noon + 2 * minute), (noon + 60 * minute, noon + 61 * minute)]
-    >>> found = speed_of({1: shown}, noon + timedelta(days=2))
+    >>> found = speed_of({1: shown}, noon + minute + timedelta(days=2))
     >>> found.judgements, found.hours, found.per_hour, found.per_day
     (3, 0.05, 60.0, 1.5)
     """
