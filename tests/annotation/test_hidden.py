@@ -54,7 +54,7 @@ def judge_all(engine, who):
             judge(engine, who[name], shown.id, say(name, shown.texts[0]), shown_at=tables.now())
 
 
-@pytest.mark.parametrize("questions", [20, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("questions", [20, pytest.param(80, marks=pytest.mark.slow)])
 def test_five_annotators_with_hidden_questions(tmp_path, questions):
     """Realised shares are within the limits of chance, and answers are what they are without hidden questions."""
     engine, who = world(tmp_path / "mixed.db", questions=questions, annotators=5, people=PEOPLE)
