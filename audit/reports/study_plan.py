@@ -92,4 +92,4 @@ def _all(one: Standing, how: Mapping[str, Any]) -> list[Deviation]:
 
 
 def _time(moment: Any) -> str | None:
-    return None if moment is None else str(moment.isoformat(timespec="seconds"))
+    return None if moment is None else str(moment.isoformat(timespec="milliseconds"))

@@ -184,9 +184,11 @@ def _counts(engine: Engine, account_id: int) -> Queue:
 
 
 def _count_one() -> None:
-    """An answer more, a question less."""
+    """An answer more, a question less. Among hidden questions not every answer is one less: then all is counted anew."""
     at, counts = st.session_state.get(_COUNTS, (None, None))
-    if counts is not None:
+    if counts is not None and counts.mixed:
+        del st.session_state[_COUNTS]
+    elif counts is not None:
         today, mine, left = counts.mine_today + 1, counts.mine + 1, max(counts.left_for_me - 1, 0)
         st.session_state[_COUNTS] = (at, replace(counts, mine_today=today, mine=mine, left_for_me=left))
 

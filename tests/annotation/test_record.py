@@ -6,7 +6,7 @@ import pytest
 from quality_world import LABELS, answer_next, know, rows, settle_how, world
 
 from audit.annotation import hidden
-from audit.annotation.flagged import flagged
+from audit.annotation.flagged import flagged_ids
 from audit.annotation.judging import adjudicate, undo
 from audit.annotation.known import remove_known
 from audit.annotation.record import COLUMNS, judging_record
@@ -80,8 +80,8 @@ def test_referring_flags_questions_for_the_adjudicators(tmp_path, content):
     engine, who = world(tmp_path / "audit.db")
     adjudicate(engine, who["ada"], 1, ["positive"], "first look")
     assert refer(engine, who["mia"], [1, 2], " which is it? ") == 2
-    waiting = flagged(engine, who["ada"])
-    assert [(one.shown.id, one.comments) for one in waiting] == [(1, ("which is it?",)), (2, ("which is it?",))]
+    assert flagged_ids(engine, who["ada"]) == [1, 2]
+    assert [one["comment"] for one in rows(engine, tables.Aside)] == ["which is it?", "which is it?"]
     before = content(engine)
     for ids, comment, message in (
         ([1, 2], "again", "with the adjudicators already"),
@@ -97,5 +97,5 @@ def test_referring_flags_questions_for_the_adjudicators(tmp_path, content):
     assert content(engine) == before
     assert refer(engine, who["mia"], [2, 3], "and this") == 1
     adjudicate(engine, who["ada"], 1, ["negative"], "second look")
-    assert [one.shown.id for one in flagged(engine, who["ada"])] == [2, 3]
+    assert flagged_ids(engine, who["ada"]) == [2, 3]
     assert len(rows(engine, tables.Aside)) == 3

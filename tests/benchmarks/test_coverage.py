@@ -13,6 +13,7 @@ def test_intervals_hold_the_truth_on_real_systems(tmp_path_factory, design):
     assert coverage(truth, design)["held"].mean() >= 0.93
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_of_two_systems_on_a_few_sentences(tmp_path):
     truth = population(tmp_path / "audit.db", systems=("vader", "textblob"), sources=300)
     cells = coverage(truth, "shared", redraws=60, per_cell=40)

@@ -83,6 +83,7 @@ def test_every_estimator_holds_on_real_systems(tmp_path):
     assert reports.loc["--proxy disagreement", "width"] < reports.loc["auto", "width"]
 
 
+@pytest.mark.slow
 def test_every_estimator_holds_on_a_few_sentences(tmp_path):
     summary, contests, _, _ = measure(tmp_path / "real.db", 40, ("vader", "textblob"), 300)
     assert (summary["held"] >= 0.9).all()

@@ -9,7 +9,8 @@ from app_driver import HOSTILE, Prepared, blocks, go, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.flagged import flagged
+from audit.annotation.disputes import opinions
+from audit.annotation.flagged import flagged_ids
 from audit.annotation.judging import adjudicate, judge
 from audit.annotation.known import add_known, known_questions
 from audit.annotation.known_files import KnownText
@@ -185,9 +186,10 @@ def test_contradictions_go_to_the_adjudicators(
     press(app, text_in(language, "contradiction.send"))
     assert text_in(language, "contradiction.sent", count=2) in said(app)
     assert text_in(language, "contradiction.waits") in said(app)
-    waiting = flagged(prepared.engine, prepared.judge.id)
-    assert {flag.shown.id for flag in waiting} == {one.source.question, one.follow_up.question}
-    assert text_in(language, "contradiction.default", relation=one.relation) in waiting[0].comments
+    waiting = flagged_ids(prepared.engine, prepared.judge.id)
+    assert set(waiting) == {one.source.question, one.follow_up.question}
+    (said_of_it,) = opinions(prepared.engine, prepared.judge.id, waiting[0])
+    assert text_in(language, "contradiction.default", relation=one.relation) in said_of_it.flags
 
 
 def test_a_hostile_known_text_is_shown_as_it_is(prepared: Prepared, opened: Callable[..., AppTest]) -> None:

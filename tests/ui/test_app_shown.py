@@ -205,7 +205,7 @@ def test_results_say_what_seeing_an_answer_moves(prepared: Prepared, language: s
     refresh(prepared.engine)
     app = open_app(prepared.boss, language)
     app.session_state["results-tab"] = text_in(language, "results.together")
-    app.run()
+    go(app, "results")
     assert not app.exception
     assert text_in(language, "protocols.title") in said(app)
     assert text_in(language, "protocols.one_empty") in said(app).replace("\\", "")

@@ -139,6 +139,7 @@ def test_an_uploaded_plan_is_stored(prepared: Prepared, monkeypatch) -> None:
     assert plans(prepared) == [("films", 1, False)]
 
 
+@pytest.mark.slow
 def test_a_run_from_the_page_goes_on_without_it(prepared: Prepared) -> None:
     set_plan(prepared.engine, read_plan(PLAN))
     app = page(prepared)

@@ -101,6 +101,7 @@ def test_the_state_is_asked_for_without_reading_tables(prepared: Prepared) -> No
     assert "SEARCH" in plan[0][3]
 
 
+@pytest.mark.slow
 def test_a_real_worker_answers_and_is_begun_again_after_it_died(prepared: Prepared, monkeypatch: Any) -> None:
     monkeypatch.setattr(Worker, "_answer", ORIGINAL)
     worker = Worker()

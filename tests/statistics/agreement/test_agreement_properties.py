@@ -173,6 +173,7 @@ def test_influences_are_what_the_jackknife_sees(annotators, missing):
             assert linearised == pytest.approx(jackknife, rel=0.04), (measure.name, level)
 
 
+@pytest.mark.slow
 def test_intervals_cover():
     """300 samples of 60 items by 3 annotators, 30 % missing; truth from 200,000 items. Seeded, so never by chance."""
     truth = {(one.name, one.level): one.estimate for one in suite(Ratings.of(drawn(200_000, 3, 0.8, 0.3, seed=0)))}
