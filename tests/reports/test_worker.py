@@ -73,6 +73,7 @@ def test_a_picture_is_a_png_of_the_size_for_print():
     assert width > 100 * worker.SCALE
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_answers_and_ends_with_its_stdin(judged):
     """As the app runs it: answers in order, one a line, and nothing else on stdout."""
     lines = [

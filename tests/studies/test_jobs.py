@@ -63,6 +63,7 @@ def no_process(monkeypatch):
     monkeypatch.setattr(module, "_begin_process", lambda name, id, where: os.getpid())
 
 
+@pytest.mark.slow
 def test_a_job_carries_out_its_plan_and_says_so(engine, plan, people, where, tmp_path):
     set_plan(engine, plan())
     begin_job(engine, "films", where, by=people["boss"])

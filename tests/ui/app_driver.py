@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 import streamlit as st
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
@@ -23,6 +24,8 @@ from audit.store import open_store
 from audit.tasks import Input
 from audit.ui import database
 
+in_both = pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.slow)])
+"""Tests of pages run in English by default, and in every language where slow tests run, too."""
 APP = Path(__file__).parents[2] / "app.py"
 PASSWORD = "a long password"
 HOSTILE = "<script>alert(1)</script> **bold** $x$ :smile: <b>good</b>"

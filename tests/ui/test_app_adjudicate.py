@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from app_driver import PASSWORD, Prepared, blocks, go, open_app, said
+from app_driver import PASSWORD, Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
@@ -14,8 +14,6 @@ from audit.false_satisfaction.causing import cause_of, false_satisfactions, give
 from audit.store import table_of, tables
 from audit.ui import causes
 from audit.ui.language import text_in
-
-in_both = pytest.mark.parametrize("language", ["en", "zh"])
 
 
 def rows(prepared: Prepared, model: type) -> list:

@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from app_driver import HOSTILE, Prepared, blocks, go, open_app
+from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app
 from app_driver import said as written
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
@@ -14,9 +14,7 @@ from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.logins import end_logins
 from audit.store import table_of, tables
 from audit.ui import annotate, asked
-from audit.ui.language import LANGUAGES, sentence_in, text_in
-
-in_both = pytest.mark.parametrize("language", list(LANGUAGES))
+from audit.ui.language import sentence_in, text_in
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """Spot checks through the app itself, in both languages."""
 
 import pytest
-from app_driver import Prepared, blocks, go, open_app, said
+from app_driver import Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
@@ -11,7 +11,7 @@ from audit.false_satisfaction.questions import refresh, refresh_around
 from audit.sampling.audits import Audits
 from audit.sampling.draw import Size, draw_all
 from audit.store import table_of, tables
-from audit.ui.language import LANGUAGES, text_in
+from audit.ui.language import text_in
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def adjudications(prepared: Prepared) -> list[tuple[int, list[str], str]]:
         return [tuple(row) for row in connection.execute(query)]  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("language", list(LANGUAGES))
+@in_both
 def test_an_adjudicator_checks_without_seeing_the_votes(agreed: Prepared, language: str) -> None:
     first, second, third = waiting(agreed)
     app = checks(agreed, language)

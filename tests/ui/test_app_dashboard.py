@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driver import Prepared, blocks, go, open_app, prepare, said
+from app_driver import Prepared, blocks, go, in_both, open_app, prepare, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
@@ -21,7 +21,7 @@ from audit.store import open_store, table_of, tables
 from audit.ui import workshop
 from audit.ui.dashboard import SECTIONS, TAB
 from audit.ui.dashboard_needs import by_relation
-from audit.ui.language import LANGUAGES, text_in
+from audit.ui.language import text_in
 from audit.ui.workshop import Found
 
 
@@ -50,7 +50,7 @@ def disagreeing(prepared: Prepared) -> Prepared:
     return prepared
 
 
-@pytest.mark.parametrize("language", list(LANGUAGES))
+@in_both
 @pytest.mark.parametrize("section", list(SECTIONS))
 def test_every_section_in_every_language(disagreeing: Prepared, section: str, language: str) -> None:
     app = dashboard(disagreeing, section, language)
@@ -66,7 +66,7 @@ def test_every_section_in_every_language(disagreeing: Prepared, section: str, la
     assert any(label.startswith("PNG") for label in downloads(app))
 
 
-@pytest.mark.parametrize("language", list(LANGUAGES))
+@in_both
 @pytest.mark.parametrize("section", list(SECTIONS))
 def test_with_nothing_judged_it_says_so(prepared: Prepared, section: str, language: str) -> None:
     app = dashboard(prepared, section, language)
@@ -84,7 +84,7 @@ def test_with_nothing_judged_it_says_so(prepared: Prepared, section: str, langua
     assert text_in(language, key) in said(app).replace("\\", "")
 
 
-@pytest.mark.parametrize("language", list(LANGUAGES))
+@in_both
 @pytest.mark.parametrize("section", list(SECTIONS))
 def test_an_empty_database_says_what_comes_next(tmp_path: Path, monkeypatch: Any, section: str, language: str) -> None:
     engine = open_store(str(tmp_path / "audit.db"), create=True)
@@ -133,6 +133,7 @@ def test_agreement_is_that_of_the_command(disagreeing: Prepared) -> None:
     assert "On 4 of 12 questions" in said(app).replace("\\", "")
 
 
+@pytest.mark.slow
 def test_the_last_point_on_the_page_is_the_last_of_the_history(disagreeing: Prepared) -> None:
     app = dashboard(disagreeing, "firming")
     found = history_report(disagreeing.engine)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from app_driver import HOSTILE, Prepared, blocks, go, open_app, said
+from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, said
 from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
@@ -17,7 +17,7 @@ from audit.store import open_store, table_of, tables
 from audit.tasks import Input
 from audit.ui import annotate
 from audit.ui.asked import _members
-from audit.ui.language import LANGUAGES, text_in, texts
+from audit.ui.language import text_in, texts
 
 pytestmark = pytest.mark.usefixtures("_no_waiting")
 
@@ -54,7 +54,7 @@ def body(app) -> str:
     return re.sub(r"<style>.*?</style>", "", blocks(app), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@in_both
 def test_a_group_is_shown_with_its_relation_and_judged(groups: Prepared, language: str) -> None:
     shown = to_group(groups, groups.ann.id)
     app = open_app(groups.ann, language)
@@ -92,7 +92,7 @@ def test_undo_shows_the_group_again(groups: Prepared) -> None:
     assert app.button(key=f"judge-{shown.id}-holds")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@in_both
 def test_a_disputed_group_is_adjudicated_with_one_answer(groups: Prepared, language: str) -> None:
     for account, said_of in ((groups.ann.id, "holds"), (groups.ben.id, "broken")):
         while (shown := next_question(groups.engine, account)).kind != "group":

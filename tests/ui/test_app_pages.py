@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from app_driver import Prepared, blocks, go, open_app, said
+from app_driver import Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
@@ -13,7 +13,7 @@ from audit.annotation.logins import end_logins
 from audit.annotation.queue import next_question
 from audit.false_satisfaction.questions import refresh_around
 from audit.store import table_of, tables
-from audit.ui.language import LANGUAGES, text_in
+from audit.ui.language import text_in
 from audit.ui.places import PLACES, places_for
 
 PAGES = [place.name for place in PLACES]
@@ -67,7 +67,7 @@ def test_the_address_of_a_page_does_not_open_it_for_an_annotator(prepared: Prepa
     assert any(str(one.key).startswith("judge-") for one in app.button)
 
 
-@pytest.mark.parametrize("language", list(LANGUAGES))
+@in_both
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_in_every_language(prepared: Prepared, name: str, language: str) -> None:
     judge(prepared.engine, prepared.ann.id, next_question(prepared.engine, prepared.ann.id).id, "positive")  # type: ignore[union-attr]

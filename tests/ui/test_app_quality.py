@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable
 
 import pytest
-from app_driver import HOSTILE, Prepared, blocks, go, open_app, said
+from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
@@ -21,9 +21,7 @@ from audit.false_satisfaction.contradictions import contradictions
 from audit.store import table_of, tables
 from audit.tasks import Input
 from audit.ui import quality
-from audit.ui.language import LANGUAGES, text_in
-
-in_both = pytest.mark.parametrize("language", LANGUAGES)
+from audit.ui.language import text_in
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_driver import Prepared, blocks, go, log_in, open_app, said
+from app_driver import Prepared, blocks, go, in_both, log_in, open_app, said
 from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
@@ -12,7 +12,7 @@ from audit.reports import worker
 from audit.reports.preference import read_weights
 from audit.reports.study import study_report
 from audit.ui import results_source
-from audit.ui.language import LANGUAGES, text_in, texts
+from audit.ui.language import text_in, texts
 from audit.ui.results import TAB, TABS
 from audit.ui.results_preferences import _file
 
@@ -34,7 +34,7 @@ def charts(app: AppTest) -> int:
     return len(app.get("vega_lite_chart")) + len(app.get("arrow_vega_lite_chart"))
 
 
-@pytest.mark.parametrize("language", list(LANGUAGES))
+@in_both
 @pytest.mark.parametrize("tab", TABS)
 def test_every_tab_in_every_language(judged: Prepared, tab: str, language: str) -> None:
     app = results(judged, tab, language)

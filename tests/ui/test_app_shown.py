@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from app_driver import Prepared, blocks, go, open_app, said
+from app_driver import Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
@@ -58,7 +58,7 @@ def everything(app: AppTest) -> str:
     return "\n".join([blocks(app), said(app), str(app.main), str(app.button), str(app.text_input)])
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@in_both
 def test_the_next_one_sees_the_answer_and_the_comment_without_a_name(shown: Prepared, language: str) -> None:
     ann = open_app(shown.ann, language)
     assert EARLIER not in blocks(ann)
@@ -121,7 +121,7 @@ def test_an_answer_that_was_seen_cannot_be_undone(shown: Prepared) -> None:
     assert len(rows(shown, tables.Judgement)) == 2
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@in_both
 def test_why_there_is_nothing(shown: Prepared, language: str) -> None:
     def texts(app: AppTest) -> str:
         return blocks(app) + said(app)
@@ -160,7 +160,7 @@ def test_why_there_is_nothing(shown: Prepared, language: str) -> None:
     assert t("annotate.nothing_more") in texts(ben)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@in_both
 def test_inspections(shown: Prepared, language: str) -> None:
     questions = []
     for _ in range(2):
@@ -199,7 +199,7 @@ def test_without_shown_questions_there_is_no_list_of_inspections(prepared: Prepa
     assert "Inspections" not in str(app.segmented_control(key="adjudicate-mode").options)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@in_both
 def test_results_say_what_seeing_an_answer_moves(prepared: Prepared, language: str) -> None:
     draw_all(prepared.engine, Size(per_relation=20), protocol="random")
     refresh(prepared.engine)

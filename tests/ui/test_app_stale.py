@@ -1,14 +1,14 @@
 """Letting answers go stale on the page, and what the annotator is told."""
 
 import pytest
-from app_driver import Prepared, blocks, go, open_app, said
+from app_driver import Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import func, select
 
 from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
 from audit.false_satisfaction.questions import refresh
 from audit.store import table_of, tables
-from audit.ui.language import LANGUAGES, text_in
+from audit.ui.language import text_in
 from audit.ui.literal import plain
 
 REASON = "neutral is wider now; see <b>page 2</b>"
@@ -34,7 +34,7 @@ def button(app, label: str):
     return next(one for one in app.button if one.label == label)
 
 
-@pytest.mark.parametrize("language", list(LANGUAGES))
+@in_both
 def test_choose_look_confirm_and_answer_again(judged: Prepared, language: str) -> None:
     app = go(open_app(judged.boss, language), "stale")
     assert not app.exception

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from app_driver import HOSTILE, Prepared, go, open_app, said
+from app_driver import HOSTILE, Prepared, go, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
@@ -14,7 +14,7 @@ from audit.studies.plan import SETTINGS, read_plan
 from audit.studies.plan_file import to_toml
 from audit.studies.versions import set_plan, versions
 from audit.ui import studies_form
-from audit.ui.language import LANGUAGES, text_in, texts
+from audit.ui.language import text_in, texts
 
 PLAN = {
     "name": "films",
@@ -79,7 +79,7 @@ def test_mistakes_of_the_form_are_listed_and_change_nothing(prepared: Prepared) 
     assert plans(prepared) == []
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@in_both
 def test_freezing_asks_first_and_is_seen(prepared: Prepared, language: str) -> None:
     set_plan(prepared.engine, read_plan(PLAN))
     app = page(prepared, "plans", language)
@@ -189,6 +189,6 @@ def test_a_failed_and_a_lost_run_say_so_and_can_be_gone_on_with(prepared: Prepar
     assert jobs(prepared.engine)[0].state == "stopping"
 
 
-@pytest.mark.parametrize("language", list(LANGUAGES))
+@in_both
 def test_every_setting_of_judging_has_its_texts_in_the_form(language: str) -> None:
     assert {f"{kind}.{name}" for kind in ("field", "help") for name in SETTINGS} <= set(texts(language))

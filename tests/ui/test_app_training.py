@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from app_driver import Prepared, blocks, open_app, said
+from app_driver import Prepared, blocks, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
@@ -16,9 +16,8 @@ from audit.keys import uniform
 from audit.store import table_of, tables
 from audit.tasks import Input
 from audit.ui import annotate
-from audit.ui.language import LANGUAGES, text_in
+from audit.ui.language import text_in
 
-in_both = pytest.mark.parametrize("language", LANGUAGES)
 RIGHT = {"Known good.": "positive", "Known bad.": "negative"}
 
 
