@@ -184,7 +184,7 @@ def _counts(engine: Engine, account_id: int) -> Queue:
 
 
 def _count_one() -> None:
-    """An answer more, a question less. Among hidden questions not every answer is one less: then all is counted anew."""
+    """An answer more, a question less; where hidden questions are mixed in, not always: then all is counted anew."""
     at, counts = st.session_state.get(_COUNTS, (None, None))
     if counts is not None and counts.mixed:
         del st.session_state[_COUNTS]

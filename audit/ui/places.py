@@ -32,8 +32,8 @@ PLACES = (
     Place("studies", ":material/science:", studies.ROLES, studies.page),
     Place("stale", ":material/update:", stale.ROLES, stale.page),
     Place("accounts", ":material/group:", accounts.ROLES, accounts.page),
-    Place("account", ":material/person:", ROLES, account.page),
     Place("log", ":material/history:", log.ROLES, log.page, wide=True),
+    Place("account", ":material/person:", ROLES, account.page),
 )
 
 
