@@ -15,6 +15,7 @@ from sqlalchemy import (
     Connection,
     Select,
     Text,
+    and_,
     bindparam,
     cast,
     delete,
@@ -113,19 +114,24 @@ def _note_filled(
             connection.execute(question.update().where(question.c.id.in_(piece)).values(filled=says))
 
 
+def counts(judgement: Any) -> ColumnElement[bool]:
+    """Condition on a judgement, the table or an alias of it: it takes none back, and nothing supersedes it."""
+    later = table_of(tables.Judgement).alias()
+    return and_(judgement.c.answer != WITHDRAWN, ~exists().where(later.c.supersedes == judgement.c.id))
+
+
 def _has_its_votes() -> ColumnElement[bool]:
     """Whether as many people's votes count on the question of the outer statement as it wants."""
     question, judgement = table_of(tables.Question), table_of(tables.Judgement)
-    annotator, later = table_of(tables.Annotator), judgement.alias("later")
+    annotator = table_of(tables.Annotator)
     people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
     votes = (
         select(func.count())
         .where(
             judgement.c.question_id == question.c.id,
             judgement.c.round == 1,
-            judgement.c.answer != WITHDRAWN,
             judgement.c.annotator_id.in_(people),
-            ~exists().where(later.c.supersedes == judgement.c.id),
+            counts(judgement),
         )
         .correlate(question)
         .scalar_subquery()

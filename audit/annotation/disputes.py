@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Engine, case, distinct, exists, func, or_, select
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import UNSURE, WITHDRAWN, is_adjudicated
+from audit.annotation.answers import UNSURE, counts, is_adjudicated
 from audit.annotation.aside import FLAG, taken_back
 from audit.annotation.logbook import note
 from audit.errors import Refused
@@ -49,7 +49,7 @@ class _Said:
 def open_disputes(connection: Connection) -> list[int]:
     """Questions that have all their votes, that these do not settle, and that nobody has adjudicated; by priority."""
     question, judgement = table_of(tables.Question), table_of(tables.Judgement)
-    annotator, later = table_of(tables.Annotator), judgement.alias("later")
+    annotator = table_of(tables.Annotator)
     unsure = case((judgement.c.answer == UNSURE, 1), else_=0)
     query = (
         select(question.c.id)
@@ -58,9 +58,8 @@ def open_disputes(connection: Connection) -> list[int]:
         .where(
             question.c.filled.is_(True),
             judgement.c.round == 1,
-            judgement.c.answer != WITHDRAWN,
             annotator.c.role.in_(ROLES),
-            ~exists().where(later.c.supersedes == judgement.c.id),
+            counts(judgement),
             ~is_adjudicated(question.c.id),
         )
         .group_by(question.c.id, question.c.priority)
@@ -104,16 +103,15 @@ def reveal_names(engine: Engine, account_id: int, question_id: int) -> dict[int,
 def _people(connection: Connection, question_id: int) -> list[_Said]:
     """Everybody who answered or flagged the question, in the order of their numbers."""
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
-    later, aside = judgement.alias("later"), table_of(tables.Aside)
+    aside = table_of(tables.Aside)
     votes = connection.execute(
         select(annotator.c.id, annotator.c.name, judgement.c.answer, judgement.c.comment, judgement.c.saw)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .where(
             judgement.c.question_id == question_id,
             judgement.c.round == 1,
-            judgement.c.answer != WITHDRAWN,
             annotator.c.role.in_(ROLES),
-            ~exists().where(later.c.supersedes == judgement.c.id),
+            counts(judgement),
         )
     ).all()
     flags = connection.execute(

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.answers import WITHDRAWN
+from audit.annotation.answers import counts
 from audit.sampling.protocols import SHOWN
 from audit.store import table_of, tables
 
@@ -46,7 +46,7 @@ def earlier_answers(connection: Connection, question_id: int, account_id: int) -
         select(judgement.c.answer, judgement.c.comment)
         .join(lease, lease.c.question_id == judgement.c.question_id)
         .where(lease.c.question_id == question_id, lease.c.annotator_id == account_id, judgement.c.id <= lease.c.saw)
-        .where(_by_others(judgement, lease.c.annotator_id), _counts(judgement))
+        .where(_by_others(judgement, lease.c.annotator_id), counts(judgement))
         .order_by(judgement.c.id)
     )
     return tuple(Earlier(str(row[0]), row[1]) for row in connection.execute(query))
@@ -91,7 +91,7 @@ def seen() -> Select[Any]:
     question, judgement = table_of(tables.Question), table_of(tables.Judgement)
     standing = judgement.alias("standing")
     me: Any = bindparam("account")
-    something = exists().where(standing.c.question_id == question.c.id, _by_others(standing, me), _counts(standing))
+    something = exists().where(standing.c.question_id == question.c.id, _by_others(standing, me), counts(standing))
     return (
         select(func.max(judgement.c.id))
         .select_from(question.join(judgement, judgement.c.question_id == question.c.id))
@@ -104,7 +104,7 @@ def seen_by_somebody(connection: Connection, question_id: int, judgement_id: int
     """Whether an answer that counts was given to this question by somebody who saw this judgement."""
     judgement = table_of(tables.Judgement)
     query = select(judgement.c.id).where(judgement.c.question_id == question_id, judgement.c.saw >= judgement_id)
-    return connection.execute(query.where(_counts(judgement)).limit(1)).first() is not None
+    return connection.execute(query.where(counts(judgement)).limit(1)).first() is not None
 
 
 def take_from_others(connection: Connection, question_id: int, account_id: int) -> None:
@@ -120,9 +120,3 @@ def _by_others(judgement: Any, me: Any) -> ColumnElement[bool]:
     annotator = table_of(tables.Annotator).alias("other_person")
     people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
     return and_(judgement.c.round == 1, judgement.c.annotator_id != me, judgement.c.annotator_id.in_(people))
-
-
-def _counts(judgement: Any) -> ColumnElement[bool]:
-    """Condition: nothing supersedes the judgement, and it takes none back."""
-    later = table_of(tables.Judgement).alias("later_one")
-    return and_(judgement.c.answer != WITHDRAWN, ~exists().where(later.c.supersedes == judgement.c.id))

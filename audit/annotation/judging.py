@@ -15,13 +15,12 @@ from sqlalchemy import (
     Select,
     bindparam,
     delete,
-    exists,
     select,
 )
 from sqlalchemy.sql.dml import ReturningDelete
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, is_adjudicated, settle
+from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, counts, is_adjudicated, settle
 from audit.annotation.aside import check_comment
 from audit.annotation.disputes import open_disputes
 from audit.annotation.earlier import lend, seen, seen_by_somebody, take_from_others
@@ -301,10 +300,4 @@ def _kind() -> Select[Any]:
 def _by(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
     """Condition: a judgement of this annotator that counts, in any pass; what was said in training is none."""
     judgement = table_of(tables.Judgement)
-    later = judgement.alias("later_by")
-    return (
-        (judgement.c.annotator_id == account_id)
-        & (judgement.c.round >= FIRST)
-        & (judgement.c.answer != WITHDRAWN)
-        & ~exists().where(later.c.supersedes == judgement.c.id)
-    )
+    return (judgement.c.annotator_id == account_id) & (judgement.c.round >= FIRST) & counts(judgement)

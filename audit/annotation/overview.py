@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, case, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, case, func, select
 
 from audit.annotation.accounts import ROLES, require_manager
-from audit.annotation.answers import UNSURE, WITHDRAWN, is_adjudicated
+from audit.annotation.answers import UNSURE, counts, is_adjudicated
 from audit.annotation.aside import is_flagged
 from audit.annotation.pace import PAUSE
 from audit.annotation.progress import Progress, progress
@@ -100,13 +100,8 @@ def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: 
 def counting() -> ColumnElement[bool]:
     """Condition: a first-pass judgement of a person that counts; for statements about `judgement`."""
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
-    later = judgement.alias("later_counting")
-    return and_(
-        judgement.c.round == 1,
-        judgement.c.answer != WITHDRAWN,
-        judgement.c.annotator_id.in_(select(annotator.c.id).where(annotator.c.role.in_(ROLES))),
-        ~exists().where(later.c.supersedes == judgement.c.id),
-    )
+    people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
+    return and_(judgement.c.round == 1, judgement.c.annotator_id.in_(people), counts(judgement))
 
 
 def votes_by_question() -> Select[tuple[int, int, int, int]]:

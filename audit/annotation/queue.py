@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import WITHDRAWN
+from audit.annotation.answers import counts
 from audit.annotation.aside import is_flagged, is_skipped, last_skip, midnight
 from audit.annotation.earlier import Earlier, earlier_answers, lend, look_again, one_at_a_time
 from audit.annotation.hidden import FIRST, hidden_question
@@ -327,7 +327,7 @@ def _my_judgements() -> Select[Any]:
     today = case((judgement.c.decided_at >= bindparam("midnight"), 1), else_=0)
     columns: list[Any] = [func.count(), func.sum(today)]
     return select(*columns).where(
-        judgement.c.annotator_id == bindparam("account"), judgement.c.round != TRAINING, _counts(judgement)
+        judgement.c.annotator_id == bindparam("account"), judgement.c.round != TRAINING, counts(judgement)
     )
 
 
@@ -343,12 +343,6 @@ def _left(codes: tuple[str, ...]) -> Select[Any]:
     )
 
 
-def _counts(judgement: Any) -> ColumnElement[bool]:
-    """Condition: nothing supersedes the judgement, and it takes none back."""
-    later = table_of(tables.Judgement).alias("later")
-    return and_(judgement.c.answer != WITHDRAWN, ~exists().where(later.c.supersedes == judgement.c.id))
-
-
 def _open_for_me() -> ColumnElement[bool]:
     """Condition: somebody waits for the question, it has not all its votes, none of this account, and no flag of it.
 
@@ -359,7 +353,7 @@ def _open_for_me() -> ColumnElement[bool]:
         mine.c.question_id == question.c.id,
         mine.c.annotator_id == bindparam("account"),
         mine.c.round.in_((TRAINING, FIRST)),
-        _counts(mine),
+        counts(mine),
     )
     flagged = is_flagged(bindparam("account"))
     return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged)
@@ -380,7 +374,7 @@ def _votes() -> ColumnElement[int]:
     return (
         select(func.count())
         .select_from(vote)
-        .where(vote.c.question_id == question.c.id, vote.c.round == 1, vote.c.annotator_id.in_(people), _counts(vote))
+        .where(vote.c.question_id == question.c.id, vote.c.round == 1, vote.c.annotator_id.in_(people), counts(vote))
         .correlate(question)
         .scalar_subquery()
     )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Engine, Select, and_, bindparam, delete, exists, false, or_, select
 
 from audit.annotation.accounts import ROLES, require, require_manager
-from audit.annotation.answers import UNSURE, WITHDRAWN, allows, settle, standing
+from audit.annotation.answers import UNSURE, WITHDRAWN, allows, counts, settle, standing
 from audit.annotation.aside import check_comment
 from audit.annotation.logbook import note
 from audit.annotation.questions import labels_of
@@ -244,13 +244,9 @@ def _last_of() -> Select[Any]:
 
 def _counting(judgement: Any) -> Any:
     """Condition: a judgement of a person that nothing supersedes and that withdraws none."""
-    later, annotator = judgement.alias("later"), table_of(tables.Annotator)
+    annotator = table_of(tables.Annotator)
     people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
-    return and_(
-        judgement.c.answer != WITHDRAWN,
-        judgement.c.annotator_id.in_(people),
-        ~exists().where(later.c.supersedes == judgement.c.id),
-    )
+    return and_(judgement.c.annotator_id.in_(people), counts(judgement))
 
 
 def _standing(adjudication: Any) -> Any:

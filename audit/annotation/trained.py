@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, bindparam, exists, select
+from sqlalchemy import Connection, Select, bindparam, select
 
 from audit.annotation.accounts import Account
-from audit.annotation.answers import WITHDRAWN
+from audit.annotation.answers import counts
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.known import TRAINING
 from audit.annotation.logbook import note
@@ -199,11 +199,10 @@ def _attempts(connection: Connection, account_id: int, mark: float, version: str
 
 def _given(connection: Connection, account_id: int, until: int, questions: set[int]) -> dict[int, Given]:
     judgement = table_of(tables.Judgement)
-    later: Any = judgement.alias("later")
     query = (
         select(judgement.c.question_id, judgement.c.id, judgement.c.answer)
         .where(judgement.c.annotator_id == account_id, judgement.c.round == PASS, judgement.c.id > until)
-        .where(judgement.c.answer != WITHDRAWN, ~exists().where(later.c.supersedes == judgement.c.id))
+        .where(counts(judgement))
         .order_by(judgement.c.id)
     )
     return {

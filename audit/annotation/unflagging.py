@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, Engine, delete, exists, func, select
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import WITHDRAWN, counting_votes
+from audit.annotation.answers import counting_votes, counts
 from audit.annotation.aside import FLAG, UNFLAG, add_row, is_flagged, taken_back
 from audit.annotation.earlier import lend
 from audit.annotation.queue import LEASE
@@ -34,13 +34,8 @@ def unflag(engine: Engine, account_id: int) -> int | None:
             return None
         since = select(func.count()).where(judgement.c.annotator_id == account_id, judgement.c.decided_at >= last.at)
         # A hidden question waits for nobody, and a repeat was answered: neither is given as an ordinary one.
-        later = judgement.alias("later")
-        answered = exists().where(
-            judgement.c.question_id == question.c.id,
-            judgement.c.annotator_id == account_id,
-            judgement.c.answer != WITHDRAWN,
-            ~exists().where(later.c.supersedes == judgement.c.id),
-        )
+        mine_of_it = (judgement.c.question_id == question.c.id) & (judgement.c.annotator_id == account_id)
+        answered = exists().where(mine_of_it, counts(judgement))
         waits = (question.c.id == last.question_id) & question.c.priority.is_not(None) & ~answered
         mine = select(question.c.id).where(waits, is_flagged(account_id))
         if connection.execute(since).scalar() or connection.execute(mine).first() is None:
