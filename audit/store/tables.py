@@ -344,6 +344,7 @@ class Aside(SQLModel, table=True):
 class Lease(SQLModel, table=True):
     """A question that an annotator is looking at, until it expires."""
 
+    __table_args__ = (Index("ix_lease_annotator", "annotator_id"),)
     question_id: int = Field(primary_key=True, foreign_key="question.id")
     annotator_id: int = Field(primary_key=True, foreign_key="annotator.id")
     expires_at: datetime = moment()

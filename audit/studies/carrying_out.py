@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Engine
 
 from audit.annotation.gold import Gilded, answer_with_gold
 from audit.annotation.settings import change_settings, settings_of
@@ -17,7 +17,6 @@ from audit.false_satisfaction.questions import open_audits, refresh
 from audit.runner.executors import Executor
 from audit.runner.run import Ran, Watcher, fitting, run
 from audit.sampling.draw import Drawn, draw
-from audit.store import table_of, tables
 from audit.studies.plan import SETTINGS, Plan, read_plan
 
 STEPS = ("run", "sample", "gold")
@@ -89,9 +88,8 @@ def carry_out(
         sample["seed"],
         plan.judging["annotators"],
         plan.audits(),
+        plan.judging["protocol"],
     )
-    with engine.begin() as connection:
-        _set_protocol(connection, drawn.sample, plan.judging["protocol"])
     waiting = refresh(engine)
     gilded = None
     if plan.judging["gold"]:
@@ -106,10 +104,3 @@ def _new_settings(engine: Engine, plan: Plan) -> dict[str, Any]:
     with engine.connect() as connection:
         now = asdict(settings_of(connection))
     return {name: plan.judging[name] for name in SETTINGS if plan.judging[name] != now[name]}
-
-
-def _set_protocol(connection: Connection, sample_id: int, protocol: str) -> None:
-    table = table_of(tables.Sample)
-    before = connection.execute(select(table.c.protocol).where(table.c.id == sample_id)).scalar_one()
-    if before != protocol:
-        connection.execute(table.update().where(table.c.id == sample_id).values(protocol=protocol))
