@@ -15,6 +15,7 @@ from audit.errors import AuditError
 from audit.ui import cookies, settings
 from audit.ui.doors import account_behind, place_named
 from audit.ui.headers import guarded
+from audit.ui.places import PLACES
 from audit.ui.provider import COOKIE
 
 READERS = ("adjudicator", "manager")
@@ -64,6 +65,10 @@ async def _pages(request: Request, name: str) -> Response | None:
         account = await to_thread.run_sync(account_behind, request.cookies)
     except AuditError:
         return None  # the page itself says what is wrong with the database
+    if account is not None and any(place.name == name and place.home == account.role for place in PLACES):
+        # Streamlit knows the first page by no name of its own, and would say that there is none.
+        asked = f"?{request.url.query}" if request.url.query else ""
+        return RedirectResponse(f"{cookies.root()}/{asked}", 303)
     if account is not None or _goes_to_the_provider(request):
         return None
     asked = f"?next={place}" if (place := place_named(name)) else ""

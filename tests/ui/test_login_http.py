@@ -37,6 +37,14 @@ def test_pages_send_strangers_to_log_in_and_back(served: Served, browser: Browse
     assert browser.look("/login?next=accounts").headers["Location"] == "/accounts"
 
 
+def test_the_page_that_somebody_begins_on_is_found_by_its_name_too(browser: Browser) -> None:
+    for who, home, other in (("boss", "dashboard", "results"), ("ann", "annotate", "account")):
+        browser.be(who)
+        sent = browser.look(f"/{home}?lang=zh")
+        assert (sent.status_code, sent.headers["Location"]) == (303, "/?lang=zh")
+        assert browser.look(f"/{other}").status_code == browser.look("/").status_code == 200
+
+
 def test_the_cookie_is_out_of_reach_and_its_token_is_not_in_the_database(served: Served, browser: Browser) -> None:
     answer = browser.enter("ann")
     cookie = next(one for one in answer.raw.headers.getlist("Set-Cookie") if "audit_login" in one)
