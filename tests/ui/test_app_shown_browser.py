@@ -77,7 +77,7 @@ def test_an_earlier_answer_is_in_view_and_the_keys_work(
         _until(lambda: window.all(".audit-votes"))
         picture(window, f"inspection-{language}")
         confirm = text_in(language, "inspect.confirm", answer=text_in(language, "label.negative"))
-        next(one for one in window.all("button") if one.text.strip() == confirm).click()
+        _until(lambda: [one for one in window.all("button") if one.text.strip() == confirm])[0].click()
         adjudication = table_of(tables.Adjudication)
 
         def inspected() -> list[str]:
