@@ -95,14 +95,14 @@ class Server:
 
     def kill(self, number=signal.SIGKILL):
         self._gone = self.seconds()
-        # Streamlit is a child of the command; both are in the session that was begun for them.
+        # The command and whatever it begins are in the session that was begun for them.
         os.killpg(self._process.pid, number)
         self._process.wait()
 
     def seconds(self):
         """Of processor time, so far."""
-        children = psutil.Process(self._process.pid).children(recursive=True)
-        return self._gone + sum(sum(one.cpu_times()[:2]) for one in children)
+        server = psutil.Process(self._process.pid)
+        return self._gone + sum(sum(one.cpu_times()[:2]) for one in (server, *server.children(recursive=True)))
 
 
 @dataclass
