@@ -13,6 +13,8 @@ from audit.errors import AuditError, NotAllowed
 from audit.store import insert_new, table_of, tables
 
 ROLES = ("annotator", "adjudicator", "manager")
+ADJUDICATORS = ("adjudicator", "manager")
+"""Who settles questions, checks and inspects answers, and gives causes."""
 GOLD = "gold"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, delete, false, func, select
+from sqlalchemy import Connection, Engine, delete, false, select
 
-from audit.annotation.accounts import require
-from audit.annotation.answers import allows
+from audit.annotation.accounts import ADJUDICATORS, require
+from audit.annotation.answers import stands
 from audit.annotation.checking import is_check, remark_of, written_as_check
-from audit.annotation.disputes import ADJUDICATORS
 from audit.annotation.judging import store_adjudication
 from audit.annotation.queue import Shown, show
 from audit.errors import Refused
@@ -72,13 +71,8 @@ def change_adjudication(
 
 def _mine(connection: Connection, account_id: int) -> list[Adjudicated]:
     table = table_of(tables.Adjudication)
-    last = select(func.max(table.c.id).label("id")).group_by(table.c.question_id).subquery()
     query = (
-        select(table)
-        .join(last, last.c.id == table.c.id)
-        .where(table.c.annotator_id == account_id, allows(table))
-        .order_by(table.c.id.desc())
-        .limit(LAST)
+        select(table).where(table.c.annotator_id == account_id, stands(table)).order_by(table.c.id.desc()).limit(LAST)
     )
     found = []
     for row in connection.execute(query).mappings().all():

@@ -31,6 +31,8 @@ UNSURE = "unsure"
 WITHDRAWN = "withdrawn"
 ORIGINS = ("adjudicated", "people", "gold")
 """Precedence: the first of these that a question has is its answer."""
+PEOPLE = ("adjudicated", "people")
+"""Those of them that come from people."""
 
 Standing = Literal["open", "agreed", "disputed"]
 
@@ -120,19 +122,23 @@ def counts(judgement: Any) -> ColumnElement[bool]:
     return and_(judgement.c.answer != WITHDRAWN, ~exists().where(later.c.supersedes == judgement.c.id))
 
 
+def by_people(judgement: Any) -> ColumnElement[bool]:
+    """Condition on a judgement, the table or an alias of it: a person's, not gold's."""
+    annotator = table_of(tables.Annotator).alias()
+    return judgement.c.annotator_id.in_(select(annotator.c.id).where(annotator.c.role.in_(ROLES)))
+
+
+def is_vote(judgement: Any) -> ColumnElement[bool]:
+    """Condition on a judgement, the table or an alias of it: a person's of the first pass that counts."""
+    return and_(judgement.c.round == 1, by_people(judgement), counts(judgement))
+
+
 def _has_its_votes() -> ColumnElement[bool]:
     """Whether as many people's votes count on the question of the outer statement as it wants."""
     question, judgement = table_of(tables.Question), table_of(tables.Judgement)
-    annotator = table_of(tables.Annotator)
-    people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
     votes = (
         select(func.count())
-        .where(
-            judgement.c.question_id == question.c.id,
-            judgement.c.round == 1,
-            judgement.c.annotator_id.in_(people),
-            counts(judgement),
-        )
+        .where(judgement.c.question_id == question.c.id, is_vote(judgement))
         .correlate(question)
         .scalar_subquery()
     )
@@ -147,18 +153,29 @@ def allows(adjudication: Any) -> ColumnElement[bool]:
 def is_adjudicated(question_id: Any) -> ColumnElement[bool]:
     """Condition: the last adjudication of the question (a column of the outer query, or a number) stands."""
     adjudication = table_of(tables.Adjudication).alias("standing")
-    later = adjudication.alias("later_adjudication")
-    return exists().where(
-        adjudication.c.question_id == question_id,
-        allows(adjudication),
-        ~exists().where(later.c.question_id == adjudication.c.question_id, later.c.id > adjudication.c.id),
-    )
+    return exists().where(adjudication.c.question_id == question_id, stands(adjudication))
+
+
+def stands(adjudication: Any) -> ColumnElement[bool]:
+    """Condition on an adjudication, the table or an alias of it: the last of its question, and it allows labels."""
+    later = table_of(tables.Adjudication).alias("later_adjudication")
+    after = exists().where(later.c.question_id == adjudication.c.question_id, later.c.id > adjudication.c.id)
+    return and_(allows(adjudication), ~after)
 
 
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
     """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
     ids = list(question_ids)
     return _answers(connection, ids, _wanted(connection, ids), _votes(connection, ids))
+
+
+def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
+    """What people settled on by question: an adjudicator's answer before an agreement."""
+    answer = table_of(tables.Answer)
+    query = select(answer.c.question_id, answer.c.allowed).where(answer.c.origin.in_(PEOPLE))
+    # "adjudicated" comes last and takes the place of "people".
+    rows = connection.execute(query.order_by(answer.c.origin.desc()))
+    return {int(id): frozenset(allowed) for id, allowed in rows}
 
 
 def _answers(

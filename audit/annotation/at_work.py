@@ -5,12 +5,12 @@ from datetime import datetime
 from statistics import median
 from typing import NamedTuple
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import require_manager
-from audit.annotation.answers import UNSURE
+from audit.annotation.answers import UNSURE, is_vote, settled_by_people
+from audit.annotation.aside import midnight
 from audit.annotation.keeping import kept_accounts
-from audit.annotation.overview import counting
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 
@@ -57,21 +57,21 @@ def people_at_work(engine: Engine, by: int | None = None) -> list[AtWork]:
         judgement.c.answer,
         judgement.c.shown_at,
         judgement.c.decided_at,
-    ).where(counting())
+    ).where(is_vote(judgement))
     with engine.connect() as connection:
         require_manager(connection, by)
-        settled = _settled(connection)
+        settled = settled_by_people(connection)
         rows: dict[int, list[_Row]] = {}
         for person, *said in connection.execute(query.order_by(judgement.c.id)):
             rows.setdefault(int(person), []).append(_Row(*said))
-    midnight = tables.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    this_day = midnight(tables.now())
     found = []
     for one in kept_accounts(engine, by=by):
         mine = rows.get(one.id, [])
         took, today, unsure, known, agreed = [], 0, 0, 0, 0
         for row in mine:
             decided = in_utc(row.decided_at)
-            today += decided >= midnight
+            today += decided >= this_day
             unsure += row.answer == UNSURE
             if row.shown_at is not None:
                 took.append((decided - in_utc(row.shown_at)).total_seconds())
@@ -94,17 +94,4 @@ def people_at_work(engine: Engine, by: int | None = None) -> list[AtWork]:
                 agreed,
             )
         )
-    return found
-
-
-def _settled(connection: Connection) -> dict[int, frozenset[str]]:
-    """What people settled on by question: an adjudicator's answer before an agreement."""
-    answer = table_of(tables.Answer)
-    query = select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(
-        answer.c.origin.in_(("adjudicated", "people"))
-    )
-    found: dict[int, frozenset[str]] = {}
-    # "adjudicated" comes last and takes the place of "people".
-    for question_id, _, allowed in connection.execute(query.order_by(answer.c.origin.desc())):
-        found[int(question_id)] = frozenset(allowed)
     return found

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from audit.annotation.aside import check_comment
-from audit.annotation.disputes import ADJUDICATORS
 from audit.errors import Refused
 from audit.store import table_of, tables
 
-GIVERS = ADJUDICATORS
 OTHER = "other"
 """The code that says nothing by itself: it needs a comment."""
 CAUSES: dict[str, str] = {

@@ -4,10 +4,11 @@ What a check finds is an adjudication like others, append-only, and counts befor
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, exists, func, select
 
-from audit.annotation.accounts import require
+from audit.annotation.accounts import ADJUDICATORS, require
 from audit.annotation.judging import store_adjudication
 from audit.annotation.queue import Shown, show
 from audit.errors import Refused
@@ -15,7 +16,6 @@ from audit.store import pieces, table_of, tables, upsert
 
 REASON = "spot check"
 """Reason of every adjudication that is one; a remark comes after it."""
-CHECKERS = ("adjudicator", "manager")
 
 
 def put_checks(connection: Connection, wanted: Mapping[int, int], among: Iterable[int] | None = None) -> None:
@@ -37,18 +37,24 @@ def next_check(engine: Engine, account_id: int, later: Sequence[int] = ()) -> Sh
     table = table_of(tables.SpotCheck)
     query = select(table.c.question_id).where(_open_for(account_id)).order_by(table.c.priority, table.c.question_id)
     with engine.connect() as connection:
-        require(connection, account_id, *CHECKERS)
-        first = connection.execute(query.where(table.c.question_id.not_in(list(later))).limit(1)).scalar()
-        if first is None:
-            left = {int(row[0]) for row in connection.execute(query.where(table.c.question_id.in_(list(later))))}
-            first = next((id for id in later if id in left), None)
-        return None if first is None else show(connection, int(first))
+        require(connection, account_id, *ADJUDICATORS)
+        first = first_of(connection, query, table.c.question_id, later)
+        return None if first is None else show(connection, first)
+
+
+def first_of(connection: Connection, query: Select[Any], column: Any, later: Sequence[int]) -> int | None:
+    """The first question of a query for ids, which `column` holds; those of `later` come last, in their order."""
+    first = connection.execute(query.where(column.not_in(list(later))).limit(1)).scalar()
+    if first is None:
+        left = set(connection.execute(query.where(column.in_(list(later)))).scalars())
+        first = next((id for id in later if id in left), None)
+    return None if first is None else int(first)
 
 
 def checks_left(engine: Engine, account_id: int) -> int:
     """How many checks wait that this adjudicator may make. Raises NotAllowed."""
     with engine.connect() as connection:
-        require(connection, account_id, *CHECKERS)
+        require(connection, account_id, *ADJUDICATORS)
         query = select(func.count()).select_from(table_of(tables.SpotCheck)).where(_open_for(account_id))
         return int(connection.execute(query).scalar() or 0)
 
@@ -63,7 +69,7 @@ def check(engine: Engine, account_id: int, question_id: int, allowed: Sequence[s
     with engine.begin() as connection:
         # A write first: of two adjudicators with the same question on their screens, the second finds it gone.
         there = connection.execute(delete(table).where(table.c.question_id == question_id)).rowcount
-        require(connection, account_id, *CHECKERS)
+        require(connection, account_id, *ADJUDICATORS)
         answer = table_of(tables.Answer)
         agreed = (answer.c.question_id == question_id) & (answer.c.origin == "people")
         # An annotator may just have taken an answer back: what people do not agree on is for the disputes.

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, case, distinct, exists, func, or_, select
 
-from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import UNSURE, counts, is_adjudicated
+from audit.annotation.accounts import ADJUDICATORS, require
+from audit.annotation.answers import UNSURE, is_adjudicated, is_vote
 from audit.annotation.aside import FLAG, taken_back
 from audit.annotation.logbook import note
 from audit.errors import Refused
 from audit.keys import digest
 from audit.store import table_of, tables
 
-ADJUDICATORS = ("adjudicator", "manager")
 REVEALED = "names revealed"
 """The action of the log."""
 
@@ -49,19 +48,11 @@ class _Said:
 def open_disputes(connection: Connection) -> list[int]:
     """Questions that have all their votes, that these do not settle, and that nobody has adjudicated; by priority."""
     question, judgement = table_of(tables.Question), table_of(tables.Judgement)
-    annotator = table_of(tables.Annotator)
     unsure = case((judgement.c.answer == UNSURE, 1), else_=0)
     query = (
         select(question.c.id)
         .join(judgement, judgement.c.question_id == question.c.id)
-        .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .where(
-            question.c.filled.is_(True),
-            judgement.c.round == 1,
-            annotator.c.role.in_(ROLES),
-            counts(judgement),
-            ~is_adjudicated(question.c.id),
-        )
+        .where(question.c.filled.is_(True), is_vote(judgement), ~is_adjudicated(question.c.id))
         .group_by(question.c.id, question.c.priority)
         .having(or_(func.count(distinct(judgement.c.answer)) > 1, func.max(unsure) == 1))
         .order_by(question.c.priority.is_(None), question.c.priority, question.c.id)
@@ -107,12 +98,7 @@ def _people(connection: Connection, question_id: int) -> list[_Said]:
     votes = connection.execute(
         select(annotator.c.id, annotator.c.name, judgement.c.answer, judgement.c.comment, judgement.c.saw)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .where(
-            judgement.c.question_id == question_id,
-            judgement.c.round == 1,
-            annotator.c.role.in_(ROLES),
-            counts(judgement),
-        )
+        .where(judgement.c.question_id == question_id, is_vote(judgement))
     ).all()
     flags = connection.execute(
         select(annotator.c.id, annotator.c.name, aside.c.comment)

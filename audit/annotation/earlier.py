@@ -25,8 +25,7 @@ from sqlalchemy import (
     select,
 )
 
-from audit.annotation.accounts import ROLES
-from audit.annotation.answers import counts
+from audit.annotation.answers import by_people, counts
 from audit.sampling.protocols import SHOWN
 from audit.store import table_of, tables
 
@@ -117,6 +116,4 @@ def take_from_others(connection: Connection, question_id: int, account_id: int) 
 
 def _by_others(judgement: Any, me: Any) -> ColumnElement[bool]:
     """Condition: a judgement of the first pass by a person who is not this account."""
-    annotator = table_of(tables.Annotator).alias("other_person")
-    people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
-    return and_(judgement.c.round == 1, judgement.c.annotator_id != me, judgement.c.annotator_id.in_(people))
+    return and_(judgement.c.round == 1, judgement.c.annotator_id != me, by_people(judgement))

@@ -2,12 +2,10 @@
 
 from sqlalchemy import Engine, delete, func, select
 
-from audit.annotation.accounts import require
+from audit.annotation.accounts import ADJUDICATORS, require
 from audit.annotation.aside import BACK, add_row, check_comment, is_flagged
 from audit.errors import Refused
 from audit.store import table_of, tables
-
-_ADJUDICATORS = ("adjudicator", "manager")
 
 
 def flagged_ids(engine: Engine, account_id: int) -> list[int]:
@@ -19,14 +17,14 @@ def flagged_ids(engine: Engine, account_id: int) -> list[int]:
         .order_by(question.c.priority.is_(None), question.c.priority, question.c.id)
     )
     with engine.connect() as connection:
-        require(connection, account_id, *_ADJUDICATORS)
+        require(connection, account_id, *ADJUDICATORS)
         return [int(row[0]) for row in connection.execute(query)]
 
 
 def flags_left(engine: Engine, account_id: int) -> int:
     """How many flagged questions wait for a reply. Raises NotAllowed."""
     with engine.connect() as connection:
-        require(connection, account_id, *_ADJUDICATORS)
+        require(connection, account_id, *ADJUDICATORS)
         query = select(func.count()).select_from(table_of(tables.Question)).where(is_flagged())
         return int(connection.execute(query).scalar() or 0)
 
@@ -40,7 +38,7 @@ def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "
     with engine.begin() as connection:
         # A write first: of two adjudicators with the same question on their screens, the second finds it replied to.
         connection.execute(delete(lease).where(lease.c.expires_at < tables.now()))
-        require(connection, account_id, *_ADJUDICATORS)
+        require(connection, account_id, *ADJUDICATORS)
         check_comment(remark)
         if not connection.execute(select(question.c.id).where(question.c.id == question_id, is_flagged())).first():
             raise Refused("this question is not flagged any more; take the next one")

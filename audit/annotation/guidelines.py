@@ -16,6 +16,8 @@ from audit.errors import AuditError
 from audit.resources import data_file
 from audit.store import reading, table_of, tables
 
+ELSEWHERE = 0
+"""Version of labels that were given elsewhere, without ours."""
 _FIRST = re.compile(r"version: ([1-9][0-9]{0,8})\n+")
 
 

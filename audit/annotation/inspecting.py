@@ -11,8 +11,9 @@ from typing import Any
 
 from sqlalchemy import Engine, Select, exists, func, select
 
-from audit.annotation.accounts import ROLES, require
+from audit.annotation.accounts import ADJUDICATORS, ROLES, require
 from audit.annotation.answers import Vote, counting_votes, is_adjudicated
+from audit.annotation.checking import first_of
 from audit.annotation.judging import store_adjudication
 from audit.annotation.queue import Shown, show
 from audit.errors import Refused
@@ -21,7 +22,6 @@ from audit.store import table_of, tables
 
 REASON = "inspection"
 """Begins the reason of every adjudication that is one; what the inspector writes comes after it."""
-INSPECTORS = ("adjudicator", "manager")
 
 
 @dataclass(frozen=True)
@@ -38,23 +38,19 @@ def next_inspection(engine: Engine, account_id: int, later: Sequence[int] = ()) 
     Never a question that they ever judged themselves. Those of `later` come last, in this order. Raises NotAllowed.
     """
     with engine.connect() as connection:
-        require(connection, account_id, *INSPECTORS)
-        query, question = _waiting(account_id), table_of(tables.Question)
-        first = connection.execute(query.where(question.c.id.not_in(list(later))).limit(1)).scalars().all()
-        if not first:
-            left = set(connection.execute(query.where(question.c.id.in_(list(later)))).scalars())
-            first = [id for id in later if id in left]
-        if not first:
+        require(connection, account_id, *ADJUDICATORS)
+        first = first_of(connection, _waiting(account_id), table_of(tables.Question).c.id, later)
+        if first is None:
             return None
-        votes = [vote for vote in counting_votes(connection, first[:1]) if vote.role in ROLES]
-        return Inspection(show(connection, first[0]), votes)
+        votes = [vote for vote in counting_votes(connection, [first]) if vote.role in ROLES]
+        return Inspection(show(connection, first), votes)
 
 
 def inspections_left(engine: Engine, account_id: int) -> int | None:
     """How many inspections wait for this account; None: no question has the protocol `shown`. Raises NotAllowed."""
     question = table_of(tables.Question)
     with engine.connect() as connection:
-        require(connection, account_id, *INSPECTORS)
+        require(connection, account_id, *ADJUDICATORS)
         if not connection.execute(select(question.c.id).where(question.c.protocol == SHOWN).limit(1)).first():
             return None
         waiting = _waiting(account_id).order_by(None).subquery()
@@ -73,7 +69,7 @@ def inspect(engine: Engine, account_id: int, question_id: int, allowed: Sequence
         # that it does not wait any more.
         hold = question.update().where(question.c.id == question_id).values(protocol=question.c.protocol)
         connection.execute(hold)
-        require(connection, account_id, *INSPECTORS)
+        require(connection, account_id, *ADJUDICATORS)
         mine = _judged_by(account_id).where(table_of(tables.Judgement).c.question_id == question_id)
         if connection.execute(mine.limit(1)).first():
             raise Refused("you judged this question yourself; somebody else must inspect it")

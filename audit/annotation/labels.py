@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, func, select
 from audit.annotation.accounts import GOLD, require_manager
 from audit.annotation.answers import UNSURE, settle
 from audit.annotation.clients import command
+from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.label_files import Label, Labels, refuse
 from audit.annotation.questions import question_ids, question_key
 from audit.errors import AuditError
@@ -21,8 +22,6 @@ from audit.store import insert_new, pieces, table_of, tables
 from audit.tasks import Input, Task, get_task
 
 ROLE = "annotator"
-ELSEWHERE = 0
-"""The version of the guideline: answered without ours."""
 NOT_HERE = "text not in the database"
 NO_ROW = "no such row in a study"
 NO_QUESTION = "no such question"

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, case, func, select
 
-from audit.annotation.accounts import ROLES, require_manager
-from audit.annotation.answers import UNSURE, counts, is_adjudicated
-from audit.annotation.aside import is_flagged
+from audit.annotation.accounts import require_manager
+from audit.annotation.answers import UNSURE, is_adjudicated, is_vote
+from audit.annotation.aside import is_flagged, midnight
 from audit.annotation.pace import PAUSE
 from audit.annotation.progress import Progress, progress
 from audit.store import table_of, tables
@@ -58,13 +58,12 @@ class Overview:
 def overview(engine: Engine, by: int | None = None) -> Overview:
     """Count for a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None)."""
     moment = tables.now()
-    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     with engine.connect() as connection:
         require_manager(connection, by)
         filled, split, disputed, left = _votes(connection)
         flagged = select(func.count()).select_from(table_of(tables.Question)).where(is_flagged())
         flags = int(connection.execute(flagged).scalar() or 0)
-        today, week = (_judged_since(connection, since) for since in (midnight, moment - RECENT))
+        today, week = (_judged_since(connection, since) for since in (midnight(moment), moment - RECENT))
         speed = speed_of(_decisions(connection, moment - RECENT), moment)
     ends = moment + timedelta(days=left / speed.per_day) if left and speed.per_day else None
     return Overview(progress(engine, by), disputed, flags, filled, split, today, week, left, speed, ends)
@@ -97,13 +96,6 @@ def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: 
     return Speed(number, hours, number / hours if hours else None, number / days)
 
 
-def counting() -> ColumnElement[bool]:
-    """Condition: a first-pass judgement of a person that counts; for statements about `judgement`."""
-    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
-    people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
-    return and_(judgement.c.round == 1, judgement.c.annotator_id.in_(people), counts(judgement))
-
-
 def votes_by_question() -> Select[tuple[int, int, int, int]]:
     """Per question with votes: question_id, votes, kinds (different answers) and unsure ones."""
     judgement = table_of(tables.Judgement)
@@ -114,7 +106,7 @@ def votes_by_question() -> Select[tuple[int, int, int, int]]:
             func.count(judgement.c.answer.distinct()).label("kinds"),
             func.sum(case((judgement.c.answer == UNSURE, 1), else_=0)).label("unsure"),
         )
-        .where(counting())
+        .where(is_vote(judgement))
         .group_by(judgement.c.question_id)
     )
 
@@ -142,7 +134,7 @@ def _votes(connection: Connection) -> tuple[int, int, int, int]:
 
 def _judged_since(connection: Connection, since: datetime) -> int:
     judgement = table_of(tables.Judgement)
-    query = select(func.count()).select_from(judgement).where(judgement.c.decided_at >= since, counting())
+    query = select(func.count()).select_from(judgement).where(judgement.c.decided_at >= since, is_vote(judgement))
     return int(connection.execute(query).scalar() or 0)
 
 

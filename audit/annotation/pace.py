@@ -9,6 +9,7 @@ from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN
+from audit.annotation.aside import midnight
 from audit.annotation.hidden import FIRST
 from audit.store import reading, table_of, tables
 from audit.store.copying import in_utc
@@ -41,14 +42,14 @@ def pace_of(engine: Engine, account_id: int) -> Pace:
     """
     judgement = table_of(tables.Judgement)
     moment = tables.now()
-    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    this_day = midnight(moment)
     query = (
         select(judgement.c.shown_at, judgement.c.decided_at, judgement.c.answer)
         .where(
             judgement.c.annotator_id == account_id,
             judgement.c.withdrawn_by.is_(None),
             judgement.c.round >= FIRST,
-            judgement.c.decided_at >= min(midnight, moment - STRETCH - PAUSE),
+            judgement.c.decided_at >= min(this_day, moment - STRETCH - PAUSE),
         )
         .order_by(judgement.c.id)
     )
@@ -61,7 +62,7 @@ def pace_of(engine: Engine, account_id: int) -> Pace:
     took = [
         (decided - shown).total_seconds()
         for shown, decided, answer in rows
-        if shown is not None and answer != WITHDRAWN and decided >= midnight
+        if shown is not None and answer != WITHDRAWN and decided >= this_day
     ]
     return Pace(median(took) if took else None, since_pause([decided for _, decided, _ in rows], moment))
 

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Engine, and_, func, select
+from sqlalchemy import Engine, func, select
 
 from audit.annotation.accounts import ROLES, require_manager
-from audit.annotation.answers import ORIGINS, WITHDRAWN
-from audit.annotation.hidden import FIRST
+from audit.annotation.answers import ORIGINS, is_vote
 from audit.annotation.questions import BEHIND
 from audit.store import table_of, tables
 
@@ -35,18 +34,12 @@ def progress(engine: Engine, by: int | None) -> Progress:
     """
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     annotator, judgement = table_of(tables.Annotator), table_of(tables.Judgement)
-    later = judgement.alias("later")
     by_origin = select(answer.c.origin, func.count()).group_by(answer.c.origin)
-    counts = and_(
-        judgement.c.annotator_id == annotator.c.id, judgement.c.answer != WITHDRAWN, judgement.c.round == FIRST
-    )
     by_person = (
-        select(annotator.c.name, func.count(judgement.c.id))
-        .outerjoin(judgement, counts)
-        .outerjoin(later, later.c.supersedes == judgement.c.id)
-        .where(annotator.c.role.in_(ROLES), later.c.id.is_(None))
+        select(annotator.c.name, func.count())
+        .join(judgement, judgement.c.annotator_id == annotator.c.id)
+        .where(is_vote(judgement))
         .group_by(annotator.c.name)
-        .order_by(annotator.c.name)
     )
     with engine.connect() as connection:
         require_manager(connection, by)
@@ -56,7 +49,7 @@ def progress(engine: Engine, by: int | None) -> Progress:
         )
         checks = select(func.count()).select_from(table_of(tables.SpotCheck))
         found = {str(row[0]): int(row[1]) for row in connection.execute(by_origin)}
-        # Somebody whose every judgement was withdrawn has no row in `by_person`, but an account all the same.
+        # Somebody without a judgement that counts has no row in `by_person`, but an account all the same.
         names = select(annotator.c.name).where(annotator.c.role.in_(ROLES)).order_by(annotator.c.name)
         people = {str(row[0]): 0 for row in connection.execute(names)}
         people |= {str(row[0]): int(row[1]) for row in connection.execute(by_person)}

@@ -8,8 +8,8 @@ from typing import Literal
 import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.accounts import ROLES, require_manager
-from audit.annotation.answers import UNSURE, WITHDRAWN
+from audit.annotation.accounts import require_manager
+from audit.annotation.answers import UNSURE, is_vote
 from audit.annotation.questions import labels_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_table, read_text, refuse_bad_rows
@@ -138,19 +138,11 @@ def stored_ratings(engine: Engine, task: str | None = None, kind: Kind = "input"
     judgement, annotator, question = (
         table_of(model) for model in (tables.Judgement, tables.Annotator, tables.Question)
     )
-    later = judgement.alias("later")
     query = (
         select(question.c.task, judgement.c.question_id, annotator.c.name, judgement.c.answer)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .join(question, question.c.id == judgement.c.question_id)
-        .outerjoin(later, later.c.supersedes == judgement.c.id)
-        .where(
-            question.c.kind == kind,
-            judgement.c.round == 1,
-            judgement.c.answer != WITHDRAWN,
-            annotator.c.role.in_(ROLES),
-            later.c.id.is_(None),
-        )
+        .where(question.c.kind == kind, is_vote(judgement))
         .order_by(judgement.c.id)
     )
     if task is not None:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import pandas as pd
-from sqlalchemy import Connection, Engine, exists, select
+from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import ROLES, require_manager
-from audit.annotation.answers import WITHDRAWN
+from audit.annotation.answers import counts, settled_by_people
 from audit.annotation.hidden import FIRST, REPEAT
 from audit.annotation.known import GOLD
 from audit.annotation.settings import JudgingSettings, settings_of
@@ -49,7 +49,6 @@ def judging_record(engine: Engine, *, by: int | None = None) -> Record:
 
 def _judgements(connection: Connection) -> pd.DataFrame:
     judgement, annotator, question = (table_of(one) for one in (tables.Judgement, tables.Annotator, tables.Question))
-    later = judgement.alias("later")
     query = (
         select(
             annotator.c.name,
@@ -63,11 +62,10 @@ def _judgements(connection: Connection) -> pd.DataFrame:
         )
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .join(question, question.c.id == judgement.c.question_id)
-        .where(annotator.c.role.in_(ROLES), judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN)
-        .where(~exists().where(later.c.supersedes == judgement.c.id))
+        .where(annotator.c.role.in_(ROLES), judgement.c.round >= FIRST, counts(judgement))
         .order_by(judgement.c.id)
     )
-    known, settled = _known(connection), _settled(connection)
+    known, settled = _known(connection), settled_by_people(connection)
     first: dict[tuple[str, int], str] = {}
     rows = []
     for name, id, task, kind, round, answer, shown, decided in connection.execute(query):
@@ -92,19 +90,6 @@ def _known(connection: Connection) -> dict[int, frozenset[str]]:
     known = table_of(tables.Known)
     query = select(known.c.question_id, known.c.allowed).where(known.c.purpose == GOLD)
     return {int(id): frozenset(allowed) for id, allowed in connection.execute(query)}
-
-
-def _settled(connection: Connection) -> dict[int, frozenset[str]]:
-    """Adjudicated answers, else those on which people agree."""
-    answer = table_of(tables.Answer)
-    query = select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(
-        answer.c.origin.in_(("adjudicated", "people"))
-    )
-    found: dict[int, frozenset[str]] = {}
-    for id, origin, allowed in connection.execute(query):
-        if origin == "adjudicated" or int(id) not in found:
-            found[int(id)] = frozenset(allowed)
-    return found
 
 
 def _attempts(connection: Connection) -> dict[str, tuple[int, bool]]:

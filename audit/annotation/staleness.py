@@ -14,16 +14,15 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Engine, Select, and_, bindparam, delete, exists, false, or_, select
 
 from audit.annotation.accounts import ROLES, require, require_manager
-from audit.annotation.answers import UNSURE, WITHDRAWN, allows, counts, settle, standing
+from audit.annotation.answers import PEOPLE, UNSURE, WITHDRAWN, by_people, counts, is_vote, settle, standing, stands
 from audit.annotation.aside import check_comment
+from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.logbook import note
 from audit.annotation.questions import labels_of
 from audit.errors import AuditError, Refused
 from audit.store import insert_new, pieces, table_of, tables
 from audit.tasks import get_task
 
-ELSEWHERE = 0
-"""Version of the guideline by which imported labels were given."""
 KINDS = ("input", "pair", "group")
 
 
@@ -110,14 +109,14 @@ def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
         given = (
             select(question.c.task, question.c.kind, judgement.c.guideline, judgement.c.answer)
             .join(question, question.c.id == judgement.c.question_id)
-            .where(_counting(judgement), judgement.c.round == 1)
+            .where(is_vote(judgement))
         )
         for task, kind, guideline, label in connection.execute(given):
             found["judgement", task, kind, guideline, label] += 1
         settled = (
             select(question.c.task, question.c.kind, adjudication.c.guideline, adjudication.c.allowed)
             .join(question, question.c.id == adjudication.c.question_id)
-            .where(_standing(adjudication))
+            .where(stands(adjudication))
         )
         for task, kind, guideline, allowed in connection.execute(settled):
             found["adjudication", task, kind, guideline, "|".join(sorted(allowed))] += 1
@@ -242,20 +241,6 @@ def _last_of() -> Select[Any]:
     )
 
 
-def _counting(judgement: Any) -> Any:
-    """Condition: a judgement of a person that nothing supersedes and that withdraws none."""
-    annotator = table_of(tables.Annotator)
-    people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
-    return and_(judgement.c.annotator_id.in_(people), counts(judgement))
-
-
-def _standing(adjudication: Any) -> Any:
-    """Condition: the adjudication is the last of its question and allows labels."""
-    later = adjudication.alias("later")
-    after = exists().where(later.c.question_id == adjudication.c.question_id, later.c.id > adjudication.c.id)
-    return and_(allows(adjudication), ~after)
-
-
 def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_Row]]:
     """The judgements of the first pass and the adjudications that a choice means.
 
@@ -269,7 +254,7 @@ def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_R
     if choice.kind is not None:
         wanted.append(question.c.kind == choice.kind)
     if choice.unsettled:
-        settled = answer.c.origin.in_(("people", "adjudicated"))
+        settled = answer.c.origin.in_(PEOPLE)
         wanted.append(~exists().where(answer.c.question_id == question.c.id, settled))
     judgement = table_of(tables.Judgement)
     of = judgement.c
@@ -284,7 +269,7 @@ def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_R
     query = (
         select(of.id, of.question_id, of.annotator_id, of.round, of.guideline)
         .join(question, question.c.id == of.question_id)
-        .where(_counting(judgement), of.round == 1, *some)
+        .where(is_vote(judgement), *some)
         .order_by(of.id)
     )
     judgements = [_Row(*row) for row in connection.execute(query)]
@@ -297,7 +282,7 @@ def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_R
     settled_by = (
         select(its.id, its.question_id, its.annotator_id, its.guideline, its.allowed)
         .join(question, question.c.id == its.question_id)
-        .where(_standing(adjudication), *wanted)
+        .where(stands(adjudication), *wanted)
         .order_by(its.id)
     )
     return judgements, [
@@ -320,12 +305,13 @@ def _need_labels(connection: Connection, labels: Sequence[str]) -> None:
 
 def _repeats(connection: Connection, judgements: Sequence[_Row]) -> list[_Row]:
     """The hidden repeats of these answers: they would be compared with what no longer counts."""
-    of = table_of(tables.Judgement).c
+    judgement = table_of(tables.Judgement)
+    of = judgement.c
     pairs = {(row.question_id, row.annotator_id) for row in judgements}
     found = []
     for piece in pieces(sorted({question_id for question_id, _ in pairs})):
         query = select(of.id, of.question_id, of.annotator_id, of.round, of.guideline).where(
-            of.question_id.in_(piece), of.round == 2, _counting(table_of(tables.Judgement))
+            of.question_id.in_(piece), of.round == 2, by_people(judgement), counts(judgement)
         )
         found += [row for one in connection.execute(query) if (row := _Row(*one))[1:3] in pairs]
     return found
@@ -348,7 +334,7 @@ def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: S
         rows = connection.execute(select(question.c.id, question.c.annotators).where(question.c.id.in_(piece)))
         wanted.update((int(id), int(number)) for id, number in rows)
         counting = select(judgement.c.id, judgement.c.question_id, judgement.c.answer).where(
-            judgement.c.question_id.in_(piece), judgement.c.round == 1, _counting(judgement)
+            judgement.c.question_id.in_(piece), is_vote(judgement)
         )
         for id, question_id, label in connection.execute(counting.order_by(judgement.c.id)):
             if id not in gone:

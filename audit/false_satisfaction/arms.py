@@ -10,7 +10,7 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, RowMapping, and_, select
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.answers import WITHDRAWN, standing
+from audit.annotation.answers import PEOPLE, WITHDRAWN, standing
 from audit.annotation.inspecting import REASON
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings
@@ -98,7 +98,7 @@ def _answered_by_people(connection: Connection, groups: Collection[int]) -> dict
         .join(relation, relation.c.id == group.c.relation_id)
         .join(question, and_(question.c.input_id == member.c.input_id, question.c.task == relation.c.task))
         .join(answer, answer.c.question_id == question.c.id)
-        .where(member.c.role.in_(COUNTED), question.c.kind == "input", answer.c.origin.in_(("adjudicated", "people")))
+        .where(member.c.role.in_(COUNTED), question.c.kind == "input", answer.c.origin.in_(PEOPLE))
         .distinct()
     )
     found: dict[int, frozenset[str]] = {}

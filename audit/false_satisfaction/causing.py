@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, delete, false, select
 
-from audit.annotation.accounts import require
+from audit.annotation.accounts import ADJUDICATORS, require
 from audit.annotation.causes import (
-    GIVERS,
     TAKEN_BACK,
     Pair,
     add_cause,
@@ -44,7 +43,7 @@ def false_satisfactions(engine: Engine, account_id: int, stakes: Stakes | None =
     AuditError where nothing was checked yet.
     """
     with engine.connect() as connection:
-        require(connection, account_id, *GIVERS)
+        require(connection, account_id, *ADJUDICATORS)
         known, causes = known_answers(connection), standing_causes(connection)
     stakes = stakes or read_stakes(engine, account_id)
     found: list[tuple[int, int, Pair]] = []
@@ -71,7 +70,7 @@ def give_cause(engine: Engine, account_id: int, group_id: int, system_id: int, c
     with engine.begin() as connection:
         # A write first: SQLite then takes its lock here.
         connection.execute(delete(table_of(tables.Lease)).where(false()))
-        require(connection, account_id, *GIVERS)
+        require(connection, account_id, *ADJUDICATORS)
         check_cause(code, comment)
         if not _is_false(connection, group_id, system_id):
             raise Refused("this is not a false satisfaction any more; take the next one")
@@ -85,7 +84,7 @@ def take_back_cause(engine: Engine, account_id: int) -> Pair | None:
     """
     with engine.begin() as connection:
         connection.execute(delete(table_of(tables.Lease)).where(false()))
-        require(connection, account_id, *GIVERS)
+        require(connection, account_id, *ADJUDICATORS)
         pair = last_given(connection, account_id)
         if pair is not None:
             add_cause(connection, account_id, pair, TAKEN_BACK, None)
@@ -100,7 +99,7 @@ def labels_given(engine: Engine, account_id: int, system_id: int) -> frozenset[s
     output = table_of(tables.Output)
     query = select(output.c.label).where(output.c.system_id == system_id, output.c.label.is_not(None)).distinct()
     with engine.connect() as connection:
-        require(connection, account_id, *GIVERS)
+        require(connection, account_id, *ADJUDICATORS)
         return frozenset(str(row[0]) for row in connection.execute(query))
 
 
@@ -126,7 +125,7 @@ def proposed(wrong: Collection[bool | None], wanted: Collection[Collection[str]]
 def cause_of(engine: Engine, account_id: int, group_id: int, system_id: int) -> tuple[str, str | None] | None:
     """Code and comment of the cause that counts; None: none was given. Raises NotAllowed."""
     with engine.connect() as connection:
-        require(connection, account_id, *GIVERS)
+        require(connection, account_id, *ADJUDICATORS)
         found = standing_causes(connection, group_id).get((group_id, system_id))
         return None if found is None else (found.code, found.comment)
 

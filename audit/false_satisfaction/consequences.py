@@ -13,8 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.accounts import require
-from audit.annotation.disputes import ADJUDICATORS
+from audit.annotation.accounts import ADJUDICATORS, require
 from audit.annotation.questions import labels_of
 from audit.false_satisfaction.cells import CELL, count
 from audit.false_satisfaction.settling import Drawn, Known, State, drawn_groups, known_answers, settle_group

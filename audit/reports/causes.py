@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, select
 
-from audit.annotation.answers import allows
+from audit.annotation.answers import stands
 from audit.annotation.causes import CAUSES, standing_causes
 from audit.annotation.checking import is_check
 from audit.annotation.reasons import REASONS
@@ -101,8 +101,7 @@ def dispute_entry(engine: Engine) -> dict[str, Any] | None:
     A question's last adjudication counts. Spot checks are none of them: people agreed there.
     """
     table = table_of(tables.Adjudication)
-    last = select(func.max(table.c.id).label("id")).group_by(table.c.question_id).subquery()
-    query = select(table.c.code, table.c.reason).join(last, last.c.id == table.c.id).where(allows(table))
+    query = select(table.c.code, table.c.reason).where(stands(table))
     with engine.connect() as connection:
         rows = connection.execute(query).all()
     codes = [code for code, reason in rows if not is_check(code, str(reason))]

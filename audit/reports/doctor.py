@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, and_, exists, func, select, text
 from sqlmodel import SQLModel
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.answers import WITHDRAWN, settle, settled_answers, wrongly_filled
+from audit.annotation.answers import counts, settle, settled_answers, wrongly_filled
 from audit.errors import AuditError
 from audit.false_satisfaction.settling import COUNTED
 from audit.relations import Outcome
@@ -175,12 +175,10 @@ def _chains(connection: Connection) -> Check:
 def _votes(connection: Connection) -> Check:
     """Nobody's answer to a question counts twice."""
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
-    later = judgement.alias("later")
     twice = (
         select(judgement.c.question_id)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .outerjoin(later, later.c.supersedes == judgement.c.id)
-        .where(judgement.c.answer != WITHDRAWN, later.c.id.is_(None), annotator.c.role.in_((*ROLES, "gold")))
+        .where(counts(judgement), annotator.c.role.in_((*ROLES, "gold")))
         .group_by(judgement.c.question_id, judgement.c.annotator_id, judgement.c.round)
         .having(func.count() > 1)
         .subquery()

@@ -10,7 +10,7 @@ from audit.store.columns import json_column, moment
 
 
 class Setting(SQLModel, table=True):
-    """How judging goes in this database, by name (`audit.annotation.judging_settings`). Each change is in `log`."""
+    """How judging goes in this database, by name (`audit.annotation.settings`). Each change is in `log`."""
 
     name: str = Field(primary_key=True)
     value: Any = json_column()

@@ -22,8 +22,9 @@ import audit
 from audit.annotation.accounts import require_manager
 from audit.errors import AuditError
 from audit.store import table_of, tables
+from audit.store.copying import in_utc
 from audit.studies.plan import foreign, refuse
-from audit.studies.versions import latest, utc
+from audit.studies.versions import latest
 
 DATABASE = "AUDIT_DB"
 """The variable by which a job's process learns its database: an argument would show a password to the whole machine."""
@@ -139,8 +140,8 @@ def jobs(engine: Engine, name: str | None = None, *, by: int | None = None) -> l
                 row["log"] or "",
                 row["by"],
                 row["host"],
-                utc(row["started_at"]),
-                utc(row["ended_at"]) if row["ended_at"] else None,
+                in_utc(row["started_at"]),
+                in_utc(row["ended_at"]) if row["ended_at"] else None,
             )
             for row in connection.execute(query).mappings()
         ]
@@ -165,7 +166,7 @@ def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 def _state(row: RowMapping) -> str:
     if row["state"] not in LIVE:
         return str(row["state"])
-    if tables.now() - utc(row["seen_at"]) > SILENT:
+    if tables.now() - in_utc(row["seen_at"]) > SILENT:
         return LOST
     if row["host"] == socket.gethostname() and row["pid"] is not None and not _alive(row["pid"]):
         return LOST

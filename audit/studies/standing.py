@@ -9,8 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from audit.store import table_of, tables
+from audit.store.copying import in_utc
 from audit.studies.deviations import Deviation, deviations, questions_of
-from audit.studies.versions import Change, Version, all_versions, frozen_version, steps, utc
+from audit.studies.versions import Change, Version, all_versions, frozen_version, steps
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def _standing(
         history[-1].version,
         _judgements(connection, study["id"]),
         _judgements(connection, study["id"], held.at) if frozen else None,
-        utc(began),
+        in_utc(began),
         tuple((version, change) for version, found in steps(after) for change in found) if frozen else (),
         tuple(deviations(connection, study, sample, held.content)),
     )

@@ -6,7 +6,7 @@ freeze is what a study is held to.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from audit.annotation.accounts import require_manager
 from audit.errors import AuditError, UnknownName
 from audit.store import table_of, tables
+from audit.store.copying import in_utc
 from audit.studies.plan import TABLES, Plan, foreign, refuse
 
 MISSING = None
@@ -136,11 +137,6 @@ def steps(history: Sequence[Version]) -> list[tuple[Version, list[Change]]]:
     return [(after, changes(before.content, after.content)) for before, after in pairwise(history)]
 
 
-def utc(moment: datetime) -> datetime:
-    """The moment in UTC: SQLite gives times back without their zone."""
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
 def _flat(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in content.items():
         if isinstance(value, Mapping):
@@ -198,7 +194,7 @@ def _versions(connection: Connection, name: str | None = None, last: int | None 
     if name is not None:
         query = query.where(table.c.name == name)
     rows = connection.execute(query)
-    return [Version(row[0], row[1], _in_order(row[2]), bool(row[3]), row[4], utc(row[5])) for row in rows]
+    return [Version(row[0], row[1], _in_order(row[2]), bool(row[3]), row[4], in_utc(row[5])) for row in rows]
 
 
 def _in_order(content: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

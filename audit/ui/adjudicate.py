@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from audit.annotation.accounts import ADJUDICATORS
 from audit.annotation.checking import checks_left
 from audit.annotation.disputes import disputes
 from audit.annotation.flagged import flags_left
@@ -13,7 +14,7 @@ from audit.ui.language import t
 from audit.ui.settled import settled
 from audit.ui.spot_checks import checking
 
-ROLES = ("adjudicator", "manager")
+ROLES = ADJUDICATORS
 _DONE = "adjudicate-done"
 _MODE = "adjudicate-mode"
 DISPUTED, FLAGS, CHECKS, CAUSES, MINE = "disputed", "flags", "checks", "causes", "mine"

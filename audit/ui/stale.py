@@ -5,8 +5,8 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import Account
 from audit.annotation.answers import UNSURE
-from audit.annotation.guidelines import guideline_of
-from audit.annotation.staleness import ELSEWHERE, Choice, Stale, Tally, let_go_stale, stale_counts, would_go
+from audit.annotation.guidelines import ELSEWHERE, guideline_of
+from audit.annotation.staleness import Choice, Stale, Tally, let_go_stale, stale_counts, would_go
 from audit.errors import AuditError
 from audit.false_satisfaction.losing import losing
 from audit.false_satisfaction.questions import refresh

@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.answers import UNSURE, WITHDRAWN
+from audit.annotation.answers import UNSURE, counts
 from audit.annotation.label_files import QUESTION, exported_id
 from audit.errors import AuditError
 from audit.reports.exports.writing import to_export
@@ -94,12 +94,10 @@ def _task(connection: Connection, name: str | None) -> str:
 def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
     question, given = table_of(tables.Question), table_of(tables.Input)
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
-    later = judgement.alias("later")
     counting = (
         select(judgement, annotator.c.name, annotator.c.role)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .outerjoin(later, later.c.supersedes == judgement.c.id)
-        .where(judgement.c.round == 1, judgement.c.answer != WITHDRAWN, later.c.id.is_(None))
+        .where(judgement.c.round == 1, counts(judgement))
         .subquery()
     )
     query = (
