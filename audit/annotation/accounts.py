@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, or_, select
 
 from audit.annotation.passwords import hashed, matches
 from audit.errors import AuditError, NotAllowed
@@ -84,7 +84,7 @@ def log_in(engine: Engine, name: str, password: str) -> Account:
 def list_accounts(engine: Engine) -> list[Account]:
     """Accounts of people that are not disabled, by name."""
     table = table_of(tables.Annotator)
-    query = select(table.c.id, table.c.name, table.c.role).where(table.c.role.in_(ROLES), table.c.disabled.is_(False))
+    query = select(table.c.id, table.c.name, table.c.role).where(is_person(table), table.c.disabled.is_(False))
     with engine.connect() as connection:
         return [Account(int(row[0]), row[1], row[2]) for row in connection.execute(query.order_by(table.c.name))]
 
@@ -97,6 +97,14 @@ def require(connection: Connection, account_id: int, *roles: str) -> Account:
     if row.role not in roles:
         raise NotAllowed(f"this needs the role {' or '.join(roles)}; {row.name} has the role {row.role}")
     return Account(int(row.id), row.name, row.role)
+
+
+def is_person(annotator: Any) -> ColumnElement[bool]:
+    """Condition on an annotator, the table or an alias of it: it has one of the `ROLES`.
+
+    One comparison for each: `IN` is put together anew whenever a statement is executed.
+    """
+    return or_(*(annotator.c.role == role for role in ROLES))
 
 
 @cache

@@ -24,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 
-from audit.annotation.accounts import ROLES
+from audit.annotation.accounts import ROLES, is_person
 from audit.store import insert_new, pieces, table_of, tables
 
 UNSURE = "unsure"
@@ -125,7 +125,7 @@ def counts(judgement: Any) -> ColumnElement[bool]:
 def by_people(judgement: Any) -> ColumnElement[bool]:
     """Condition on a judgement, the table or an alias of it: a person's, not gold's."""
     annotator = table_of(tables.Annotator).alias()
-    return judgement.c.annotator_id.in_(select(annotator.c.id).where(annotator.c.role.in_(ROLES)))
+    return judgement.c.annotator_id.in_(select(annotator.c.id).where(is_person(annotator)))
 
 
 def is_vote(judgement: Any) -> ColumnElement[bool]:

@@ -4,7 +4,6 @@ Neither is a vote. Rows are only ever added, so that what was put aside survives
 """
 
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from sqlalchemy import (
@@ -14,9 +13,7 @@ from sqlalchemy import (
     Engine,
     FromClause,
     ScalarSelect,
-    Select,
     and_,
-    bindparam,
     delete,
     exists,
     func,
@@ -27,8 +24,7 @@ from sqlalchemy import (
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import allows
 from audit.errors import Refused
-from audit.store import reading, table_of, tables, writing
-from audit.store.copying import in_utc
+from audit.store import table_of, tables, writing
 
 SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
 Who = int | BindParameter[Any]
@@ -106,31 +102,6 @@ def is_skipped(account: Who, since: When) -> ColumnElement[bool]:
     """Condition on `question`: this annotator skipped it since then."""
     question, aside = table_of(tables.Question), table_of(tables.Aside)
     return question.c.id.in_(select(aside.c.question_id).where(_skips(account, since)))
-
-
-def said_before(engine: Engine, account_id: int, question_id: int) -> tuple[bool, str | None]:
-    """Of a question on this annotator's screen: whether they skipped it today, and what an adjudicator wrote to it
-    when sending back their flag (empty: nothing; None: no flag of theirs was sent back). Raises NotAllowed.
-    """
-    with reading(engine) as connection:
-        require(connection, account_id, *ROLES)
-        rows = connection.execute(_asides(), {"question": question_id}).all()
-    since, skipped, flagged, remark = midnight(tables.now()), False, False, None
-    for whose, kind, comment, at in rows:
-        if whose == account_id:
-            skipped = skipped or (kind == SKIP and in_utc(at) >= since)
-            flagged = flagged or kind == FLAG
-        if kind == BACK and flagged:
-            remark = str(comment or "")
-    return skipped, remark
-
-
-@cache
-def _asides() -> Select[Any]:
-    """What was done with a question instead of answering it, oldest first; nothing of most."""
-    aside = table_of(tables.Aside)
-    columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
-    return select(*columns).where(aside.c.question_id == bindparam("question")).order_by(aside.c.id)
 
 
 def check_comment(comment: str | None) -> None:

@@ -40,15 +40,21 @@ class Earlier:
 
 def earlier_answers(connection: Connection, question_id: int, account_id: int) -> tuple[Earlier, ...]:
     """What this account is shown of others' answers with the question that it has leased, oldest first."""
+    given = {"question": question_id, "account": account_id}
+    return tuple(Earlier(str(row[0]), row[1]) for row in connection.execute(_earlier(), given))
+
+
+@cache
+def _earlier() -> Select[Any]:
     judgement, lease = table_of(tables.Judgement), table_of(tables.Lease)
-    query = (
+    mine = (lease.c.question_id == bindparam("question")) & (lease.c.annotator_id == bindparam("account"))
+    return (
         select(judgement.c.answer, judgement.c.comment)
         .join(lease, lease.c.question_id == judgement.c.question_id)
-        .where(lease.c.question_id == question_id, lease.c.annotator_id == account_id, judgement.c.id <= lease.c.saw)
+        .where(mine, judgement.c.id <= lease.c.saw)
         .where(_by_others(judgement, lease.c.annotator_id), counts(judgement))
         .order_by(judgement.c.id)
     )
-    return tuple(Earlier(str(row[0]), row[1]) for row in connection.execute(query))
 
 
 def one_at_a_time(someone_looks: ColumnElement[bool]) -> ColumnElement[bool]:

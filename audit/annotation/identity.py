@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from audit.annotation.accounts import ROLES, Account
+from audit.annotation.accounts import Account, is_person
 from audit.annotation.logins import Limits, account_of, identity_key, open_login
 from audit.errors import NotAllowed
 from audit.store import table_of, tables
@@ -54,9 +54,7 @@ def account_of_identity(
     if issued < (tables.now() - limits.longest).timestamp():
         raise NotAllowed("this login has ended; log in again")
     table = table_of(tables.Annotator)
-    query = select(table.c.id, table.c.role).where(
-        table.c.name == name, table.c.role.in_(ROLES), table.c.disabled.is_(False)
-    )
+    query = select(table.c.id, table.c.role).where(table.c.name == name, is_person(table), table.c.disabled.is_(False))
     with engine.connect() as connection:
         row = connection.execute(query).first()
     if row is None:

@@ -12,6 +12,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Row,
     Select,
     bindparam,
     delete,
@@ -30,6 +31,7 @@ from audit.annotation.questions import BROKEN, HOLDS, labels_of
 from audit.annotation.queue import LEASE, Shown, show
 from audit.annotation.reasons import check_reason
 from audit.errors import Refused
+from audit.sampling.protocols import SHOWN
 from audit.store import table_of, tables, writing
 
 OnChange = Callable[[Engine, int], None]
@@ -77,14 +79,14 @@ def judge(
     given = {"question": question_id, "account": account_id}
     with writing(engine) as connection:
         # The question before its lease, as claims do (`audit.annotation.queue`): no two wait for each other.
-        connection.execute(_lock(), given).first()
+        asked = connection.execute(_lock(), given).first()
         held = connection.execute(_give_back(), given).first()
         require(connection, account_id, *ROLES)
-        task, kind = _check(connection, question_id, answer, comment)
+        task, kind = _check(asked, question_id, answer, comment)
         if held is None:
             raise Refused("this question is not leased to you, or the lease has expired; take the next one")
-        now = connection.execute(seen(), given).scalar()
-        if held.round == FIRST and held.saw != now:
+        blind = held.saw is None and asked is not None and asked.protocol != SHOWN
+        if held.round == FIRST and not blind and held.saw != connection.execute(seen(), given).scalar():
             raise Refused(
                 "what others answered to this question has changed since it was shown to you; look at it again"
             )
@@ -212,10 +214,11 @@ def store_adjudication(
         raise Refused("choose at least one label")
     check_comment(reason)
     check_reason(code, reason)
+    asked = connection.execute(_kind(), {"question": question_id}).first()
     for label in allowed:
         if label == UNSURE:
             raise Refused("an adjudicator's answer must be a label; leave the question open instead")
-        task, kind = _check(connection, question_id, label, reason)
+        task, kind = _check(asked, question_id, label, reason)
     if set(allowed) == {HOLDS, BROKEN}:
         raise Refused("choose one: a relation holds in a group, or it does not")
     row = {
@@ -252,16 +255,15 @@ def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, 
     return [(int(question_id), int(superseded)) for _, question_id, superseded in rows]
 
 
-def _check(connection: Connection, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
-    """Task and kind of the question, if it can be answered so. Raises Refused."""
-    row = connection.execute(_kind(), {"question": question_id}).first()
-    if row is None:
+def _check(asked: Row[Any] | None, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
+    """Task and kind of the question, `_kind` of it, if it can be answered so. Raises Refused."""
+    if asked is None:
         raise Refused(f"there is no question {question_id}")
-    labels = labels_of(*row)
+    labels = labels_of(asked.task, asked.kind)
     if answer not in (*labels, UNSURE):
         raise Refused(f"answer {answer[:40]!r} is not one of {', '.join(labels)}, {UNSURE}")
     check_comment(comment)
-    return str(row[0]), str(row[1])
+    return str(asked.task), str(asked.kind)
 
 
 # Statements are made once: every judgement asks them, and putting one together takes longer than its answer.
@@ -270,9 +272,8 @@ def _check(connection: Connection, question_id: int, answer: str, comment: str |
 
 @cache
 def _lock() -> Select[Any]:
-    """The question, locked."""
-    question = table_of(tables.Question)
-    return select(question.c.id).where(question.c.id == bindparam("question")).with_for_update(key_share=True)
+    """The same, locked."""
+    return _kind().with_for_update(key_share=True)
 
 
 @cache
@@ -293,8 +294,10 @@ def _mine() -> Select[Any]:
 
 @cache
 def _kind() -> Select[Any]:
+    """What is asked in the question, and by which protocol."""
     question = table_of(tables.Question)
-    return select(question.c.task, question.c.kind).where(question.c.id == bindparam("question"))
+    columns = (question.c.task, question.c.kind, question.c.protocol)
+    return select(*columns).where(question.c.id == bindparam("question"))
 
 
 def _by(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, Engine, delete, func, select
 
-from audit.annotation.accounts import ROLES, Account, require, require_manager
+from audit.annotation.accounts import ROLES, Account, is_person, require, require_manager
 from audit.annotation.logins import end_logins
 from audit.annotation.passwords import hashed, matches
 from audit.errors import AuditError, NotAllowed, Refused
@@ -38,7 +38,7 @@ def kept_accounts(engine: Engine, *, by: int | None = None) -> list[Kept]:
     query = (
         select(annotator, func.max(login.c.seen_at).label("seen_at"))
         .outerjoin(login, login.c.annotator_id == annotator.c.id)
-        .where(annotator.c.role.in_(ROLES))
+        .where(is_person(annotator))
         .group_by(annotator.c.id)
         .order_by(annotator.c.name)
     )
@@ -169,7 +169,7 @@ def lock_accounts(connection: Connection) -> None:
 
 def _named(connection: Connection, name: str) -> Account:
     table = table_of(tables.Annotator)
-    query = select(table.c.id, table.c.name, table.c.role).where(table.c.name == name, table.c.role.in_(ROLES))
+    query = select(table.c.id, table.c.name, table.c.role).where(table.c.name == name, is_person(table))
     row = connection.execute(query).first()
     if row is None:
         raise AuditError(f"there is no account {name!r}; see `audit user list`")

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Select, bindparam, select
 
-from audit.annotation.accounts import ROLES, Account, require
+from audit.annotation.accounts import ROLES, Account, is_person, require
 from audit.errors import NotAllowed
 from audit.store import insert_new, reading, table_of, tables
 
@@ -143,7 +143,7 @@ def _valid_login() -> Select[Any]:
             table.c.seen_at > bindparam("used"),
             table.c.created_at > bindparam("began"),
             annotator.c.disabled.is_(False),
-            annotator.c.role.in_(ROLES),
+            is_person(annotator),
         )
     )
 

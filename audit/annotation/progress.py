@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine, func, select
 
-from audit.annotation.accounts import ROLES, require_manager
+from audit.annotation.accounts import is_person, require_manager
 from audit.annotation.answers import ORIGINS, is_vote
 from audit.annotation.questions import BEHIND
 from audit.store import table_of, tables
@@ -50,7 +50,7 @@ def progress(engine: Engine, by: int | None) -> Progress:
         checks = select(func.count()).select_from(table_of(tables.SpotCheck))
         found = {str(row[0]): int(row[1]) for row in connection.execute(by_origin)}
         # Somebody without a judgement that counts has no row in `by_person`, but an account all the same.
-        names = select(annotator.c.name).where(annotator.c.role.in_(ROLES)).order_by(annotator.c.name)
+        names = select(annotator.c.name).where(is_person(annotator)).order_by(annotator.c.name)
         people = {str(row[0]): 0 for row in connection.execute(names)}
         people |= {str(row[0]): int(row[1]) for row in connection.execute(by_person)}
         return Progress(

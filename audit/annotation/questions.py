@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, bindparam, select
 
-from audit.annotation.accounts import ROLES
+from audit.annotation.accounts import is_person
 from audit.annotation.answers import settle
 from audit.keys import digest
 from audit.sampling.protocols import BLIND
@@ -168,7 +168,7 @@ def _judged(connection: Connection, question_ids: Iterable[int]) -> set[int]:
         query = (
             select(judgement.c.question_id)
             .join(annotator, annotator.c.id == judgement.c.annotator_id)
-            .where(judgement.c.question_id.in_(piece), judgement.c.round == 1, annotator.c.role.in_(ROLES))
+            .where(judgement.c.question_id.in_(piece), judgement.c.round == 1, is_person(annotator))
         )
         found |= {int(row[0]) for row in connection.execute(query)}
     return found

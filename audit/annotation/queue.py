@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import counts
+from audit.annotation.answers import counts, is_vote
 from audit.annotation.aside import is_flagged, is_skipped, last_skip, midnight
 from audit.annotation.earlier import Earlier, earlier_answers, lend, look_again, one_at_a_time
 from audit.annotation.hidden import FIRST, hidden_question
@@ -135,7 +135,7 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     settings = settings_of(connection)
     if needs_training(connection, account, settings, codes):
         return None
-    moment = tables.now()
+    alone, moment = connection.dialect.name == "sqlite", tables.now()
     given = {"account": account_id, "now": moment, "midnight": midnight(moment)}
     held = connection.execute(_held(codes), given).first()
     if held is not None:
@@ -147,7 +147,7 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     for again, past in ((False, True), (False, False), (True, True), (True, False)):
         while (found := connection.execute(_vacant(codes, past, again), given).scalar()) is not None:
             connection.execute(_make_room(), {**given, "question": found})
-            if connection.execute(_still_vacant(codes), {**given, "question": found}).first() is None:
+            if not alone and connection.execute(_still_vacant(codes), {**given, "question": found}).first() is None:
                 continue
             # What was skipped today comes with a note that nothing else is left: none hides among that.
             hidden = None if again else hidden_question(connection, account_id, settings, codes)
@@ -169,7 +169,9 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
     group = _group(connection, row["group_id"]) if row["kind"] == "group" else None
     asked = GROUP_QUESTION if group else task.question
     labels = labels_of(task.name, row["kind"])
-    earlier = () if account_id is None else earlier_answers(connection, question_id, account_id)
+    earlier: tuple[Earlier, ...] = ()
+    if account_id is not None and row["protocol"] == SHOWN:
+        earlier = earlier_answers(connection, question_id, account_id)
     return Shown(question_id, task.name, tuple(row["texts"]), languages, asked, labels, row["kind"], group, earlier)
 
 
@@ -235,8 +237,9 @@ def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
 def _shown() -> Select[Any]:
     """What is asked, with the texts of its input."""
     question, given = table_of(tables.Question), table_of(tables.Input)
+    asked = (question.c.task, question.c.kind, question.c.group_id, question.c.protocol)
     return (
-        select(question.c.task, question.c.kind, question.c.group_id, given.c.texts, given.c.languages)
+        select(*asked, given.c.texts, given.c.languages)
         .join(given, given.c.id == question.c.input_id)
         .where(question.c.id == bindparam("question"))
     )
@@ -352,7 +355,7 @@ def _open_for_me() -> ColumnElement[bool]:
     judged = exists().where(
         mine.c.question_id == question.c.id,
         mine.c.annotator_id == bindparam("account"),
-        mine.c.round.in_((TRAINING, FIRST)),
+        or_(mine.c.round == TRAINING, mine.c.round == FIRST),
         counts(mine),
     )
     flagged = is_flagged(bindparam("account"))
@@ -369,12 +372,10 @@ def _has_place() -> ColumnElement[bool]:
 def _votes() -> ColumnElement[int]:
     """Number of people's votes on the question of the outer query."""
     question, vote = table_of(tables.Question), table_of(tables.Judgement).alias("vote")
-    annotator = table_of(tables.Annotator).alias("voter")
-    people = select(annotator.c.id).where(annotator.c.role.in_(ROLES))
     return (
         select(func.count())
         .select_from(vote)
-        .where(vote.c.question_id == question.c.id, vote.c.round == 1, vote.c.annotator_id.in_(people), counts(vote))
+        .where(vote.c.question_id == question.c.id, is_vote(vote))
         .correlate(question)
         .scalar_subquery()
     )

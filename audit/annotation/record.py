@@ -6,7 +6,7 @@ from datetime import datetime
 import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.accounts import ROLES, require_manager
+from audit.annotation.accounts import is_person, require_manager
 from audit.annotation.answers import counts, settled_by_people
 from audit.annotation.hidden import FIRST, REPEAT
 from audit.annotation.known import GOLD
@@ -62,7 +62,7 @@ def _judgements(connection: Connection) -> pd.DataFrame:
         )
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .join(question, question.c.id == judgement.c.question_id)
-        .where(annotator.c.role.in_(ROLES), judgement.c.round >= FIRST, counts(judgement))
+        .where(is_person(annotator), judgement.c.round >= FIRST, counts(judgement))
         .order_by(judgement.c.id)
     )
     known, settled = _known(connection), settled_by_people(connection)

@@ -40,9 +40,12 @@ class JudgingSettings:
             raise AuditError(f"fastest {self.fastest!r}: must be a number of seconds from 0 to 60")
 
 
+_NAMES = frozenset(field.name for field in fields(JudgingSettings))
+
+
 def settings_of(connection: Connection) -> JudgingSettings:
     """The settings of a database."""
-    return JudgingSettings(**{str(name): value for name, value in connection.execute(_stored())})
+    return JudgingSettings(**{name: value for name, value in connection.execute(_stored()) if name in _NAMES})
 
 
 def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -> JudgingSettings:
@@ -51,11 +54,10 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
     `by` is the account of a manager, or None for whoever has the database itself. Raises NotAllowed for another role,
     AuditError for a setting that there is not or a value that is not allowed; nothing is changed then.
     """
-    known = {field.name for field in fields(JudgingSettings)}
     with engine.begin() as connection:
         require_manager(connection, by)
-        if strange := sorted(set(values) - known):
-            raise AuditError(f"there is no setting {strange[0]!r}; there are {', '.join(sorted(known))}")
+        if strange := sorted(set(values) - _NAMES):
+            raise AuditError(f"there is no setting {strange[0]!r}; there are {', '.join(sorted(_NAMES))}")
         before = asdict(settings_of(connection))
         after = JudgingSettings(**before | dict(values))
         changed = {name: value for name, value in asdict(after).items() if value != before[name]}
@@ -69,9 +71,7 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
 def _stored() -> Select[Any]:
     """Made once: every claim asks."""
     table = table_of(tables.Setting)
-    return select(table.c.name, table.c.value).where(
-        table.c.name.in_([field.name for field in fields(JudgingSettings)])
-    )
+    return select(table.c.name, table.c.value)
 
 
 def _is_number(value: Any) -> bool:

@@ -8,12 +8,11 @@ allows no label, and its question is settled as if nobody had adjudicated it.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, Select, and_, bindparam, delete, exists, false, or_, select
+from sqlalchemy import Connection, Engine, and_, delete, exists, false, or_, select
 
-from audit.annotation.accounts import ROLES, require, require_manager
+from audit.annotation.accounts import require, require_manager
 from audit.annotation.answers import PEOPLE, UNSURE, WITHDRAWN, by_people, counts, is_vote, settle, standing, stands
 from audit.annotation.aside import check_comment
 from audit.annotation.guidelines import ELSEWHERE
@@ -209,36 +208,6 @@ def _said(choice: Choice) -> dict[str, Any]:
     if given.pop("adjudications", False):
         given["adjudications_too"] = True
     return given
-
-
-class Before(NamedTuple):
-    """An answer of somebody's that a manager let go stale."""
-
-    guideline: int
-    reason: str
-
-
-def went_stale(engine: Engine, account_id: int, question_id: int) -> Before | None:
-    """Of a question on this annotator's screen: the guideline of their answer that went stale, and why.
-
-    None where they gave none, or none of theirs went stale last. Never the answer itself. Raises NotAllowed.
-    """
-    with engine.connect() as connection:
-        require(connection, account_id, *ROLES)
-        row = connection.execute(_last_of(), {"question": question_id, "account": account_id}).first()
-    return None if row is None or row[2] is None else Before(int(row[0]), str(row[1] or ""))
-
-
-@cache
-def _last_of() -> Select[Any]:
-    judgement = table_of(tables.Judgement)
-    mine = (judgement.c.question_id == bindparam("question")) & (judgement.c.annotator_id == bindparam("account"))
-    return (
-        select(judgement.c.guideline, judgement.c.comment, judgement.c.withdrawn_by)
-        .where(mine, judgement.c.round == 1)
-        .order_by(judgement.c.id.desc())
-        .limit(1)
-    )
 
 
 def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_Row]]:

@@ -14,7 +14,7 @@ from audit.annotation.readable import languages_of
 from audit.annotation.settings import JudgingSettings, settings_of
 from audit.annotation.trained import PASS, Attempt, Round, round_of, write_attempt
 from audit.errors import Refused
-from audit.store import table_of, tables
+from audit.store import reading, table_of, tables
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,13 @@ class Way:
 
 def way_of(engine: Engine, account_id: int) -> Way:
     """Whether this account is trained first, and where it stands. Raises NotAllowed for one that may not judge."""
-    with engine.connect() as connection:
+    with reading(engine) as connection:
         account = require(connection, account_id, *ROLES)
         settings = settings_of(connection)
+    mixed = bool(settings.gold_share or settings.repeat_share)
+    if not settings.pass_mark:
+        return Way(None, mixed)
+    with engine.connect() as connection:
         found = _round(connection, account, settings)
         training = None
         if found is not None and not found.passed:
@@ -75,7 +79,7 @@ def way_of(engine: Engine, account_id: int) -> Way:
                 found.attempts[-1] if found.attempts else None,
                 show(connection, following.id),
             )
-        return Way(training, bool(settings.gold_share or settings.repeat_share))
+    return Way(training, mixed)
 
 
 def train(

@@ -1,13 +1,14 @@
 """Opening a database: SQLite by default, PostgreSQL by URL."""
 
 import json
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Column, Connection, Engine, Table, create_engine, event, inspect, select, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, InvalidatePoolError, OperationalError, SQLAlchemyError
 from sqlalchemy.schema import CreateColumn
 from sqlmodel import SQLModel
 
@@ -18,6 +19,9 @@ BACKENDS = ("sqlite", "postgresql")
 """Kinds of database whose SQL the bulk writes speak."""
 POOL = 20
 """Connections that a process keeps open, and as many more while it needs them; a PostgreSQL server takes 100."""
+FRESH = 1.0
+"""Seconds since its last use in which a connection to a server is taken for good."""
+_USED = "used"
 _dumps = partial(json.dumps, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -42,6 +46,8 @@ def open_store(where: str, create: bool = False) -> Engine:
         raise AuditError(f"--db {name!r} cannot be used: {_one_line(problem)}") from None
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _pragmas)
+    else:
+        _try_idle_connections(engine)
     try:
         _check_schema(engine, create, name)
     except OperationalError as problem:
@@ -59,11 +65,32 @@ def open_store(where: str, create: bool = False) -> Engine:
 def _pool(url: URL, file: Path | None) -> dict[str, Any]:
     """Connections that are kept: the app has a thread for each click, and opening a connection takes longer than one.
 
-    On a server they are tried before use, since it may have been started again meanwhile.
+    The one that was used last is used next, so that few are at work and those are warm.
     """
     if file is None and url.get_backend_name() == "sqlite":
         return {}  # in memory: one connection is the database
-    return {"pool_size": POOL, "max_overflow": POOL, "pool_pre_ping": file is None}
+    return {"pool_size": POOL, "max_overflow": POOL, "pool_use_lifo": True}
+
+
+def _try_idle_connections(engine: Engine) -> None:
+    """Try a connection before it is used, where nobody used it for `FRESH`: the server may have been started again.
+
+    SQLAlchemy's `pool_pre_ping` tries it each time: a click takes eight from the pool, and each try is a journey.
+    """
+
+    @event.listens_for(engine, "checkin")
+    def used(_connection: Any, record: Any) -> None:
+        record.info[_USED] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def tried(connection: Any, record: Any, _proxy: Any) -> None:
+        if time.monotonic() - record.info.get(_USED, 0.0) < FRESH:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as problem:
+            # Those that are older than this are taken for gone, too; the pool opens another and goes on.
+            raise InvalidatePoolError from problem
 
 
 def file_of(where: str) -> Path | None:

@@ -16,12 +16,12 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import UNSURE
-from audit.annotation.aside import flag, said_before, skip
+from audit.annotation.aside import flag, skip
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.judging import UNDOS, judge, undo, undone
 from audit.annotation.pace import PAUSE, Pace, pace_of
 from audit.annotation.queue import Queue, Shown, next_question, queue_of, show
-from audit.annotation.staleness import went_stale
+from audit.annotation.remembered import remembered
 from audit.annotation.training import way_of
 from audit.annotation.unflagging import unflag
 from audit.errors import AuditError, Refused
@@ -129,13 +129,14 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
         _small("skip", shown.id, "s", _skip, engine, account_id, shown.id)
         _small("flag", shown.id, "f", _flag, engine, account_id, shown.id)
         _small("guideline", shown.id, "g", _drawer)
-    skipped, sent_back = said_before(engine, account_id, shown.id)
-    if sent_back is not None:
-        st.info(plain(t("annotate.sent_back_saying", remark=sent_back) if sent_back else t("annotate.sent_back")))
-    elif skipped:
+    before = remembered(engine, account_id, shown.id)
+    if before.sent_back is not None:
+        said = t("annotate.sent_back_saying", remark=before.sent_back) if before.sent_back else t("annotate.sent_back")
+        st.info(plain(said))
+    elif before.skipped:
         st.caption(t("annotate.skipped_before"))
-    if (before := went_stale(engine, account_id, shown.id)) is not None:
-        st.info(plain(t("stale.again", version=before.guideline, reason=before.reason)), icon=":material/update:")
+    if stale := before.stale:
+        st.info(plain(t("stale.again", version=stale.guideline, reason=stale.reason)), icon=":material/update:")
 
 
 def _small(name: str, question_id: int, key: str, action: Callable[..., None], *args: object) -> None:

@@ -15,7 +15,8 @@ from audit.annotation.progress import progress
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question, queue_of
 from audit.annotation.ratings import stored_ratings
-from audit.annotation.staleness import Before, Choice, Tally, let_go_stale, stale_counts, went_stale, would_go
+from audit.annotation.remembered import Before, remembered
+from audit.annotation.staleness import Choice, Tally, let_go_stale, stale_counts, would_go
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.reports.doctor import CHECKS
 from audit.store import input_ids, open_store, table_of, tables
@@ -121,14 +122,14 @@ def test_answers_by_an_earlier_guideline_go_and_are_asked_again(engine, who, ver
     assert [row["annotator_id"] for row in added] == [who["ann"], who["ann"], who["ben"]]
     # The same people get the same questions again, told that they answered before and not what.
     assert [next_question(engine, who[name]).id for name in ("ann", "ben")] == [first, first]
-    assert went_stale(engine, who["ann"], first) == went_stale(engine, who["ann"], second) == Before(1, WHY)
-    assert went_stale(engine, who["ann"], third) is None
-    assert went_stale(engine, who["cy"], first) is None
+    assert remembered(engine, who["ann"], first).stale == remembered(engine, who["ann"], second).stale == Before(1, WHY)
+    assert remembered(engine, who["ann"], third).stale is None
+    assert remembered(engine, who["cy"], first).stale is None
     assert sound(engine)
     judge(engine, who["ann"], first, "neutral")
     judge(engine, who["ben"], first, "neutral")
     assert answers(engine) == {(first, "people"): ["neutral"]}
-    assert went_stale(engine, who["ann"], first) is None
+    assert remembered(engine, who["ann"], first).stale is None
     assert sound(engine)
 
 
@@ -238,7 +239,7 @@ def test_only_the_unsettled_and_only_these_labels(engine, who):
     stale = let_go_stale(engine, who["mia"], Choice(labels=("positive",), unsettled=True), WHY)
     assert (stale.judgements, stale.questions, stale.changed) == (1, 1, {})
     assert answers(engine) == {(agreed, "people"): ["positive"]}
-    assert went_stale(engine, who["ann"], disagreed) is not None
+    assert remembered(engine, who["ann"], disagreed).stale is not None
 
 
 def test_hidden_repeats_go_with_the_answer_they_repeat_and_other_passes_stay(engine, who):

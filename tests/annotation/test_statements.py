@@ -5,14 +5,14 @@ from collections import Counter
 import pytest
 from sqlalchemy import event, select
 
-from audit.annotation.aside import said_before
 from audit.annotation.judging import judge, undo
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question, queue_of
+from audit.annotation.remembered import remembered
 from audit.store import input_ids, open_store, table_of, tables
 from audit.tasks import Input
 
-READS = 10
+READS = 8
 """Statements that read, at most; each takes about a quarter of a millisecond of a core, of a click's twenty."""
 
 
@@ -49,8 +49,8 @@ def test_an_answer_that_leaves_the_question_open_writes_a_judgement_and_nothing_
     asked.clear()
     judge(engine, 1, shown.id, "positive", on_change=lambda _, id: changed.append(id))
     assert changed == []
-    # BEGIN; the question locked, the account, task and kind, what I answered before; the lease away; the judgement;
-    # what is wanted, votes, adjudications, stored answers.
+    # BEGIN; the question locked, the account, what I answered before; the lease away; the judgement; what is wanted,
+    # votes, adjudications, stored answers.
     assert asked.pop("SELECT") <= READS
     assert asked == {"BEGIN": 1, "DELETE": 1, "INSERT": 1, "COMMIT": 1}
 
@@ -87,12 +87,12 @@ def test_a_claim_and_what_stands_around_a_question(engine, asked):
     next_question(engine, 1)
     asked.clear()
     next_question(engine, 2)
-    # BEGIN; languages, account, what I hold, what has room, whether it still has, the text; expired leases and my
-    # other leases away; the lease.
+    # BEGIN; languages, account, settings, what I hold, what has room, the text; expired leases and my other leases
+    # away; the lease.
     assert asked.pop("SELECT") <= READS
     assert asked == {"BEGIN": 1, "DELETE": 2, "INSERT": 1, "COMMIT": 1}
     asked.clear()
-    said_before(engine, 2, 1)
+    remembered(engine, 2, 1)
     queue_of(engine, 2)
     assert asked.pop("SELECT") <= READS
     assert not asked
