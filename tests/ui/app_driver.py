@@ -1,19 +1,18 @@
 """A small real database (twelve sentences, two systems, two relations), and driving the app on it."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from small_corpus import SmallCorpus
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation import accounts
 from audit.annotation.accounts import Account, add_account
 from audit.annotation.logins import cookie_key, open_login
-from audit.corpora.base import Row, Unit
 from audit.errors import NotAllowed
 from audit.false_satisfaction.questions import refresh
 from audit.relations import get_relation
@@ -21,7 +20,6 @@ from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size, draw
 from audit.store import open_store
-from audit.tasks import Input
 from audit.ui import database
 
 in_both = pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.slow)])
@@ -45,29 +43,6 @@ TEXTS = (
 )
 
 
-class Sentences:
-    """A corpus without gold."""
-
-    name = "sentences"
-    task = "sentiment"
-    language = "en"
-    unit: Unit = "sentence"
-    has_gold = False
-    summary = "Twelve sentences."
-
-    def size(self) -> int:
-        return len(TEXTS)
-
-    def needs(self) -> None:
-        return None
-
-    def fingerprint(self) -> str:
-        return "1"
-
-    def rows(self) -> Iterator[Row]:
-        return (Row(str(number), Input.of(text)) for number, text in enumerate(TEXTS))
-
-
 @dataclass(frozen=True)
 class Prepared:
     """A database with its accounts."""
@@ -84,7 +59,7 @@ def prepare(path: Path) -> Prepared:
     engine = open_store(str(path), create=True)
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
     with InProcess() as executor:
-        ran = run(engine, Sentences(), ["vader", "textblob"], relations, executor)
+        ran = run(engine, SmallCorpus("sentences", TEXTS), ["vader", "textblob"], relations, executor)
     draw(engine, ran.study.id, Size(per_relation=20))
     refresh(engine)
     names = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from app_driver import Prepared
+from processes import processes
 
 PATIENCE = 60
 
@@ -24,15 +25,7 @@ def served(port: int) -> bool:
 
 def in_session(leader: int) -> list[int]:
     """Processes of the session that `leader` began and that have not ended."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == leader and fields[0] != "Z":
-            found.append(int(status.parent.name))
-    return found
+    return [one.id for one in processes() if one.session == leader]
 
 
 @pytest.mark.slow
