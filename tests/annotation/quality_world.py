@@ -1,18 +1,16 @@
 """A database of questions, people and known answers, for tests of training and hidden questions."""
 
-from sqlalchemy import event, select
+from question_world import add_people, ask
+from sqlalchemy import event
 
-from audit.annotation.accounts import add_account
 from audit.annotation.judging import judge
 from audit.annotation.known import add_known
 from audit.annotation.known_files import KnownText
-from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
-from audit.store import input_ids, open_store, table_of
+from audit.store import open_store
 from audit.tasks import Input
 
-PASSWORD = "long enough"
 LABELS = ("positive", "neutral", "negative")
 ROLES = {"ann": "annotator", "bob": "annotator", "ada": "adjudicator", "mia": "manager"}
 
@@ -23,12 +21,8 @@ def world(path, questions=12, annotators=2, people=ROLES):
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
         engine.dispose()  # its connections are made anew, and no test here pulls the plug
-    inputs = [Input.of(f"Film {number} was fine.") for number in range(1, questions + 1)]
-    with engine.begin() as connection:
-        ids = input_ids(connection, inputs)
-        wanted = [Wanted(ids[one.key], one.key, rank) for rank, one in enumerate(inputs, 1)]
-        open_questions(connection, "sentiment", wanted, annotators=annotators)
-    return engine, {name: add_account(engine, name, role, PASSWORD).id for name, role in people.items()}
+    ask(engine, [Input.of(f"Film {number} was fine.") for number in range(1, questions + 1)], annotators)
+    return engine, add_people(engine, people)
 
 
 def know(engine, purpose, count, begin="Known", explanation="Because."):
@@ -47,14 +41,6 @@ def right_answer(text):
 
 def settle_how(engine, **values):
     change_settings(engine, None, values)
-
-
-def rows(engine, model, *order):
-    table = table_of(model)
-    with engine.connect() as connection:
-        return [
-            dict(row) for row in connection.execute(select(table).order_by(*(order or table.primary_key))).mappings()
-        ]
 
 
 def answer_next(engine, account, label="positive"):

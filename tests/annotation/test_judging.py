@@ -6,54 +6,24 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from question_world import PASSWORD, asked, give, rows
 from sqlalchemy import func, select
 
 from audit.annotation import queue
 from audit.annotation.accounts import add_account, list_accounts, log_in
 from audit.annotation.answers import UNSURE, settle, standing
 from audit.annotation.judging import adjudicate, disputed, judge, undo
-from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import AuditError, NotAllowed, Refused
-from audit.store import input_ids, open_store, table_of, tables
-from audit.tasks import Input
+from audit.store import table_of, tables
 
-PASSWORD = "long enough"
 TEXTS = ["It is good.", "It is bad.", "It is long."]
 
 
 @pytest.fixture
 def engine(tmp_path):
     """A database with three questions for two annotators each, in the order of TEXTS."""
-    engine = open_store(str(tmp_path / "audit.db"), create=True)
-    inputs = [Input.of(text) for text in TEXTS]
-    with engine.begin() as connection:
-        ids = input_ids(connection, inputs)
-        wanted = [Wanted(ids[one.key], one.key, rank) for rank, one in enumerate(inputs, 1)]
-        open_questions(connection, "sentiment", wanted, annotators=2)
-    return engine
-
-
-@pytest.fixture
-def who(engine):
-    """Account ids by name."""
-    roles = {"ann": "annotator", "bob": "annotator", "cy": "annotator", "ada": "adjudicator", "mia": "manager"}
-    return {name: add_account(engine, name, role, PASSWORD).id for name, role in roles.items()}
-
-
-def rows(engine, model):
-    with engine.connect() as connection:
-        return [dict(row) for row in connection.execute(select(table_of(model))).mappings()]
-
-
-def give(engine, account, *labels):
-    """Answer the next questions with these labels; returns the questions' ids."""
-    ids = []
-    for label in labels:
-        shown = next_question(engine, account)
-        judge(engine, account, shown.id, label)
-        ids.append(shown.id)
-    return ids
+    return asked(tmp_path / "audit.db", TEXTS)
 
 
 def test_log_in_takes_the_password_and_nothing_else(engine, who):

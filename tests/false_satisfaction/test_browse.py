@@ -1,16 +1,15 @@
 """Browsing groups without Streamlit, against a real run and answers given by people."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from small_corpus import SmallCorpus
 from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import Account, add_account
 from audit.annotation.judging import adjudicate, judge
 from audit.annotation.progress import progress
 from audit.annotation.queue import next_question
-from audit.corpora.base import Row, Unit
 from audit.errors import AuditError, NotAllowed
 from audit.false_satisfaction.browse import STATES, Page, Wish, browse, choices, detail
 from audit.false_satisfaction.questions import refresh, refresh_around
@@ -19,7 +18,6 @@ from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size, draw
 from audit.store import open_store, table_of, tables
-from audit.tasks import Input
 
 PASSWORD = "a long password"
 TEXTS = [
@@ -36,25 +34,6 @@ TEXTS = [
 ]
 
 
-class Sentences:
-    """Ten sentences without gold."""
-
-    name, task, language, has_gold, summary = "ten", "sentiment", "en", False, "Ten sentences."
-    unit: Unit = "sentence"
-
-    def size(self) -> int:
-        return len(TEXTS)
-
-    def needs(self) -> None:
-        return None
-
-    def fingerprint(self) -> str:
-        return "1"
-
-    def rows(self) -> Iterator[Row]:
-        return (Row(str(number), Input.of(text)) for number, text in enumerate(TEXTS))
-
-
 Made = tuple[Engine, dict[str, Account]]
 
 
@@ -65,7 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     engine = open_store(str(path), create=True)
     with InProcess() as executor:
         relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
-        ran = run(engine, Sentences(), ["vader", "textblob"], relations, executor)
+        ran = run(engine, SmallCorpus("ten", TEXTS), ["vader", "textblob"], relations, executor)
     draw(engine, ran.study.id, Size(per_relation=7))
     refresh(engine)
     roles = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}

@@ -4,9 +4,9 @@ import threading
 from collections import Counter
 
 import pytest
+from small_corpus import SmallCorpus
 from sqlalchemy import func, select
 
-from audit.corpora import Row
 from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.reports.study import study_report
@@ -14,7 +14,6 @@ from audit.runner.executors import InProcess, Processes
 from audit.runner.run import fitting, run
 from audit.sampling.draw import Size, draw_all
 from audit.store import open_store, table_of, tables
-from audit.tasks import Input
 
 
 @pytest.fixture(autouse=True)
@@ -324,31 +323,19 @@ def test_another_seed_is_another_order_of_the_same_rows(own, toy_corpus, toy_rel
     assert sorted(orders[0]) == sorted(orders[1])
 
 
-class Documents:
-    """Six short documents."""
-
-    name, task, language, unit, has_gold, summary = "documents", "sentiment", "en", "document", True, "six"
-
-    def size(self):
-        return 6
-
-    def needs(self):
-        return None
-
-    def fingerprint(self):
-        return "six"
-
-    def rows(self):
-        for n in range(6):
-            text = f"It is the film number {n}. It's good and bad. I liked it. The end was dull. He can not act."
-            yield Row(str(n), Input.of(text), "positive" if n % 2 else "negative")
+@pytest.fixture
+def six_documents():
+    texts = [
+        f"It is the film number {n}. It's good and bad. I liked it. The end was dull. He can not act." for n in range(6)
+    ]
+    return SmallCorpus("documents", texts, gold=["negative", "positive"] * 3, unit="document")
 
 
-def test_the_studys_own_relations_on_sentences_and_documents(own, toy_corpus, engine):
+def test_the_studys_own_relations_on_sentences_and_documents(own, toy_corpus, six_documents, engine):
     sentences = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
-    documents = fitting(Documents(), ["MR5.1", "MR5.2", "MR7.1"])
+    documents = fitting(six_documents, ["MR5.1", "MR5.2", "MR7.1"])
     run(engine, toy_corpus(), own.specs("calm", "nervous"), sentences, InProcess())
-    run(engine, Documents(), own.specs("calm", "nervous"), documents, InProcess())
+    run(engine, six_documents, own.specs("calm", "nervous"), documents, InProcess())
     assert Counter(own.calls()).most_common(1)[0][1] == 1
     cells = study_report(engine)["cells"]
     assert {cell["relation"] for cell in cells} == {"MR1.4", "MR3.1", "MR5.1", "MR5.2", "MR7.1"}
@@ -357,12 +344,12 @@ def test_the_studys_own_relations_on_sentences_and_documents(own, toy_corpus, en
         assert cell["groups"] == parts > 0
 
 
-def test_sentence_relations_on_documents_are_relations_of_their_own(own, engine):
+def test_sentence_relations_on_documents_are_relations_of_their_own(own, six_documents, engine):
     ran = run(
         engine,
-        Documents(),
+        six_documents,
         own.specs("calm"),
-        fitting(Documents(), ["MR1.4", "MR5.1"], 0.5),
+        fitting(six_documents, ["MR1.4", "MR5.1"], 0.5),
         InProcess(),
     )
     assert ran.relations == ["MR1.4", "MR5.1"]

