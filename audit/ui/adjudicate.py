@@ -8,6 +8,7 @@ from audit.annotation.disputes import disputes
 from audit.annotation.flagged import flags_left
 from audit.ui import database, inspections, session
 from audit.ui.causes import causing
+from audit.ui.choice import one_of
 from audit.ui.decision import PROBLEM
 from audit.ui.disputes import SENT_BACK, disputed, flagged
 from audit.ui.language import t
@@ -39,15 +40,7 @@ def page() -> None:
         CAUSES: t("causes.causes"),
         MINE: t("settled.mine"),
     }
-    mode = st.segmented_control(
-        t("menu.adjudicate"),
-        list(labels),
-        default=DISPUTED,
-        required=True,
-        format_func=labels.__getitem__,
-        key=_MODE,
-        label_visibility="collapsed",
-    )
+    mode = one_of(t("menu.adjudicate"), labels, _MODE, label_visibility="collapsed")
     if mode == CAUSES:
         causing(ROLES)
         return

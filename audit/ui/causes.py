@@ -18,6 +18,7 @@ from audit.false_satisfaction.causing import (
 from audit.ui import database, session
 from audit.ui.asked import FIELD
 from audit.ui.browse import members, summary_of
+from audit.ui.decision import put_last, put_off
 from audit.ui.held_keys import ignore_held_keys
 from audit.ui.language import t
 from audit.ui.literal import html
@@ -65,8 +66,7 @@ def _next(without: tuple[Pair, ...]) -> Pair | None:
     again = st.session_state.get(_AGAIN)
     if again is not None and again in without:
         return again
-    later = st.session_state.get(_LATER, [])
-    return min(without, key=lambda pair: later.index(pair) if pair in later else -1, default=None)
+    return next(iter(put_last(_LATER, without)), None)
 
 
 def _group(engine: Engine, account_id: int, pair: Pair) -> None:
@@ -166,6 +166,5 @@ def _undo(engine: Engine, account_id: int) -> None:
 
 
 def _put_off(pair: Pair) -> None:
-    later = [one for one in st.session_state.get(_LATER, []) if one != pair]
-    st.session_state[_LATER] = [*later, pair]
+    put_off(_LATER, pair)
     st.session_state.pop(_AGAIN, None)
