@@ -1,6 +1,7 @@
 """Why satisfactions are false: one group of one system after the other, its cause by key."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import streamlit as st
 from sqlalchemy import Engine
@@ -48,7 +49,8 @@ def causing(roles: tuple[str, ...]) -> None:
     if done := st.session_state.pop(_DONE, None):
         st.caption(done)
     try:
-        found = false_satisfactions(engine, account.id, stakes(engine, account.id))
+        now = state(engine)
+        found = false_satisfactions(engine, account.id, stakes(engine, account.id, now))
     except AuditError as problem:
         session.refused(problem)
         return
@@ -59,7 +61,7 @@ def causing(roles: tuple[str, ...]) -> None:
         _undo_button(engine, account.id, "last")
         return
     st.caption(t("causes.count", named=len(found.all) - len(found.without), all=len(found.all)))
-    _group(engine, account.id, pair)
+    _group(engine, account.id, pair, now)
 
 
 def _next(without: tuple[Pair, ...]) -> Pair | None:
@@ -69,7 +71,7 @@ def _next(without: tuple[Pair, ...]) -> Pair | None:
     return next(iter(put_last(_LATER, without)), None)
 
 
-def _group(engine: Engine, account_id: int, pair: Pair) -> None:
+def _group(engine: Engine, account_id: int, pair: Pair, now: tuple[Any, ...]) -> None:
     found = detail(engine, account_id, *pair)
     name = f"{pair[0]}-{pair[1]}"
     st.html(
@@ -79,7 +81,7 @@ def _group(engine: Engine, account_id: int, pair: Pair) -> None:
     )
     # What a system said of a probe is neither right nor wrong here, and a document has dozens of them.
     st.html(f'<div class="audit-members audit-beside" tabindex="0">{"".join(members(found, False))}</div>')
-    if code := _proposal(engine, account_id, pair[1], found):
+    if code := _proposal(engine, account_id, pair[1], found, now):
         st.caption(t("causes.proposed", cause=t(f"cause.{code}")))
     with st.container(key="judge"):
         codes = list(CAUSES)
@@ -125,11 +127,11 @@ def _undo_button(engine: Engine, account_id: int, name: str) -> None:
     )
 
 
-def _proposal(engine: Engine, account_id: int, system_id: int, found: Detail) -> str | None:
+def _proposal(engine: Engine, account_id: int, system_id: int, found: Detail, now: tuple[Any, ...]) -> str | None:
     """What can be derived; never stored by itself."""
     counted = [part for part in found.parts if part.role != "probe"]
     wanted = [part.allowed for part in counted if part.wrong]
-    labels = _labels(engine, account_id, system_id, state(engine))
+    labels = _labels(engine, account_id, system_id, now)
     return proposed([part.wrong for part in counted], wanted, labels)
 
 

@@ -132,8 +132,9 @@ def _weighed(engine: Engine, account_id: int, ids: list[int]) -> list[Consequenc
             for table in (answer, adjudication)
         )
     try:
-        key = (*state(engine), adjudications, answers // _EACH, tuple(ids))
-        return _consequences(engine, account_id, stakes(engine, account_id), key)
+        now = state(engine)
+        key = (*now, adjudications, answers // _EACH, tuple(ids))
+        return _consequences(engine, account_id, stakes(engine, account_id, now), key)
     except AuditError:
         # Questions without a single check behind them: nothing hangs on any of them.
         return [Consequence(id) for id in ids]

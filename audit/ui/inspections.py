@@ -4,7 +4,7 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.disputes import Opinion
-from audit.annotation.inspecting import Inspection, inspect, inspections_left, next_inspection
+from audit.annotation.inspecting import Inspection, inspect, next_inspection
 from audit.ui.asked import FIELD, show_question
 from audit.ui.decision import chosen_labels, guideline_drawer, later_button, listed, put_off_in, settles
 from audit.ui.language import t
@@ -15,19 +15,18 @@ _LATER = "inspect-later"
 """Questions that this session put off."""
 
 
-def mode(engine: Engine, account_id: int) -> dict[str, str]:
-    """The name of this list for the control that chooses one; nothing where no question has the protocol `shown`."""
-    left = inspections_left(engine, account_id)
+def mode(left: int | None) -> dict[str, str]:
+    """The name of this list, in which so many are left; nothing where no question has the protocol `shown` (None)."""
     return {} if left is None else {INSPECTIONS: t("inspect.inspections", count=left)}
 
 
-def inspecting(engine: Engine, account_id: int) -> bool:
-    """The inspection that has waited longest and the form for it; returns whether an answer was stored."""
+def inspecting(engine: Engine, account_id: int, left: int) -> bool:
+    """Of so many, the inspection that has waited longest and its form; returns whether an answer was stored."""
     one = next_inspection(engine, account_id, put_off_in(_LATER))
     if one is None:
         st.html(f'<h2 class="audit-question">{html(t("inspect.nothing"))}</h2>')
         return False
-    st.caption(t("inspect.count", count=inspections_left(engine, account_id)))
+    st.caption(t("inspect.count", count=left))
     done = _question(engine, account_id, one)
     guideline_drawer(one.shown)
     return done

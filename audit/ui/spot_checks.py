@@ -3,7 +3,7 @@
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.checking import check, checks_left, next_check
+from audit.annotation.checking import check, next_check
 from audit.annotation.queue import Shown
 from audit.ui.asked import FIELD, show_question
 from audit.ui.decision import chosen_labels, desk, guideline_drawer, later_button, put_off_in, settles
@@ -14,13 +14,13 @@ _LATER = "check-later"
 """Questions that this session put off."""
 
 
-def checking(engine: Engine, account_id: int) -> bool:
-    """The most wanted question to check and the form that answers it; returns whether an answer was stored."""
+def checking(engine: Engine, account_id: int, left: int) -> bool:
+    """Of so many, the most wanted question to check and its form; returns whether an answer was stored."""
     shown = next_check(engine, account_id, put_off_in(_LATER))
     if shown is None:
         st.html(f'<h2 class="audit-question">{html(t("check.nothing"))}</h2>')
         return False
-    st.caption(t("check.count", count=checks_left(engine, account_id)))
+    st.caption(t("check.count", count=left))
     return _question(engine, account_id, shown)
 
 
