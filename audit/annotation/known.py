@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, func, select
 
 from audit.annotation.accounts import require_manager
-from audit.annotation.answers import WITHDRAWN, settled_answers
+from audit.annotation.answers import ORIGINS, WITHDRAWN, settled_answers
 from audit.annotation.known_files import KnownText
 from audit.annotation.logbook import note
 from audit.annotation.questions import labels_of, question_key
@@ -134,7 +134,7 @@ def know_questions(
         answers = settled_answers(connection, ids)
         rows = {}
         for id in ids:
-            found = next((answers[id, one] for one in ("adjudicated", "people", "gold") if (id, one) in answers), None)
+            found = next((answers[id, one] for one in ORIGINS if (id, one) in answers), None)
             if found is None:
                 raise Refused(f"question {id} has no answer that settles it; choose one that has")
             rows[id] = (sorted(found), explanation.strip())

@@ -251,8 +251,7 @@ def _states(connection: Connection, rows: Sequence[RowMapping]) -> dict[Cursor, 
                 to_settle.add(int(row["group_id"]))
         states[int(row["group_id"]), int(row["system_id"])] = state
     if to_settle:
-        samples = [int(row[0]) for row in connection.execute(select(table_of(tables.Sample).c.id))]
-        drawn = list(drawn_groups(connection, samples, to_settle))
+        drawn = list(drawn_groups(connection, None, to_settle))
         known = known_answers(connection, "both", {step.input_id for one in drawn for step in one.steps})
         for one in drawn:
             states[one.group_id, one.system_id] = State(settle_group(one, known).state).name.lower()

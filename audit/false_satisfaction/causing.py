@@ -132,7 +132,6 @@ def cause_of(engine: Engine, account_id: int, group_id: int, system_id: int) -> 
 
 def _is_false(connection: Connection, group_id: int, system_id: int) -> bool:
     """Whether the group is drawn for this system and false by the answers of people and gold."""
-    samples = [int(row[0]) for row in connection.execute(select(table_of(tables.Sample).c.id))]
-    some = [one for one in drawn_groups(connection, samples, [group_id]) if one.system_id == system_id]
+    some = [one for one in drawn_groups(connection, None, [group_id]) if one.system_id == system_id]
     known = known_answers(connection, inputs={step.input_id for one in some for step in one.steps})
     return any(settle_group(one, known).state is State.FALSE for one in some)

@@ -68,8 +68,7 @@ def contradictions(engine: Engine, whose: Whose = "people", *, by: int | None = 
         require_manager(connection, by)
         known = known_answers(connection, whose)
         found: dict[Pair, tuple[frozenset[str], set[tuple[int, int]]]] = {}
-        samples = [int(row[0]) for row in connection.execute(select(table_of(tables.Sample).c.id))]
-        for drawn in drawn_groups(connection, samples, _both_answered(connection, known)):
+        for drawn in drawn_groups(connection, None, _both_answered(connection, known)):
             source = source_of(drawn)
             about = known.get((drawn.task, source.input_id)) if source else None
             if source is None or about is None:

@@ -51,9 +51,8 @@ def losing(engine: Engine, stale: Stale, by: int | None = None) -> Losing:
         before = known_answers(connection)
         after = {key: one for key, one in before.items() if key not in inputs}
         after |= {key: one for key, one in inputs.items() if one is not None}
-        samples = list(connection.execute(select(table_of(tables.Sample).c.id)).scalars())
         states: dict[tuple[int, int], tuple[State, State]] = {}
-        for drawn in drawn_groups(connection, samples, touched):
+        for drawn in drawn_groups(connection, None, touched):
             now = settle_group(drawn, before).state
             if now is not State.WAITING:
                 states[drawn.group_id, drawn.system_id] = (now, settle_group(drawn, after).state)

@@ -108,9 +108,12 @@ def known_answers(
 
 
 def drawn_groups(
-    connection: Connection, samples: Iterable[int], group_ids: Collection[int] | None = None
+    connection: Connection, samples: Iterable[int] | None, group_ids: Collection[int] | None = None
 ) -> Iterator[Drawn]:
-    """Drawn groups of these samples (or those of `group_ids` among them), cell by cell, in the order of their rank."""
+    """Drawn groups of these samples (None: of all), or those of `group_ids` among them.
+
+    They come sample by sample, cell by cell, in the order of their rank.
+    """
     draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
     relation, given = table_of(tables.Relation), table_of(tables.Input)
     query = (
@@ -133,9 +136,10 @@ def drawn_groups(
         .join(relation, relation.c.id == draw.c.relation_id)
         .join(member, and_(member.c.group_id == draw.c.group_id, member.c.role.in_(COUNTED)))
         .join(output, and_(output.c.system_id == draw.c.system_id, output.c.input_id == member.c.input_id))
-        .where(draw.c.sample_id.in_(list(samples)))
         .order_by(draw.c.sample_id, draw.c.relation_id, draw.c.system_id, draw.c.rank, member.c.step, output.c.attempt)
     )
+    if samples is not None:
+        query = query.where(draw.c.sample_id.in_(list(samples)))
     if group_ids is None:
         rows = list(connection.execute(query))
     else:

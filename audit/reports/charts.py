@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from audit.reports.build import Report, cells_of
-from audit.reports.words import UNKNOWN, percent, rollup_name
+from audit.reports.words import percent, rollup_name
 
 if TYPE_CHECKING:
     import altair as alt
@@ -161,43 +161,51 @@ def false_chart(report: Report, task: str, study: object, palette: Palette = LIG
     import altair as alt
 
     cells = [cell for cell in report["cells"] if (cell["task"], cell["study"]) == (task, study)]
-    relations = list(dict.fromkeys(cell["relation"] for cell in cells))
     values = [
         {
             "relation": cell["relation"],
             "system": cell["system"],
-            "rate": cell["fs_rate"],
-            "fill": 0.04 + 0.96 * cell["fs_rate"] if cell["fs_rate"] is not None else 0,
-            "text": percent(cell["fs_rate"]) if cell["fs_rate"] is not None else UNKNOWN,
+            "share": cell["fs_rate"],
+            "text": percent(cell["fs_rate"]),
         }
         for cell in cells
     ]
+    tooltip = ["relation:N", "system:N", alt.Tooltip("share:Q", format=".1%", title="false")]
+    return heat_map(values, "system", "relation", palette.false, palette, width, tooltip)
+
+
+def heat_map(
+    values: Sequence[Mapping[str, Any]],
+    across: str,
+    down: str,
+    fill: str,
+    palette: Palette,
+    width: int,
+    tooltip: Sequence[Any],
+) -> "alt.Chart":
+    """A field of `width` pixels for each of `values`: its `text`, on the colour `fill` as strong as its `share`.
+
+    A share that is None leaves its field empty. `across` and `down` name what columns and rows are; both stand in the
+    order in which they come.
+    """
+    import altair as alt
+
+    filled = [dict(one, fill=0 if one["share"] is None else 0.04 + 0.96 * one["share"]) for one in values]
+    columns, rows = (list(dict.fromkeys(one[name] for one in values)) for name in (across, down))
+    top = alt.Axis(orient="top", labelAngle=0, labelLimit=width - 4, domain=False, ticks=False, labelPadding=6)
+    left = alt.Axis(domain=False, ticks=False, labelPadding=8)
     base = alt.Chart().encode(
-        x=alt.X(
-            "system:N",
-            title=None,
-            scale=alt.Scale(paddingInner=0.03),
-            axis=alt.Axis(orient="top", labelAngle=0, labelLimit=width - 4, domain=False, ticks=False, labelPadding=6),
-        ),
-        y=alt.Y(
-            "relation:N",
-            sort=relations,
-            title=None,
-            scale=alt.Scale(paddingInner=0.1),
-            axis=alt.Axis(domain=False, ticks=False, labelPadding=8),
-        ),
-        tooltip=["relation:N", "system:N", alt.Tooltip("rate:Q", format=".1%", title="false")],
+        x=alt.X(f"{across}:N", sort=columns, title=None, scale=alt.Scale(paddingInner=0.03), axis=top),
+        y=alt.Y(f"{down}:N", sort=rows, title=None, scale=alt.Scale(paddingInner=0.1), axis=left),
+        tooltip=list(tooltip),
     )
-    fields = base.mark_rect(color=palette.false, cornerRadius=4).encode(
-        fillOpacity=alt.FillOpacity("fill:Q", scale=None)
-    )
-    strong = alt.datum.rate >= DARK_FILL
+    fields = base.mark_rect(color=fill, cornerRadius=4).encode(fillOpacity=alt.FillOpacity("fill:Q", scale=None))
+    strong = alt.datum.share >= DARK_FILL
     numbers = base.mark_text(fontSize=12).encode(
         text=alt.Text("text:N"), color=alt.condition(strong, alt.value("#ffffff"), alt.value(palette.ink))
     )
-    return styled(
-        alt.layer(fields, numbers, data=alt.Data(values=values), width={"step": width}, height={"step": ROW}), palette
-    )
+    layers = alt.layer(fields, numbers, data=alt.Data(values=filled), width={"step": width}, height={"step": ROW})
+    return styled(layers, palette)
 
 
 def rates_in_words(report: Report, relation: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ Every chart says in numbers or shapes what it says in colour.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from audit.reports.charts import DARK_FILL, LIGHT, ROW, Palette, cut, styled
+from audit.reports.charts import LIGHT, ROW, Palette, cut, heat_map, styled
 from audit.reports.words import UNKNOWN, percent
 
 if TYPE_CHECKING:
@@ -49,28 +49,8 @@ def confusion_chart(
 def _heat(values: list[dict[str, Any]], palette: Palette, fill: str, width: int) -> "alt.Chart":
     import altair as alt
 
-    for one in values:
-        one["fill"] = 0.04 + 0.96 * one["share"]
-    rows, columns = (list(dict.fromkeys(one[name] for one in values)) for name in ("row", "column"))
-    top = alt.Axis(orient="top", labelAngle=0, labelLimit=width - 4, domain=False, ticks=False, labelPadding=6)
-    base = alt.Chart().encode(
-        x=alt.X("column:N", sort=columns, title=None, scale=alt.Scale(paddingInner=0.03), axis=top),
-        y=alt.Y(
-            "row:N",
-            sort=rows,
-            title=None,
-            scale=alt.Scale(paddingInner=0.1),
-            axis=alt.Axis(domain=False, ticks=False, labelPadding=8),
-        ),
-        tooltip=["row:N", "column:N", "text:N", alt.Tooltip("share:Q", format=".0%")],
-    )
-    fields = base.mark_rect(color=fill, cornerRadius=4).encode(fillOpacity=alt.FillOpacity("fill:Q", scale=None))
-    strong = alt.datum.share >= DARK_FILL
-    numbers = base.mark_text(fontSize=12).encode(
-        text=alt.Text("text:N"), color=alt.condition(strong, alt.value("#ffffff"), alt.value(palette.ink))
-    )
-    layers = alt.layer(fields, numbers, data=alt.Data(values=values), width={"step": width}, height={"step": ROW})
-    return styled(layers, palette)
+    tooltip = ["row:N", "column:N", "text:N", alt.Tooltip("share:Q", format=".0%")]
+    return heat_map(values, "column", "row", fill, palette, width, tooltip)
 
 
 def firming_chart(

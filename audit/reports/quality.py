@@ -17,7 +17,6 @@ from audit.errors import AuditError
 from audit.reports.words import UNKNOWN, count, percent, signature_line
 from audit.statistics.agreement.ratings import Ratings
 from audit.statistics.annotators import (
-    Share,
     WithOthers,
     alarms,
     confusion,
@@ -127,9 +126,9 @@ def _annotator(
     return {
         "annotator": name,
         "judgements": len(first),
-        "unsure": _share(share(int((first["answer"] == UNSURE).sum()), len(first), least)),
+        "unsure": asdict(share(int((first["answer"] == UNSURE).sum()), len(first), least)),
         "training": {"attempts": attempts, "passed": passed},
-        "accuracy": _share(accuracy) | {"unsure": int((hidden["answer"] == UNSURE).sum())},
+        "accuracy": asdict(accuracy) | {"unsure": int((hidden["answer"] == UNSURE).sum())},
         "confusion": confusion(known, given, labels) if known else None,
         "bias": [
             {
@@ -143,8 +142,8 @@ def _annotator(
             }
             for one in bias
         ],
-        "consistency": _share(consistency),
-        "settled": _share(agreed),
+        "consistency": asdict(consistency),
+        "settled": asdict(agreed),
         "others": {
             "items": others.items if others else 0,
             "value": others.percent if others else None,
@@ -157,27 +156,16 @@ def _annotator(
             "seconds": pace.seconds,
             "first_half": float(times[:middle].median()) if middle >= least else None,
             "second_half": float(times[middle:].median()) if middle >= least else None,
-            "fast": _share(pace.fast),
+            "fast": asdict(pace.fast),
         },
         "drift": {
-            "first": _share(halves.first),
-            "second": _share(halves.second),
+            "first": asdict(halves.first),
+            "second": asdict(halves.second),
             "change": halves.change,
             "low": halves.low,
             "high": halves.high,
         },
         "alarms": [{"rule": one.rule, "label": one.label} for one in struck],
-    }
-
-
-def _share(one: Share) -> dict[str, Any]:
-    return {
-        "part": one.part,
-        "whole": one.whole,
-        "value": one.value,
-        "low": one.low,
-        "high": one.high,
-        "reason": one.reason,
     }
 
 

@@ -28,5 +28,13 @@ def sheet(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> bytes
 def _field(value: Any) -> Any:
     if value is None or isinstance(value, int | float):
         return value
-    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return harmless(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))
+
+
+def harmless(text: str) -> str:
+    """A text as a field of a CSV file: with an apostrophe before what a spreadsheet would take for a formula.
+
+    >>> harmless("=1+1"), harmless("ann")
+    ("'=1+1", 'ann')
+    """
     return f"'{text}" if text.startswith(_FORMULAS) else text

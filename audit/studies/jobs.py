@@ -23,7 +23,7 @@ from audit.annotation.accounts import require_manager
 from audit.errors import AuditError
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
-from audit.studies.plan import foreign, refuse
+from audit.studies.plan import need_registered
 from audit.studies.versions import latest
 
 DATABASE = "AUDIT_DB"
@@ -71,7 +71,7 @@ def begin_job(engine: Engine, name: str, where: str, *, by: int) -> int:
     with engine.begin() as connection:
         require_manager(connection, by)
         plan = latest(connection, name).plan()
-        refuse(f"the plan {name!r}", [(f"study.{key}", reason) for key, reason in foreign(plan.study).items()])
+        need_registered(plan)
         moment = tables.now()
         row = {
             "plan": name,

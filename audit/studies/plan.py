@@ -241,6 +241,11 @@ def foreign(study: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
+def need_registered(plan: Plan) -> None:
+    """Raise BadFile where a plan names files or code of somebody's own: only the command line may run those."""
+    refuse(f"the plan {plan.name!r}", [(f"study.{key}", why) for key, why in foreign(plan.study).items()])
+
+
 def _foreign(study: Mapping[str, Any], note: Note) -> bool:
     found = foreign(study)
     for name, reason in found.items():

@@ -5,6 +5,7 @@ freeze is what a study is held to.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -17,7 +18,7 @@ from audit.annotation.accounts import require_manager
 from audit.errors import AuditError, UnknownName
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
-from audit.studies.plan import TABLES, Plan, foreign, refuse
+from audit.studies.plan import TABLES, Plan, need_registered
 
 MISSING = None
 """What a change has in the place of a value that a version lacks: keys that came with a later version of `audit`."""
@@ -71,7 +72,8 @@ def set_plan(engine: Engine, plan: Plan, *, by: int | None = None) -> tuple[Vers
     """
     with _appending(engine) as connection:
         require_manager(connection, by)
-        _only_registered(plan, by)
+        if by is not None:
+            need_registered(plan)
         last = next(iter(_versions(connection, plan.name, last=1)), None)
         if last is not None and not changes(last.content, plan.content()):
             return last, False
@@ -145,26 +147,14 @@ def _flat(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, A
             yield f"{before}{key}", value
 
 
-def _only_registered(plan: Plan, by: int | None) -> None:
-    if by is not None:
-        refuse(f"the plan {plan.name!r}", [(f"study.{key}", why) for key, why in foreign(plan.study).items()])
-
-
-class _appending:
+@contextmanager
+def _appending(engine: Engine) -> Iterator[Connection]:
     """A transaction that adds a version; two at once give one version and one refusal."""
-
-    def __init__(self, engine: Engine):
-        self._begun = engine.begin()
-
-    def __enter__(self) -> Connection:
-        return self._begun.__enter__()
-
-    def __exit__(self, kind: Any, problem: Any, trace: Any) -> None:
-        self._begun.__exit__(kind, problem, trace)
-        if isinstance(problem, IntegrityError):
-            raise AuditError(
-                "somebody else has changed this plan at this moment; look at it, then do it again"
-            ) from None
+    try:
+        with engine.begin() as connection:
+            yield connection
+    except IntegrityError:
+        raise AuditError("somebody else has changed this plan at this moment; look at it, then do it again") from None
 
 
 def _append(connection: Connection, name: str, content: dict[str, Any], frozen: bool, by: int | None) -> Version:

@@ -6,8 +6,10 @@ from audit.annotation.accounts import ADJUDICATORS
 from audit.annotation.checking import checks_left
 from audit.annotation.disputes import disputes
 from audit.annotation.flagged import flags_left
+from audit.annotation.inspecting import inspections_left
 from audit.ui import database, inspections, session
 from audit.ui.causes import causing
+from audit.ui.choice import one_of
 from audit.ui.decision import PROBLEM
 from audit.ui.disputes import SENT_BACK, disputed, flagged
 from audit.ui.language import t
@@ -31,30 +33,23 @@ def page() -> None:
     if problem := st.session_state.pop(PROBLEM, None):
         session.refused(problem)
     ids = disputes(engine, account.id)
+    checks, left = checks_left(engine, account.id), inspections_left(engine, account.id)
     labels = {
         DISPUTED: t("check.disputed", count=len(ids)),
         FLAGS: t("flagged.flags", count=flags_left(engine, account.id)),
-        CHECKS: t("check.checks", count=checks_left(engine, account.id)),
-        **inspections.mode(engine, account.id),
+        CHECKS: t("check.checks", count=checks),
+        **inspections.mode(left),
         CAUSES: t("causes.causes"),
         MINE: t("settled.mine"),
     }
-    mode = st.segmented_control(
-        t("menu.adjudicate"),
-        list(labels),
-        default=DISPUTED,
-        required=True,
-        format_func=labels.__getitem__,
-        key=_MODE,
-        label_visibility="collapsed",
-    )
+    mode = one_of(t("menu.adjudicate"), labels, _MODE, label_visibility="collapsed")
     if mode == CAUSES:
         causing(ROLES)
         return
     if mode == CHECKS:
-        done = checking(engine, account.id)
+        done = checking(engine, account.id, checks)
     elif mode == inspections.INSPECTIONS:
-        done = inspections.inspecting(engine, account.id)
+        done = inspections.inspecting(engine, account.id, left or 0)
     elif mode == FLAGS:
         done = flagged(engine, account.id)
     elif mode == MINE:

@@ -1,6 +1,7 @@
 """Why satisfactions are false: one group of one system after the other, its cause by key."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import streamlit as st
 from sqlalchemy import Engine
@@ -18,6 +19,7 @@ from audit.false_satisfaction.causing import (
 from audit.ui import database, session
 from audit.ui.asked import FIELD
 from audit.ui.browse import members, summary_of
+from audit.ui.decision import put_last, put_off
 from audit.ui.held_keys import ignore_held_keys
 from audit.ui.language import t
 from audit.ui.literal import html
@@ -47,7 +49,8 @@ def causing(roles: tuple[str, ...]) -> None:
     if done := st.session_state.pop(_DONE, None):
         st.caption(done)
     try:
-        found = false_satisfactions(engine, account.id, stakes(engine, account.id))
+        now = state(engine)
+        found = false_satisfactions(engine, account.id, stakes(engine, account.id, now))
     except AuditError as problem:
         session.refused(problem)
         return
@@ -58,18 +61,17 @@ def causing(roles: tuple[str, ...]) -> None:
         _undo_button(engine, account.id, "last")
         return
     st.caption(t("causes.count", named=len(found.all) - len(found.without), all=len(found.all)))
-    _group(engine, account.id, pair)
+    _group(engine, account.id, pair, now)
 
 
 def _next(without: tuple[Pair, ...]) -> Pair | None:
     again = st.session_state.get(_AGAIN)
     if again is not None and again in without:
         return again
-    later = st.session_state.get(_LATER, [])
-    return min(without, key=lambda pair: later.index(pair) if pair in later else -1, default=None)
+    return next(iter(put_last(_LATER, without)), None)
 
 
-def _group(engine: Engine, account_id: int, pair: Pair) -> None:
+def _group(engine: Engine, account_id: int, pair: Pair, now: tuple[Any, ...]) -> None:
     found = detail(engine, account_id, *pair)
     name = f"{pair[0]}-{pair[1]}"
     st.html(
@@ -79,7 +81,7 @@ def _group(engine: Engine, account_id: int, pair: Pair) -> None:
     )
     # What a system said of a probe is neither right nor wrong here, and a document has dozens of them.
     st.html(f'<div class="audit-members audit-beside" tabindex="0">{"".join(members(found, False))}</div>')
-    if code := _proposal(engine, account_id, pair[1], found):
+    if code := _proposal(engine, account_id, pair[1], found, now):
         st.caption(t("causes.proposed", cause=t(f"cause.{code}")))
     with st.container(key="judge"):
         codes = list(CAUSES)
@@ -125,11 +127,11 @@ def _undo_button(engine: Engine, account_id: int, name: str) -> None:
     )
 
 
-def _proposal(engine: Engine, account_id: int, system_id: int, found: Detail) -> str | None:
+def _proposal(engine: Engine, account_id: int, system_id: int, found: Detail, now: tuple[Any, ...]) -> str | None:
     """What can be derived; never stored by itself."""
     counted = [part for part in found.parts if part.role != "probe"]
     wanted = [part.allowed for part in counted if part.wrong]
-    labels = _labels(engine, account_id, system_id, state(engine))
+    labels = _labels(engine, account_id, system_id, now)
     return proposed([part.wrong for part in counted], wanted, labels)
 
 
@@ -166,6 +168,5 @@ def _undo(engine: Engine, account_id: int) -> None:
 
 
 def _put_off(pair: Pair) -> None:
-    later = [one for one in st.session_state.get(_LATER, []) if one != pair]
-    st.session_state[_LATER] = [*later, pair]
+    put_off(_LATER, pair)
     st.session_state.pop(_AGAIN, None)

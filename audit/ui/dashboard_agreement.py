@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import Account
 from audit.reports.dashboard_charts import agreement_chart, confusion_chart
 from audit.reports.words import UNKNOWN, percent
+from audit.ui.choice import one_of
 from audit.ui.dashboard_parts import chart, table, take_along
 from audit.ui.language import t, translated
 from audit.ui.literal import plain
@@ -34,14 +35,7 @@ def section(engine: Engine, account: Account) -> None:
     names = [" · ".join((t(f"kind.{one['kind']}"), one["task"])) for one in found.value]
     chosen = 0
     if len(names) > 1:
-        chosen = st.segmented_control(
-            t("dashboard.kind"),
-            range(len(names)),
-            default=0,
-            required=True,
-            format_func=names.__getitem__,
-            key="dashboard-kind",
-        )
+        chosen = one_of(t("dashboard.kind"), dict(enumerate(names)), "dashboard-kind")
     report = found.value[chosen]
     key = (report["task"], report["kind"], found.state)
     st.caption(t("dashboard.agreement_legend", items=f"{report['items']:,}", people=len(report["annotators"])))

@@ -10,6 +10,7 @@ from audit.annotation.accounts import Account
 from audit.false_satisfaction.settling import Whose
 from audit.reports.dashboard_charts import best_chart, firming_chart
 from audit.reports.words import percent
+from audit.ui.choice import one_of, whose_answers
 from audit.ui.dashboard_parts import chart, moment, study_of, table, take_along
 from audit.ui.language import t
 from audit.ui.literal import plain
@@ -70,27 +71,10 @@ def section(engine: Engine, _account: Account) -> None:
 
 
 def _choose() -> tuple[Whose, str]:
-    answers = {one: t(f"whose.{one}") for one in WHOSE}
     rates = {one: t(f"dashboard.{one}") for one in RATES}
     with st.container(horizontal=True):
-        whose: Whose = st.segmented_control(
-            t("results.whose"),
-            list(answers),
-            default="both",
-            required=True,
-            format_func=answers.__getitem__,
-            key="dashboard-whose",
-            persist_state="session",
-        )
-        rate: str = st.segmented_control(
-            t("dashboard.rate"),
-            list(rates),
-            default=RATES[0],
-            required=True,
-            format_func=rates.__getitem__,
-            key="dashboard-rate",
-            persist_state="session",
-        )
+        whose = whose_answers(WHOSE, "dashboard-whose")
+        rate = one_of(t("dashboard.rate"), rates, "dashboard-rate", persist_state="session")
     return whose, rate
 
 

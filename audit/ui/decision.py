@@ -1,6 +1,7 @@
 """What the ways of settling a question share: what people said of it, the right answer, and why they disagreed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import streamlit as st
 from sqlalchemy import Engine
@@ -10,8 +11,9 @@ from audit.annotation.disputes import Opinion, opinions, reveal_names
 from audit.annotation.queue import Shown
 from audit.annotation.reasons import OTHER, REASONS
 from audit.errors import AuditError
+from audit.false_satisfaction.questions import refresh_around
 from audit.ui import session
-from audit.ui.asked import FIELD
+from audit.ui.asked import FIELD, guideline
 from audit.ui.language import t
 from audit.ui.literal import html
 
@@ -19,6 +21,7 @@ _NAMES = "adjudicate-names"
 """(question id, names by number): they were asked for, and vanish with the next question."""
 PROBLEM = "adjudicate-problem"
 """What a callback could not do; the page says it in its next run."""
+T = TypeVar("T")
 
 
 def desk() -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -36,7 +39,7 @@ def what_people_said(engine: Engine, account_id: int, shown: Shown) -> None:
         names = {}
     if not found:
         return
-    st.html(_opinions(found, names))
+    st.html(listed(found, names))
     if not names:
         st.button(
             t("dispute.reveal"),
@@ -49,8 +52,13 @@ def what_people_said(engine: Engine, account_id: int, shown: Shown) -> None:
         )
 
 
-def chosen_labels(shown: Shown, prefix: str = "allow", before: Sequence[str] = ()) -> list[str]:
-    """The fields for the right answer: of a group one, of a text several where more than one may stand."""
+def chosen_labels(
+    shown: Shown, prefix: str = "allow", before: Sequence[str] = (), words: str | None = None
+) -> list[str]:
+    """The fields for the right answer: of a group one, of a text several where more than one may stand.
+
+    `words` stand above the fields of a text, in place of the usual ones.
+    """
     names = {label: t(f"label.{label}") for label in shown.labels}
     if shown.group:
         only = st.radio(
@@ -62,7 +70,7 @@ def chosen_labels(shown: Shown, prefix: str = "allow", before: Sequence[str] = (
             key=f"{prefix}-{shown.id}",
         )
         return [only] if only else []
-    st.write(t("adjudicate.allowed"))
+    st.write(words or t("adjudicate.allowed"))
     return [
         label
         for place, label in zip(st.columns(len(shown.labels)), shown.labels, strict=True)
@@ -95,7 +103,51 @@ def why(shown: Shown, code: str | None = None, written: str = "") -> tuple[str |
     return (chosen or (OTHER if text.strip() else None)), text
 
 
-def _opinions(found: list[Opinion], names: dict[int, str]) -> str:
+def settles(engine: Engine, question_id: int, store: Callable[[], object]) -> bool:
+    """Store what settles a question and bring the queue around it up to date, or say why not; whether it was stored."""
+    try:
+        store()
+    except AuditError as problem:
+        session.refused(problem)
+        return False
+    refresh_around(engine, question_id)
+    return True
+
+
+def guideline_drawer(shown: Shown) -> None:
+    """The guideline of a question, to be opened."""
+    with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
+        st.markdown(guideline(shown))
+
+
+def later_button(key: str, question_id: int) -> None:
+    """The button that puts a question off; `key` is that of the session's list."""
+    st.button(
+        t("adjudicate.later"),
+        key=f"later-{question_id}",
+        type="tertiary",
+        on_click=put_off,
+        args=(key, question_id),
+    )
+
+
+def put_off(key: str, one: object) -> None:
+    """Put one behind all others of a list, in this session."""
+    st.session_state[key] = [*(other for other in put_off_in(key) if other != one), one]
+
+
+def put_off_in(key: str) -> list[Any]:
+    """What this session put off of a list, in the order in which it did."""
+    return list(st.session_state.get(key, []))
+
+
+def put_last(key: str, some: Iterable[T]) -> list[T]:
+    """Those that this session put off come last, in the order in which they were put off."""
+    later = put_off_in(key)
+    return sorted(some, key=lambda one: later.index(one) if one in later else -1)
+
+
+def listed(found: Sequence[Opinion], names: Mapping[int, str]) -> str:
     """What was said as an HTML list; numbers, and names where somebody asked for them."""
     rows = []
     for one in found:

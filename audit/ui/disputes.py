@@ -8,14 +8,23 @@ from sqlalchemy import Engine, func, select
 from audit.annotation.aside import COMMENT
 from audit.annotation.flagged import flagged_ids, send_back
 from audit.annotation.judging import adjudicate
-from audit.annotation.queue import Shown, show
+from audit.annotation.queue import show
 from audit.errors import AuditError
 from audit.false_satisfaction.consequences import Consequence, Ranking, Stakes, consequences
-from audit.false_satisfaction.questions import refresh_around
 from audit.store import table_of, tables
 from audit.ui import session
-from audit.ui.asked import guideline, show_question
-from audit.ui.decision import PROBLEM, chosen_labels, desk, what_people_said, why
+from audit.ui.asked import show_question
+from audit.ui.decision import (
+    PROBLEM,
+    chosen_labels,
+    desk,
+    guideline_drawer,
+    later_button,
+    put_last,
+    settles,
+    what_people_said,
+    why,
+)
 from audit.ui.language import t
 from audit.ui.literal import html
 from audit.ui.stakes import stakes, state
@@ -42,7 +51,7 @@ def disputed(engine: Engine, account_id: int, ids: list[int]) -> bool:
     order = control.selectbox(
         t("dispute.order"), ORDERS, format_func=names.__getitem__, key=ORDER, label_visibility="collapsed"
     )
-    first = _put_last(list(by_id) if order == ORDERS[0] else ids)[0]
+    first = put_last(_LATER, by_id if order == ORDERS[0] else ids)[0]
     place.caption(t("dispute.count", count=len(ids)))
     if first in by_id:
         st.html(_hanging(by_id[first]))
@@ -56,13 +65,7 @@ def flagged(engine: Engine, account_id: int) -> bool:
         st.html(f'<h2 class="audit-question">{html(t("flagged.nothing"))}</h2>')
         return False
     st.caption(t("flagged.count", count=len(ids)))
-    return _question(engine, account_id, _put_last(ids)[0], flagged=True)
-
-
-def _put_last(ids: list[int]) -> list[int]:
-    """Those that this session put off come last, in the order in which they were put off."""
-    later = st.session_state.get(_LATER, [])
-    return sorted(ids, key=lambda id: later.index(id) if id in later else -1)
+    return _question(engine, account_id, put_last(_LATER, ids)[0], flagged=True)
 
 
 def _question(engine: Engine, account_id: int, question_id: int, flagged: bool) -> bool:
@@ -71,7 +74,7 @@ def _question(engine: Engine, account_id: int, question_id: int, flagged: bool) 
     text, form = desk()
     with text:
         show_question(shown)
-        _guideline(shown)
+        guideline_drawer(shown)
     with form:
         what_people_said(engine, account_id, shown)
         with st.form(f"adjudicate-{shown.id}"):
@@ -87,21 +90,8 @@ def _question(engine: Engine, account_id: int, question_id: int, flagged: bool) 
                         on_click=_send_back,
                         args=(engine, account_id, shown.id),
                     )
-        st.button(t("adjudicate.later"), key=f"later-{shown.id}", type="tertiary", on_click=_put_off, args=(shown.id,))
-    if not settle:
-        return False
-    try:
-        adjudicate(engine, account_id, shown.id, labels, written, code)
-    except AuditError as problem:
-        session.refused(problem)
-        return False
-    refresh_around(engine, shown.id)
-    return True
-
-
-def _guideline(shown: Shown) -> None:
-    with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
-        st.markdown(guideline(shown))
+        later_button(_LATER, shown.id)
+    return settle and settles(engine, shown.id, lambda: adjudicate(engine, account_id, shown.id, labels, written, code))
 
 
 def _send_back(engine: Engine, account_id: int, question_id: int) -> None:
@@ -113,11 +103,6 @@ def _send_back(engine: Engine, account_id: int, question_id: int) -> None:
         st.session_state[SENT_BACK] = True
     except AuditError as problem:
         st.session_state[PROBLEM] = problem
-
-
-def _put_off(question_id: int) -> None:
-    later = [id for id in st.session_state.get(_LATER, []) if id != question_id]
-    st.session_state[_LATER] = [*later, question_id]
 
 
 def _hanging(one: Consequence) -> str:
@@ -147,8 +132,9 @@ def _weighed(engine: Engine, account_id: int, ids: list[int]) -> list[Consequenc
             for table in (answer, adjudication)
         )
     try:
-        key = (*state(engine), adjudications, answers // _EACH, tuple(ids))
-        return _consequences(engine, account_id, stakes(engine, account_id), key)
+        now = state(engine)
+        key = (*now, adjudications, answers // _EACH, tuple(ids))
+        return _consequences(engine, account_id, stakes(engine, account_id, now), key)
     except AuditError:
         # Questions without a single check behind them: nothing hangs on any of them.
         return [Consequence(id) for id in ids]

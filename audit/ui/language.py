@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from string import Formatter
 from typing import Any
@@ -76,6 +76,11 @@ def sentence_in(code: str, sentence: str) -> str:
         if found := pattern.fullmatch(sentence):
             return texts(code)[key].format(**found.groupdict())
     return sentence
+
+
+def label_names(labels: Iterable[str]) -> str:
+    """Labels of which each may stand, in this session's language, with "or" between them."""
+    return t("browse.or").join(t(f"label.{label}") for label in labels)
 
 
 def summary(task: str, relation: str, english: str) -> str:

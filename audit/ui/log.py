@@ -7,6 +7,7 @@ import json
 import streamlit as st
 
 from audit.annotation.logbook import Entry, entries
+from audit.reports.sheet import harmless
 from audit.ui import database, session
 from audit.ui.language import known_or, t
 
@@ -49,7 +50,8 @@ def as_csv(found: list[Entry]) -> str:
     writer.writerow(["at", "who", "action", "question", "detail"])
     for one in found:
         detail = json.dumps(one.detail, ensure_ascii=False) if one.detail else ""
-        writer.writerow([f"{one.at:%Y-%m-%dT%H:%M:%S}", one.who or "", one.action, one.question_id or "", detail])
+        at, who = f"{one.at:%Y-%m-%dT%H:%M:%S}", harmless(one.who or "")
+        writer.writerow([at, who, one.action, one.question_id or "", detail])
     return file.getvalue()
 
 

@@ -10,12 +10,15 @@ from sqlalchemy import Engine, func, select
 
 from audit.annotation.record import judging_record
 from audit.errors import AuditError
-from audit.reports import charts
+from audit.reports.charts import Palette
 from audit.reports.quality import quality_report
 from audit.reports.quality_charts import MEASURES, bias_chart, shares_chart
+from audit.reports.sheet import harmless
 from audit.reports.words import UNKNOWN, percent, signature_line
 from audit.store import table_of, tables
 from audit.ui import database, session
+from audit.ui.choice import one_of
+from audit.ui.dashboard_parts import chart
 from audit.ui.language import t, translated
 from audit.ui.literal import plain, sentence
 from audit.ui.quality_contradictions import contradicting
@@ -36,15 +39,7 @@ def page() -> None:
     engine = database.engine()
     account = session.allowed(engine, *ROLES)
     names = {one: t(f"quality.{one}") for one in MODES}
-    mode = st.segmented_control(
-        t("menu.quality"),
-        MODES,
-        default=ANNOTATORS,
-        required=True,
-        format_func=names.__getitem__,
-        key=_MODE,
-        label_visibility="collapsed",
-    )
+    mode = one_of(t("menu.quality"), names, _MODE, label_visibility="collapsed")
     if mode == CONTRADICTIONS:
         contradicting(engine, account.id)
     elif mode == KNOWN:
@@ -57,15 +52,7 @@ def page() -> None:
 
 def _annotators(engine: Engine, account_id: int) -> None:
     names = {one: t(f"quality.{one}") for one in ("inputs", "groups")}
-    about = st.segmented_control(
-        t("quality.about"),
-        tuple(names),
-        default="inputs",
-        required=True,
-        format_func=names.__getitem__,
-        key="quality-about",
-        label_visibility="collapsed",
-    )
+    about = one_of(t("quality.about"), names, "quality-about", label_visibility="collapsed")
     try:
         at, report = _current(engine, account_id, about == "groups")
     except AuditError as problem:
@@ -85,9 +72,9 @@ def _annotators(engine: Engine, account_id: int) -> None:
     st.caption(t("quality.columns"))
     if report["alpha"] is not None:
         st.caption(t("quality.alpha", alpha=f"{report['alpha']:.3f}"))
-    _chart(t("quality.shares"), lambda palette: shares_chart(report, _measures(), palette))
+    _chart("shares", (about, at), t("quality.shares"), lambda palette: shares_chart(report, _measures(), palette))
     labels = {label: t(f"label.{label}") for label in report["labels"]}
-    _chart(t("quality.bias_legend"), lambda palette: bias_chart(report, labels, palette))
+    _chart("bias", (about, at), t("quality.bias_legend"), lambda palette: bias_chart(report, labels, palette))
     _one(report)
     st.download_button(
         t("quality.download"),
@@ -203,20 +190,14 @@ def _flat(one: dict[str, Any], before: str = "") -> dict[str, Any]:
         elif key == "alarms":
             found[name] = "; ".join(" ".join(filter(None, (alarm["rule"], alarm["label"]))) for alarm in value)
         else:
-            found[name] = _not_a_formula(value)
+            found[name] = harmless(value) if isinstance(value, str) else value
     return found
 
 
-def _not_a_formula(value: Any) -> Any:
-    """A name that a spreadsheet would take for a formula is shown as it is written."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" else value
-
-
-def _chart(words: str, make: Callable[[charts.Palette], Any]) -> None:
-    made = make(charts.DARK if st.context.theme.type == "dark" else charts.LIGHT)
-    if made is not None:
-        st.caption(words)
-        st.vega_lite_chart(made.to_dict(), theme=None, width="content", alt=f"{words} {t('quality.as_table')}")
+def _chart(name: str, key: tuple[Any, ...], words: str, make: Callable[[Palette], Any]) -> None:
+    place = st.empty()
+    if chart(f"quality-{name}", key, make, f"{words} {t('quality.as_table')}") is not None:
+        place.caption(words)
 
 
 def _current(engine: Engine, account_id: int, groups: bool) -> tuple[datetime, dict[str, Any]]:

@@ -9,7 +9,7 @@ from audit.false_satisfaction.contradictions import Contradiction, Side, contrad
 from audit.relations import get_relation
 from audit.ui import session
 from audit.ui.asked import FIELD
-from audit.ui.language import summary, t
+from audit.ui.language import label_names, summary, t
 from audit.ui.literal import compared, html, reading
 
 PAGE = 10
@@ -36,7 +36,7 @@ def contradicting(engine: Engine, account_id: int) -> None:
 def _one(engine: Engine, account_id: int, one: Contradiction) -> None:
     name = f"{one.relation}-{one.source.question}-{one.follow_up.question}"
     with st.container(key=f"contradiction-{name.replace('.', '-')}", border=True):
-        expected = t("browse.or").join(t(f"label.{label}") for label in one.carried)
+        expected = label_names(one.carried)
         st.html(
             f'<p class="audit-expected"><strong>{html(one.relation)}</strong> {html(_summary(one))}<br>'
             f"{html(t('contradiction.expected', answer=expected, count=one.groups))}</p>"
@@ -63,7 +63,7 @@ def _one(engine: Engine, account_id: int, one: Contradiction) -> None:
 def _side(title: str, side: Side, before: str | None) -> None:
     text, code = side.texts[0], side.languages[0]
     shown = reading(text, code) if before is None else compared(before, text, code)
-    answer = t("browse.or").join(t(f"label.{label}") for label in side.answer)
+    answer = label_names(side.answer)
     st.html(
         f'<section class="audit-part"><h4>{html(title)}</h4>{shown}<p class="audit-facts">'
         f"{html(t('browse.answer'))} <strong>{html(answer)}</strong> ({html(t(f'origin.{side.origin}'))}; "

@@ -12,7 +12,7 @@ from audit.errors import AuditError
 from audit.files import text_of
 from audit.ui import session
 from audit.ui.asked import FIELD
-from audit.ui.language import t
+from audit.ui.language import label_names, t
 from audit.ui.literal import plain
 
 LARGEST = 5
@@ -46,7 +46,7 @@ def _row(one: KnownQuestion) -> dict[str, object]:
         t("known.question"): one.id,
         t("known.purpose"): t(f"known.{one.purpose}"),
         t("known.text"): " | ".join(one.texts),
-        t("known.answer"): t("browse.or").join(t(f"label.{label}") for label in one.allowed),
+        t("known.answer"): label_names(one.allowed),
         t("known.explanation"): one.explanation,
         t("known.judged"): one.judged,
     }

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from audit.reports.words import rollup_name
+from audit.ui.choice import one_of
 from audit.ui.language import known_or, t
 from audit.ui.literal import plain
 from audit.ui.results_parts import heading, say, table
@@ -16,17 +17,8 @@ def tab(view: View) -> None:
     if not entries:
         st.info(t("causes.not_given"))
     else:
-        levels = list(dict.fromkeys(one["by"] for one in reversed(entries)))
-        names = {level: t(f"rollup.{level}") for level in levels}
-        by = st.segmented_control(
-            t("rollup.by"),
-            levels,
-            default=levels[0],
-            required=True,
-            format_func=names.__getitem__,
-            key="results-causes-level",
-            persist_state="session",
-        )
+        names = {one["by"]: t(f"rollup.{one['by']}") for one in reversed(entries)}
+        by = one_of(t("rollup.by"), names, "results-causes-level", persist_state="session")
         rows = [
             {
                 "name": rollup_name(view.report, one) if by != "overall" else names[by],

@@ -11,6 +11,7 @@ from audit.reports import charts
 from audit.reports.preference import PROFILES
 from audit.reports.words import percent
 from audit.ui import session
+from audit.ui.choice import one_of
 from audit.ui.language import language, t
 from audit.ui.results_parts import SCORES, chart, flip, ranking_table, say, table, tolerance
 from audit.ui.results_source import FILE, OWN, PROFILE, View, keep_own_weights
@@ -19,16 +20,7 @@ from audit.ui.results_source import FILE, OWN, PROFILE, View, keep_own_weights
 def tab(view: View) -> None:
     """A profile of weights or the user's own, and what it makes of the systems."""
     names = {name: t(f"profile.{name}") for name in (*PROFILES, OWN)}
-    st.segmented_control(
-        t("preference.profile"),
-        list(names),
-        default=next(iter(PROFILES)),
-        required=True,
-        format_func=names.__getitem__,
-        key=PROFILE,
-        persist_state="session",
-    )
-    profile = st.session_state[PROFILE]
+    profile = one_of(t("preference.profile"), names, PROFILE, persist_state="session")
     st.caption(t(f"profile_is.{profile}"))
     found = view.report.get("preference")
     place = st.container()

@@ -16,6 +16,7 @@ from audit.reports.preference import known_everywhere
 from audit.reports.study import INTERVAL
 from audit.statistics.intervals import METHODS, TARGETS, Target
 from audit.ui import database
+from audit.ui.choice import one_of, whose_answers
 from audit.ui.language import t
 from audit.ui.workshop import Found, computed
 
@@ -62,26 +63,14 @@ class View:
 
 def choose() -> Options:
     """The controls above the report. What they say is kept for the session."""
-    answers = {one: t(f"whose.{one}") for one in WHOSE}
-    targets = {one: t(f"target.{one}") for one in TARGETS}
+    targets: dict[Target, str] = {one: t(f"target.{one}") for one in TARGETS}
     methods = {name: t(f"interval.{name}") for name in METHODS}
     with st.container(horizontal=True):
-        whose: Whose = st.segmented_control(
-            t("results.whose"),
-            list(answers),
-            default="both",
-            required=True,
-            format_func=answers.__getitem__,
-            key="whose",
-            persist_state="session",
-        )
-        target: Target = st.segmented_control(
+        whose = whose_answers(WHOSE, "whose")
+        target = one_of(
             t("results.target"),
-            list(targets),
-            default=TARGETS[0],
-            required=True,
-            format_func=targets.__getitem__,
-            key="results-target",
+            targets,
+            "results-target",
             help=t("results.target_help"),
             persist_state="session",
         )

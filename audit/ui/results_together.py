@@ -8,6 +8,7 @@ import streamlit as st
 from audit.reports import charts
 from audit.reports.certainty import LEVELS
 from audit.reports.words import percent, rollup_name
+from audit.ui.choice import one_of
 from audit.ui.language import t, translated
 from audit.ui.literal import plain, sentence
 from audit.ui.results_audits import of_all
@@ -22,15 +23,7 @@ _NAMED = 4
 def tab(view: View) -> None:
     """One level at a time, as a chart and a table; what is not known says why."""
     names = {level: t(f"rollup.{level}") for level in LEVELS}
-    by = st.segmented_control(
-        t("rollup.by"),
-        list(names),
-        default=LEVELS[1],
-        required=True,
-        format_func=names.__getitem__,
-        key="results-level",
-        persist_state="session",
-    )
+    by = one_of(t("rollup.by"), names, "results-level", LEVELS[1], persist_state="session")
     entries = [one for one in view.report["rollups"] if one["by"] == by]
     if not entries:
         st.info(t("rollup.none"))

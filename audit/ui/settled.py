@@ -4,12 +4,9 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.adjudicated import Adjudicated, change_adjudication, my_adjudications
-from audit.errors import AuditError
-from audit.false_satisfaction.questions import refresh_around
-from audit.ui import session
 from audit.ui.asked import FIELD, show_question
-from audit.ui.decision import chosen_labels, desk, what_people_said, why
-from audit.ui.language import t
+from audit.ui.decision import chosen_labels, desk, settles, what_people_said, why
+from audit.ui.language import label_names, t
 from audit.ui.literal import html
 
 _CHANGING = "adjudicate-changing"
@@ -56,15 +53,11 @@ def _change(engine: Engine, account_id: int, one: Adjudicated) -> bool:
             with st.container(horizontal=True):
                 store = st.form_submit_button(t("settled.store"), type="primary", key=f"store-again-{one.id}")
                 st.form_submit_button(t("settled.leave"), key=f"leave-{one.id}", on_click=_reopen, args=(None,))
-    if not store:
-        return False
-    try:
-        change_adjudication(engine, account_id, one.id, labels, written, code)
-    except AuditError as problem:
-        session.refused(problem)
+    if not store or not settles(
+        engine, one.shown.id, lambda: change_adjudication(engine, account_id, one.id, labels, written, code)
+    ):
         return False
     st.session_state.pop(_CHANGING, None)
-    refresh_around(engine, one.shown.id)
     return True
 
 
@@ -74,7 +67,7 @@ def _reopen(adjudication_id: int | None) -> None:
 
 def _line(one: Adjudicated) -> str:
     text = " ".join(one.shown.texts)
-    labels = t("browse.or").join(t(f"label.{label}") for label in one.allowed)
+    labels = label_names(one.allowed)
     reason = t("settled.check") if one.is_check else t(f"reason.{one.code}") if one.code else ""
     facts = " · ".join(part for part in (f"{one.decided_at:%Y-%m-%d %H:%M} UTC", reason, one.reason) if part)
     return (

@@ -3,13 +3,10 @@
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.checking import check, checks_left, next_check
+from audit.annotation.checking import check, next_check
 from audit.annotation.queue import Shown
-from audit.errors import AuditError
-from audit.false_satisfaction.questions import refresh_around
-from audit.ui import session
-from audit.ui.asked import FIELD, guideline, show_question
-from audit.ui.decision import chosen_labels, desk
+from audit.ui.asked import FIELD, show_question
+from audit.ui.decision import chosen_labels, desk, guideline_drawer, later_button, put_off_in, settles
 from audit.ui.language import t
 from audit.ui.literal import html
 
@@ -17,14 +14,13 @@ _LATER = "check-later"
 """Questions that this session put off."""
 
 
-def checking(engine: Engine, account_id: int) -> bool:
-    """The most wanted question to check and the form that answers it; returns whether an answer was stored."""
-    later = st.session_state.get(_LATER, [])
-    shown = next_check(engine, account_id, later)
+def checking(engine: Engine, account_id: int, left: int) -> bool:
+    """Of so many, the most wanted question to check and its form; returns whether an answer was stored."""
+    shown = next_check(engine, account_id, put_off_in(_LATER))
     if shown is None:
         st.html(f'<h2 class="audit-question">{html(t("check.nothing"))}</h2>')
         return False
-    st.caption(t("check.count", count=checks_left(engine, account_id)))
+    st.caption(t("check.count", count=left))
     return _question(engine, account_id, shown)
 
 
@@ -32,25 +28,11 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> bool:
     text, form = desk()
     with text:
         show_question(shown)
-        with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
-            st.markdown(guideline(shown))
+        guideline_drawer(shown)
     with form:
         with st.form(f"check-{shown.id}"):
             chosen = chosen_labels(shown, "check")
             remark = st.text_input(t("check.remark"), max_chars=FIELD, key=f"remark-{shown.id}")
             store = st.form_submit_button(t("check.store"), type="primary", key=f"store-{shown.id}")
-        st.button(t("adjudicate.later"), key=f"later-{shown.id}", type="tertiary", on_click=_put_off, args=(shown.id,))
-    if not store:
-        return False
-    try:
-        check(engine, account_id, shown.id, chosen, remark)
-    except AuditError as problem:
-        session.refused(problem)
-        return False
-    refresh_around(engine, shown.id)
-    return True
-
-
-def _put_off(question_id: int) -> None:
-    later = [id for id in st.session_state.get(_LATER, []) if id != question_id]
-    st.session_state[_LATER] = [*later, question_id]
+        later_button(_LATER, shown.id)
+    return store and settles(engine, shown.id, lambda: check(engine, account_id, shown.id, chosen, remark))

@@ -11,19 +11,22 @@ from audit.ui import database
 
 
 def state(engine: Engine) -> tuple[Any, ...]:
-    """What changes whenever something was run or drawn."""
-    draw, verdict, sample = (table_of(model) for model in (tables.Draw, tables.Verdict, tables.Sample))
+    """What changes whenever something was run or drawn; cheap, since every click of an adjudicator asks it."""
+    draw, ran, verdict, sample = (
+        table_of(model) for model in (tables.Draw, tables.Progress, tables.Verdict, tables.Sample)
+    )
+    queries = [
+        *(select(func.count()).select_from(table) for table in (draw, ran)),
+        select(func.max(verdict.c.group_id)),
+        select(func.max(sample.c.drawn_at)),
+    ]
     with engine.connect() as connection:
-        drawn, checked = (
-            int(connection.execute(select(func.count()).select_from(table)).scalar() or 0) for table in (draw, verdict)
-        )
-        last = str(connection.execute(select(func.max(sample.c.drawn_at))).scalar())
-    return database.where(), drawn, checked, last
+        return database.where(), *(str(connection.execute(query).scalar()) for query in queries)
 
 
-def stakes(engine: Engine, account_id: int) -> Stakes:
-    """As `read_stakes`, which also says what it raises; read anew after something was run or drawn."""
-    return _stakes(engine, account_id, state(engine))
+def stakes(engine: Engine, account_id: int, now: tuple[Any, ...]) -> Stakes:
+    """As `read_stakes`, which also says what it raises; read anew where `state` is another than `now`."""
+    return _stakes(engine, account_id, now)
 
 
 # A resource: shared by all sessions, never copied, and nobody writes to it.

@@ -6,6 +6,7 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.errors import AuditError
+from audit.studies.jobs import Work, jobs
 from audit.studies.plan import Plan
 from audit.studies.plan_file import to_toml
 from audit.studies.versions import Version, all_versions, freeze, frozen_version, set_plan, steps
@@ -53,10 +54,10 @@ def page() -> None:
 
 
 def _plans(engine: Engine, account_id: int, plans: dict[str, list[Version]]) -> None:
-    st.dataframe(
-        [_row(engine, account_id, history) for history in plans.values()],
-        hide_index=True,
-    )
+    last: dict[str, Work] = {}
+    for work in jobs(engine, by=account_id):
+        last.setdefault(work.plan, work)
+    st.dataframe([_row(history, last.get(name)) for name, history in plans.items()], hide_index=True)
     name = st.selectbox(t("studies.plan"), list(plans), key=_SHOWN)
     history = plans[name]
     st.caption(plain(_state(history)))
@@ -76,7 +77,7 @@ def _plans(engine: Engine, account_id: int, plans: dict[str, list[Version]]) -> 
     _freezing(engine, history[-1])
 
 
-def _row(engine: Engine, account_id: int, history: History) -> dict[str, object]:
+def _row(history: History, work: Work | None) -> dict[str, object]:
     study = history[-1].content["study"]
     return {
         t("studies.plan"): history[-1].name,
@@ -84,7 +85,7 @@ def _row(engine: Engine, account_id: int, history: History) -> dict[str, object]
         t("studies.state"): _state(history),
         t("studies.corpus"): study["corpus"],
         t("studies.limit"): t("studies.all") if study["limit"] is None else f"{study['limit']:,}",
-        t("studies.last_run"): studies_run.state_text(studies_run.last_job(engine, history[-1].name, account_id)),
+        t("studies.last_run"): studies_run.state_text(work),
     }
 
 

@@ -15,6 +15,7 @@ from audit.studies.plan_file import LARGEST, read_plan_bytes
 from audit.studies.versions import Version
 from audit.systems import all_systems
 from audit.tasks import TASKS
+from audit.ui.choice import one_of
 from audit.ui.language import summary, t, translated
 from audit.ui.literal import plain, sentence
 
@@ -189,14 +190,7 @@ def _sample(fields: _Fields) -> dict[str, Any]:
     before = "per_relation" if fields.value("sample", "per_relation") else "share"
     left, middle, right = st.columns(3)
     with left:
-        size = st.segmented_control(
-            t("studies.size"),
-            _SIZES,
-            default=before,
-            required=True,
-            format_func=lambda one: t(f"field.{one}"),
-            key=fields.key("size"),
-        )
+        size = one_of(t("studies.size"), {one: t(f"field.{one}") for one in _SIZES}, fields.key("size"), before)
     with middle:
         if size == "share":
             found: dict[str, Any] = {"share": fields.share("sample", "share", step=0.01)}

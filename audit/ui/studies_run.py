@@ -18,15 +18,14 @@ _LOOKED = "studies-was-live"
 """Set while the page shows a run that is at work: when that has ended, the whole page is shown anew."""
 
 
-def last_job(engine: Engine, name: str, account_id: int) -> Work | None:
-    """The last job of a plan."""
+def _last_job(engine: Engine, name: str, account_id: int) -> Work | None:
     return next(iter(jobs(engine, name, by=account_id)), None)
 
 
 def running(engine: Engine, name: str) -> None:
     """How far the last run of a plan is, and the buttons that begin, stop and go on."""
     account = session.allowed(engine, *ROLES)
-    work = last_job(engine, name, account.id)
+    work = _last_job(engine, name, account.id)
     live = work is not None and work.live
     st.session_state[_LOOKED] = live
     st.fragment(_look, run_every=EVERY if live else None)(name)
@@ -40,7 +39,7 @@ def state_text(work: Work | None) -> str:
 def _look(name: str) -> None:
     engine = database.engine()
     account = session.allowed(engine, *ROLES)
-    work = last_job(engine, name, account.id)
+    work = _last_job(engine, name, account.id)
     if st.session_state.get(_LOOKED) and (work is None or not work.live):
         st.session_state[_LOOKED] = False
         st.rerun()

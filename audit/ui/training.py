@@ -17,7 +17,7 @@ from audit.annotation.training import Feedback, Training, train
 from audit.errors import AuditError
 from audit.ui import session
 from audit.ui.asked import guideline_shown, show_question
-from audit.ui.language import t
+from audit.ui.language import label_names, t
 from audit.ui.literal import html, plain
 
 GO_ON = "n"
@@ -93,7 +93,7 @@ def _question(engine: Engine, account_id: int, training: Training, least: timede
 def _feedback(shown: Shown, said: Feedback) -> None:
     """The text again, what was said of it, what is right and why; signs and words, not colours alone."""
     show_question(shown)
-    allowed = t("browse.or").join(t(f"label.{label}") for label in said.allowed)
+    allowed = label_names(said.allowed)
     given = t(f"label.{said.answer}")
     if said.right:
         st.success(t("training.right", answer=given), icon=":material/check_circle:")
