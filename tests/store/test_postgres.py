@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import create_engine, select, text
+from sqlalchemy.exc import OperationalError
 
 from audit.annotation.accounts import add_account
 from audit.annotation.adjudicated import change_adjudication
@@ -29,6 +30,7 @@ from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import Size, draw_all
+from audit.store import engine as store
 from audit.store import insert_new, open_store, table_of, tables
 
 pytestmark = pytest.mark.postgres
@@ -157,3 +159,22 @@ def test_logins_and_keeping_accounts_on_postgresql(postgres_url):
     assert account_of(engine, cookie_key("c")) is None
     claims = {"email": "boss", "iat": tables.now().timestamp()}
     assert account_of_identity(engine, claims) == account_of_identity(engine, claims) == boss
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_a_connection_that_the_server_has_ended_is_replaced_where_nobody_used_it_for_a_while(
+    postgres_url, monkeypatch, idle
+):
+    monkeypatch.setattr(store, "FRESH", 0.0 if idle else 3_600.0)
+    engine = open_store(postgres_url, create=True)
+    ask = text("SELECT pg_backend_pid()")
+    with engine.connect() as connection:
+        before = connection.execute(ask).scalar()
+    with create_engine(postgres_url).connect() as other:
+        other.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": before})
+    if not idle:  # it is taken for good; who comes after that finds another
+        with pytest.raises(OperationalError), engine.connect() as connection:
+            connection.execute(ask)
+    with engine.connect() as connection:
+        assert connection.execute(ask).scalar() != before
+    engine.dispose()
