@@ -107,9 +107,9 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
     show_question(shown)
     show_earlier(shown.earlier)
     answers = (*shown.labels, UNSURE)
-    with st.container(key="judge"):
-        for number, (place, answer) in enumerate(zip(st.columns(len(answers)), answers, strict=True), start=1):
-            place.button(
+    with st.container(key="judge", horizontal=True):
+        for number, answer in enumerate(answers, start=1):
+            st.button(
                 t(f"label.{answer}"),
                 key=f"judge-{_name(shown.id)}-{answer}",
                 shortcut="u" if answer == UNSURE else str(number),

@@ -17,9 +17,9 @@ LONG = 400
 def show_question(shown: Shown) -> None:
     """The question, and what it is about. Nothing of a system, its outputs or the verdict is in `shown`."""
     if shown.group is None:
-        st.html(f'<h2 class="audit-question">{html(t(f"task.{shown.task}.question"))}</h2>')
-        for text, code in zip(shown.texts, shown.languages, strict=True):
-            st.html(reading(text, code, "audit-large"))
+        asked = f'<h2 class="audit-question">{html(t(f"task.{shown.task}.question"))}</h2>'
+        texts = [reading(text, code, "audit-large") for text, code in zip(shown.texts, shown.languages, strict=True)]
+        st.html("".join([asked, *texts]))
         return
     expected = summary(shown.task, shown.group.relation, shown.group.summary) or shown.group.relation
     st.html(

@@ -71,9 +71,9 @@ def _question(engine: Engine, account_id: int, training: Training, least: timede
     st.caption(t("training.progress", number=training.answered + 1, of=training.questions, right=training.right))
     show_question(shown)
     answers = (*shown.labels, UNSURE)
-    with st.container(key="judge"):
-        for number, (column, answer) in enumerate(zip(st.columns(len(answers)), answers, strict=True), start=1):
-            column.button(
+    with st.container(key="judge", horizontal=True):
+        for number, answer in enumerate(answers, start=1):
+            st.button(
                 t(f"label.{answer}"),
                 key=f"judge-training-{place}-{answer}",
                 shortcut="u" if answer == UNSURE else str(number),
