@@ -1,13 +1,14 @@
 """A small real database (twelve sentences, two systems, two relations), and driving the app on it."""
 
+import shutil
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from small_corpus import SmallCorpus
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation import accounts
@@ -19,7 +20,7 @@ from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size, draw
-from audit.store import open_store
+from audit.store import open_store, table_of
 from audit.ui import database
 
 in_both = pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.slow)])
@@ -67,6 +68,28 @@ def prepare(path: Path) -> Prepared:
     return Prepared(engine, path, **accounts)
 
 
+def closed(made: Prepared) -> Prepared:
+    """The same, whole in its file, which may be copied."""
+    with made.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    made.engine.dispose()
+    return made
+
+
+def opened_copy(original: Prepared, path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+    """A copy of a closed database, which the app opens from now on."""
+    shutil.copy(original.path, path)
+    monkeypatch.setenv("AUDIT_DB", str(path))
+    return replace(original, engine=open_store(str(path)), path=path)
+
+
+def rows(prepared: Prepared, model: type) -> list:
+    """Every row of the table, in the order of its key."""
+    table = table_of(model)
+    with prepared.engine.connect() as connection:
+        return list(connection.execute(select(table).order_by(*table.primary_key)).mappings())
+
+
 def cookie_of_session() -> str | None:
     """AppTest has no browser and so no cookies: `account_id` in its session stands for the cookie of a login.
 
@@ -101,6 +124,15 @@ def go(app: AppTest, name: str) -> AppTest:
     by_name = {page.get("url_pathname"): key for key, page in app._registered_pages.items()}
     app._page_hash = by_name.get(name, by_name[""])
     return app.run()
+
+
+def press_answer(app: AppTest, answer: str) -> int:
+    """Press the button of this answer; the id of the question."""
+    button = next(one for one in app.button if str(one.key).startswith("judge-") and str(one.key).endswith(answer))
+    question = int(str(button.key).split("-")[1])
+    button.click().run()
+    assert not app.exception
+    return question
 
 
 def blocks(app: AppTest) -> str:

@@ -13,6 +13,13 @@ from pathlib import Path
 PATIENCE = 40
 
 
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
 @contextmanager
 def app_server(
     database: str,
@@ -23,9 +30,7 @@ def app_server(
     folder: Path | None = None,
 ) -> Iterator[str]:
     """Serve the database, started in `folder`; gives the address. What the server prints goes to `log`."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "audit.cli", "app", "--db", database, "--port", str(port)]
     command += ["--address", "127.0.0.1", *options]
     with log.open("wb") as printed:
@@ -40,7 +45,7 @@ def app_server(
         address = f"http://127.0.0.1:{port}{base}"
         try:
             end = time.monotonic() + PATIENCE
-            while not _healthy(address):
+            while not healthy(address):
                 if server.poll() is not None or time.monotonic() > end:
                     raise RuntimeError(f"the app does not answer: {log.read_text(encoding='utf-8')}")
                 time.sleep(0.05)
@@ -51,7 +56,8 @@ def app_server(
             server.wait(timeout=20)
 
 
-def _healthy(address: str) -> bool:
+def healthy(address: str) -> bool:
+    """Whether an app answers there."""
     try:
         return bool(urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).status == 200)
     except OSError:

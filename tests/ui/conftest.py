@@ -1,34 +1,50 @@
 """Fixtures of the app's tests."""
 
-import shutil
-from dataclasses import replace
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from app_driver import Prepared, cookie_of_session, prepare
+from app_driver import Prepared, closed, cookie_of_session, opened_copy, prepare
+from app_server import app_server
+from browser_driver import Window
 
 from audit.reports.worker import answer_line, read_answer
-from audit.store import open_store
-from audit.ui import session, workshop
+from audit.ui import annotate, session, workshop
 
 
 @pytest.fixture(scope="session")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     """The database that every test gets a copy of."""
-    made = prepare(tmp_path_factory.mktemp("app") / "audit.db")
-    with made.engine.connect() as connection:
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    made.engine.dispose()
-    return made
+    return closed(prepare(tmp_path_factory.mktemp("app") / "audit.db"))
 
 
 @pytest.fixture
 def prepared(original: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
     """A database of its own for each test, which the app opens."""
-    path = tmp_path / "audit.db"
-    shutil.copy(original.path, path)
-    monkeypatch.setenv("AUDIT_DB", str(path))
-    return replace(original, engine=open_store(str(path)), path=path)
+    return opened_copy(original, tmp_path / "audit.db", monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
+    """Address of a running `audit app`, and its database; a module that needs another one has its own."""
+    folder = tmp_path_factory.mktemp("served")
+    made = prepare(folder / "audit.db")
+    with app_server(str(made.path), folder / "log.txt") as address:
+        yield address, made
+
+
+@pytest.fixture
+def window(served: tuple[str, Prepared], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Window]:
+    """A browser's window on what the module serves; in English, or in the language of an indirect parameter."""
+    with Window(served[0], tmp_path / "profile", getattr(request, "param", "en")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest clicks faster than people read: here, every answer is taken at once."""
+    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
 
 
 @pytest.fixture(autouse=True)

@@ -3,23 +3,16 @@
 from datetime import timedelta
 
 import pytest
-from app_driver import PASSWORD, Prepared, blocks, go, in_both, open_app, said
-from sqlalchemy import select
+from app_driver import PASSWORD, Prepared, blocks, go, in_both, open_app, rows, said
 
 from audit.annotation.accounts import add_account
 from audit.annotation.judging import adjudicate, judge
 from audit.annotation.queue import next_question
 from audit.false_satisfaction.browse import Wish, browse
 from audit.false_satisfaction.causing import cause_of, false_satisfactions, give_cause
-from audit.store import table_of, tables
+from audit.store import tables
 from audit.ui import causes
 from audit.ui.language import text_in
-
-
-def rows(prepared: Prepared, model: type) -> list:
-    table = table_of(model)
-    with prepared.engine.connect() as connection:
-        return list(connection.execute(select(table).order_by(*table.primary_key)).mappings())
 
 
 def dispute(prepared: Prepared, number: int = 1) -> list[int]:

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from app_driver import PASSWORD, Prepared
 from app_server import app_server
+from browser_driver import Window, until
 from sqlalchemy import select
-from test_app_aside_browser import press
-from test_app_browser import Window, _until
 
 from audit.annotation.accounts import add_account
 from audit.annotation.judging import adjudicate
@@ -38,21 +37,18 @@ def codes(made: Prepared) -> list[str]:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_keys_give_causes_and_z_takes_one_back(served: tuple[str, Prepared], tmp_path: Path, language: str) -> None:
     address, made = served
-    window = Window(address, tmp_path / "profile", {"en": "en", "zh": "zh-CN"}[language])
-    try:
+    with Window(address, tmp_path / "profile", language) as window:
         window.log_in("judge")
         window.click('[role="radio"]', {"en": "Causes", "zh": "原因"}[language])
-        _until(lambda: window.all(".st-key-judge button"))
-        press(window, "1")
-        _until(lambda: codes(made) == ["all_wrong"])
+        until(lambda: window.all(".st-key-judge button"))
+        window.press("1")
+        until(lambda: codes(made) == ["all_wrong"])
         window.see({"en": "Stored: Wrong on every side", "zh": "已保存：各处输出全错"}[language])
         window.hold("3", 1.0)
-        _until(lambda: codes(made) == ["all_wrong", "relation_loose"])
+        until(lambda: codes(made) == ["all_wrong", "relation_loose"])
         window.see({"en": "Stored: Relation too loose", "zh": "已保存：蜕变关系太宽松"}[language])
         assert len(codes(made)) == 2
-        press(window, "z")
-        _until(lambda: codes(made) == ["all_wrong", "relation_loose", "taken_back"])
+        window.press("z")
+        until(lambda: codes(made) == ["all_wrong", "relation_loose", "taken_back"])
         below = window.script("return document.querySelector('.st-key-judge').getBoundingClientRect().bottom")
         assert below <= 720
-    finally:
-        window.driver.quit()

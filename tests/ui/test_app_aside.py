@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app
+from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows
 from app_driver import said as written
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
@@ -18,20 +18,14 @@ from audit.ui.language import sentence_in, text_in
 
 
 @pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """AppTest clicks faster than people read, and a pace is kept for half a minute."""
-    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
+def _no_waiting(no_waiting: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is a pace kept for half a minute."""
     monkeypatch.setattr(annotate, "PACE_KEPT", timedelta(0))
 
 
 def said(app: AppTest) -> str:
     """What the page says, as it is read: without the signs that keep Markdown literal."""
     return re.sub(r"\\([^\w\s])", r"\1", written(app))
-
-
-def rows(prepared: Prepared, model: type) -> list:
-    with prepared.engine.connect() as connection:
-        return list(connection.execute(select(table_of(model))).mappings())
 
 
 def shown(app: AppTest) -> int:

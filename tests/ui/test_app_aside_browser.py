@@ -1,14 +1,13 @@
 """Skip, flag, undo and the guideline by key alone, in a real Chromium."""
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from app_driver import Prepared, prepare
+from browser_driver import Window, judgements, streamlit_server, until
 from sqlalchemy import select
-from test_app_browser import Window, _judgements, _serving, _until
 
 from audit.annotation.guidelines import guideline_of
 from audit.store import table_of, tables
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
-    with _serving(prepare(tmp_path_factory.mktemp("aside") / "audit.db")) as served:
+    with streamlit_server(prepare(tmp_path_factory.mktemp("aside") / "audit.db")) as served:
         yield served
 
 
@@ -28,22 +27,6 @@ def put_aside(made: Prepared, account: int) -> list[tuple[str, str | None]]:
     with made.engine.connect() as connection:
         query = select(table.c.kind, table.c.comment).where(table.c.annotator_id == account).order_by(table.c.id)
         return [tuple(row) for row in connection.execute(query)]  # type: ignore[misc]
-
-
-def press(window: Window, key: str) -> None:
-    time.sleep(0.3)
-    window.all("body")[0].send_keys(key)
-
-
-def picture(window: Window, name: str) -> None:
-    if folder := os.environ.get("AUDIT_PICTURES"):
-        time.sleep(0.5)
-        window.driver.save_screenshot(str(Path(folder) / f"{name}.png"))
-
-
-def in_view(window: Window, selector: str) -> bool:
-    code = f"const b = document.querySelector('{selector}').getBoundingClientRect();"
-    return bool(window.script(f"{code} return b.bottom <= window.innerHeight && b.right <= window.innerWidth"))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -60,37 +43,35 @@ def test_keys_alone_skip_flag_undo_three_and_open_the_guideline(
     }[language, width]
     with made.engine.begin() as connection:  # each window has every question to itself
         connection.execute(table_of(tables.Question).update().values(annotators=8))
-    window = Window(address, tmp_path / "profile", {"en": "en", "zh": "zh-CN"}[language])
-    try:
-        metrics = {"width": width, "height": 720 if width == 1280 else 1024, "deviceScaleFactor": 1, "mobile": False}
-        window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    with Window(address, tmp_path / "profile", language) as window:
+        window.resize(width, 720 if width == 1280 else 1024)
         window.log_in(name)
         if account.role != "annotator":  # who begins on another page
             window.driver.get(f"{address}/annotate")
-        first = _until(window.question)
+        first = until(window.question)
         # Every key stands on its button, and every button is on the screen.
-        _until(lambda: window.all(".st-key-beside button"))
+        until(lambda: window.all(".st-key-beside button"))
         keys = [one.text.split()[-1].lower() for one in window.all(".st-key-judge button, .st-key-beside button")]
         assert keys == ["1", "2", "3", "u", "z", "s", "f", "g"]
-        assert in_view(window, ".st-key-judge")
-        assert in_view(window, ".st-key-beside")
-        picture(window, f"judge-{language}-{width}")
+        assert window.in_view(".st-key-judge")
+        assert window.in_view(".st-key-beside")
+        window.picture(f"judge-{language}-{width}")
         window.judge("s")
         window.see(text_in(language, "annotate.skipped"))
         assert put_aside(made, account.id) == [("skip", None)]
         # The first f goes to the comment's field and writes nothing there; Tab leaves it, the second f flags.
         flagged = window.question()
-        press(window, "f")
+        window.press("f")
         window.see(text_in(language, "annotate.flag_needs_comment"))
-        _until(lambda: window.script("return document.activeElement.tagName") == "INPUT")
+        until(lambda: window.script("return document.activeElement.tagName") == "INPUT")
         field = window.driver.switch_to.active_element
         assert field.get_attribute("value") == ""
         field.send_keys("fs, too odd for 1 or 2\t")
         window.judge("f")
         window.see(text_in(language, "annotate.flagged"))
         assert put_aside(made, account.id)[1:] == [("flag", "fs, too odd for 1 or 2")]
-        assert _judgements(made, account.id) == []
-        picture(window, f"flagged-{language}-{width}")
+        assert judgements(made, account.id) == []
+        window.picture(f"flagged-{language}-{width}")
         judged = []
         for key in ("1", "2", "3"):
             judged.append(window.question())
@@ -101,35 +82,25 @@ def test_keys_alone_skip_flag_undo_three_and_open_the_guideline(
             assert window.question() == judged[-number]
         answer = text_in(language, "label.positive")
         window.see(text_in(language, "annotate.undone", answer=answer, number=3, most=10))
-        assert _judgements(made, account.id) == ["positive", "neutral", "negative"] + ["withdrawn"] * 3
-        picture(window, f"undone-{language}-{width}")
+        assert judgements(made, account.id) == ["positive", "neutral", "negative"] + ["withdrawn"] * 3
+        window.picture(f"undone-{language}-{width}")
         heading = guideline_of("sentiment", "input", language).text.split("**")[1]
         assert heading not in window.text()
-        press(window, "g")
+        window.press("g")
         window.see(heading)
-        picture(window, f"guideline-{language}-{width}")
-        press(window, "g")
-        _until(lambda: heading not in window.text())
+        window.picture(f"guideline-{language}-{width}")
+        window.press("g")
+        until(lambda: heading not in window.text())
         assert window.script("const p = document.documentElement; return p.scrollWidth <= p.clientWidth")
-    finally:
-        window.driver.quit()
 
 
 def test_a_held_or_doubled_skip_skips_once(served: tuple[str, Prepared], tmp_path: Path) -> None:
     address, made = served
-    window = Window(address, tmp_path / "profile")
-    try:
+    with Window(address, tmp_path / "profile") as window:
         window.log_in("ann")
-        _until(window.question)
+        until(window.question)
         before = len(put_aside(made, made.ann.id))
-        event = {"type": "keyDown", "key": "s", "code": "KeyS", "windowsVirtualKeyCode": ord("S"), "text": "s"}
-        time.sleep(0.3)
-        window.driver.execute_cdp_cmd("Input.dispatchKeyEvent", event)
-        time.sleep(0.5)
-        for _ in range(30):
-            window.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {**event, "autoRepeat": True})
-            time.sleep(1 / 30)
-        window.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {**event, "type": "keyUp"})
+        window.hold("s", seconds=1)
         time.sleep(0.5)
         assert len(put_aside(made, made.ann.id)) == before + 1
         from selenium.webdriver import ActionChains
@@ -138,5 +109,3 @@ def test_a_held_or_doubled_skip_skips_once(served: tuple[str, Prepared], tmp_pat
         ActionChains(window.driver).double_click(button).perform()
         time.sleep(1)
         assert len(put_aside(made, made.ann.id)) == before + 2
-    finally:
-        window.driver.quit()

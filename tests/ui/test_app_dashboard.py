@@ -31,6 +31,16 @@ def dashboard(prepared: Prepared, section: str, language: str = "en") -> AppTest
     return go(app, "dashboard")
 
 
+def whole(prepared: Prepared, section: str, language: str) -> AppTest:
+    """The section with what it computes only when it is asked to, without an error."""
+    app = dashboard(prepared, section, language)
+    if section == "needs":
+        app.button(key="needs-begin").click().run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
 def charts(app: AppTest) -> int:
     return len(app.get("vega_lite_chart")) + len(app.get("arrow_vega_lite_chart"))
 
@@ -53,11 +63,7 @@ def disagreeing(prepared: Prepared) -> Prepared:
 @in_both
 @pytest.mark.parametrize("section", list(SECTIONS))
 def test_every_section_in_every_language(disagreeing: Prepared, section: str, language: str) -> None:
-    app = dashboard(disagreeing, section, language)
-    if section == "needs":
-        app.button(key="needs-begin").click().run()
-    assert not app.exception
-    assert not app.error
+    app = whole(disagreeing, section, language)
     assert not app.warning
     assert charts(app) == {"progress": 1, "agreement": 1, "firming": 2, "needs": 1, "people": 1}[section]
     assert app.dataframe
@@ -69,11 +75,7 @@ def test_every_section_in_every_language(disagreeing: Prepared, section: str, la
 @in_both
 @pytest.mark.parametrize("section", list(SECTIONS))
 def test_with_nothing_judged_it_says_so(prepared: Prepared, section: str, language: str) -> None:
-    app = dashboard(prepared, section, language)
-    if section == "needs":
-        app.button(key="needs-begin").click().run()
-    assert not app.exception
-    assert not app.error
+    app = whole(prepared, section, language)
     key = {
         "progress": "dashboard.nobody_lately",
         "agreement": "dashboard.no_agreement",
@@ -90,11 +92,7 @@ def test_an_empty_database_says_what_comes_next(tmp_path: Path, monkeypatch: Any
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     boss = add_account(engine, "boss", "manager", "a long password")
     monkeypatch.setenv("AUDIT_DB", str(tmp_path / "audit.db"))
-    app = dashboard(Prepared(engine, tmp_path, boss, boss, boss, boss), section, language)
-    if section == "needs":
-        app.button(key="needs-begin").click().run()
-    assert not app.exception
-    assert not app.error
+    app = whole(Prepared(engine, tmp_path, boss, boss, boss, boss), section, language)
     messages = said(app).replace("\\", "")
     if section in ("progress", "firming", "needs"):
         assert text_in(language, "sentence.no_studies").lower() in messages.lower()

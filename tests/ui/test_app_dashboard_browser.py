@@ -2,14 +2,12 @@
 
 import csv
 import io
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from app_driver import Prepared, prepare
-from test_app_browser import Window, _serving
+from browser_driver import Window, streamlit_server, until
 from test_app_pages import judged_by_all
 
 from audit.ui.language import text_in
@@ -24,35 +22,24 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
     """Address of a running app on a database in which everything is judged."""
     made = prepare(tmp_path_factory.mktemp("dashboard") / "audit.db")
     judged_by_all(made)
-    with _serving(made) as served:
+    with streamlit_server(made) as served:
         yield served
 
 
 @pytest.fixture(params=["en", "zh-CN"])
 def window(served: tuple[str, Prepared], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Window]:
-    opened = Window(served[0], tmp_path / "profile", request.param)
     folder = tmp_path / "downloads"
     folder.mkdir()
-    opened.driver.execute_cdp_cmd(
-        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder), "eventsEnabled": False}
-    )
-    yield opened
-    opened.driver.quit()
-
-
-def until(condition: Any) -> Any:
-    """The first true value of the condition."""
-    end = time.monotonic() + PATIENCE
-    while not (value := condition()):
-        if time.monotonic() > end:
-            pytest.fail("the page did not come to show what was waited for")
-        time.sleep(0.1)
-    return value
+    with Window(served[0], tmp_path / "profile", request.param) as opened:
+        opened.driver.execute_cdp_cmd(
+            "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder), "eventsEnabled": False}
+        )
+        yield opened
 
 
 def downloaded(folder: Path, ending: str) -> Path:
     """The file that was downloaded, once it is whole."""
-    return until(lambda: next((one for one in folder.glob(f"*{ending}") if one.stat().st_size), None))
+    return until(lambda: next((one for one in folder.glob(f"*{ending}") if one.stat().st_size), None), PATIENCE)
 
 
 def test_sections_open_and_a_table_and_a_picture_are_taken_along(
@@ -62,15 +49,15 @@ def test_sections_open_and_a_table_and_a_picture_are_taken_along(
     folder = tmp_path / "downloads"
     window.log_in("boss")
     # Managers begin on it; the totals come first, the cells when they are counted.
-    until(lambda: text_in(language, "dashboard.by_people") in window.text())
-    until(lambda: window.all(".st-key-csv-progress button"))
-    until(lambda: window.all('[data-testid="stVegaLiteChart"] canvas, [data-testid="stVegaLiteChart"] svg'))
+    until(lambda: text_in(language, "dashboard.by_people") in window.text(), PATIENCE)
+    until(lambda: window.all(".st-key-csv-progress button"), PATIENCE)
+    until(lambda: window.all('[data-testid="stVegaLiteChart"] canvas, [data-testid="stVegaLiteChart"] svg'), PATIENCE)
     window.driver.execute_script("document.querySelector('.st-key-csv-progress button').click()")
     rows = list(csv.reader(io.StringIO(downloaded(folder, ".csv").read_text(encoding="utf-8-sig"), newline="")))
     assert rows[0][1:3] == [text_in(language, "sheet.relation"), text_in(language, "sheet.system")]
     assert {row[1] for row in rows[1:]} == {"MR1.4", "MR3.1"}
     window.click('[role="tab"]', text_in(language, "dashboard.firming"))
-    until(lambda: window.all('[class*="st-key-png-as-they-firm-up"] button'))
+    until(lambda: window.all('[class*="st-key-png-as-they-firm-up"] button'), PATIENCE)
     assert text_in(language, "dashboard.best") in window.text()
     window.driver.execute_script("""document.querySelector('[class*="st-key-png-as-they-firm-up"] button').click()""")
     assert downloaded(folder, ".png").read_bytes().startswith(b"\x89PNG\r\n")

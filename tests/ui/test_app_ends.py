@@ -2,25 +2,17 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 
 import pytest
 from app_driver import Prepared
+from app_server import free_port, healthy
 from processes import processes
 
 PATIENCE = 60
-
-
-def served(port: int) -> bool:
-    try:
-        return bool(urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1).status == 200)
-    except OSError:
-        return False
 
 
 def in_session(leader: int) -> list[int]:
@@ -32,9 +24,7 @@ def in_session(leader: int) -> list[int]:
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_nothing_outlives_the_command(prepared: Prepared, how: signal.Signals) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "audit.cli", "app", "--db", str(prepared.path), "--port", str(port)]
     server = subprocess.Popen(
         [*command, "--address", "127.0.0.1"],
@@ -45,7 +35,7 @@ def test_nothing_outlives_the_command(prepared: Prepared, how: signal.Signals) -
     )
     try:
         end = time.monotonic() + PATIENCE
-        while not served(port):
+        while not healthy(f"http://127.0.0.1:{port}"):
             assert server.poll() is None
             assert time.monotonic() < end
             time.sleep(0.1)
@@ -54,7 +44,7 @@ def test_nothing_outlives_the_command(prepared: Prepared, how: signal.Signals) -
         while in_session(server.pid):
             assert time.monotonic() < end, "a part of the app outlives it"
             time.sleep(0.05)
-        assert not served(port)
+        assert not healthy(f"http://127.0.0.1:{port}")
     finally:
         for left in in_session(server.pid):
             os.kill(left, signal.SIGKILL)

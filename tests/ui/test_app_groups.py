@@ -1,47 +1,31 @@
 """Questions about groups in the app: what is shown, answered and adjudicated, in both languages."""
 
 import re
-import shutil
-from dataclasses import replace
-from datetime import timedelta
 
 import pytest
-from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, said
+from app_driver import HOSTILE, Prepared, blocks, closed, go, in_both, open_app, opened_copy, said
 from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.judging import judge
 from audit.annotation.queue import Shown, ShownGroup, ShownMember, next_question
-from audit.store import open_store, table_of, tables
+from audit.store import table_of, tables
 from audit.tasks import Input
-from audit.ui import annotate
 from audit.ui.asked import _members
 from audit.ui.language import text_in, texts
 
-pytestmark = pytest.mark.usefixtures("_no_waiting")
-
-
-@pytest.fixture
-def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
+pytestmark = pytest.mark.usefixtures("no_waiting")
 
 
 @pytest.fixture(scope="module")
 def original_groups(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
-    made = prepare_groups(tmp_path_factory.mktemp("groups") / "audit.db")
-    with made.engine.connect() as connection:
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    made.engine.dispose()
-    return made
+    return closed(prepare_groups(tmp_path_factory.mktemp("groups") / "audit.db"))
 
 
 @pytest.fixture
 def groups(original_groups: Prepared, tmp_path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
-    path = tmp_path / "audit.db"
-    shutil.copy(original_groups.path, path)
-    monkeypatch.setenv("AUDIT_DB", str(path))
-    return replace(original_groups, engine=open_store(str(path)), path=path)
+    return opened_copy(original_groups, tmp_path / "audit.db", monkeypatch)
 
 
 def stored(made: Prepared, model: type) -> list:

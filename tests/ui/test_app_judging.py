@@ -4,9 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from app_driver import HOSTILE, PASSWORD, TEXTS, Prepared, blocks, go, log_in, open_app, said
-from sqlalchemy import select
-from streamlit.testing.v1 import AppTest
+from app_driver import HOSTILE, PASSWORD, TEXTS, Prepared, blocks, go, log_in, open_app, press_answer, rows, said
 
 from audit.annotation.judging import judge
 from audit.annotation.logins import cookie_key, end_logins, open_login
@@ -15,25 +13,7 @@ from audit.store import table_of, tables
 from audit.ui import annotate, session
 from audit.ui.language import text_in
 
-
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """AppTest clicks faster than people read; the test of the guard itself sets it back."""
-    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
-
-
-def rows(prepared: Prepared, model: type) -> list:
-    with prepared.engine.connect() as connection:
-        return list(connection.execute(select(table_of(model))).mappings())
-
-
-def press(app: AppTest, answer: str) -> int:
-    """Press the button of this answer; the id of the question."""
-    button = next(one for one in app.button if str(one.key).startswith("judge-") and str(one.key).endswith(answer))
-    question = int(str(button.key).split("-")[1])
-    button.click().run()
-    assert not app.exception
-    return question
+pytestmark = pytest.mark.usefixtures("no_waiting")
 
 
 def test_no_database_is_said_and_not_raised(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +29,7 @@ def test_the_session_keeps_no_password_and_ends_with_the_login(prepared: Prepare
     assert PASSWORD not in str(app.session_state)
     with prepared.engine.begin() as connection:
         end_logins(connection, prepared.ann.id)
-    press(app, "positive")
+    press_answer(app, "positive")
     assert "account_id" not in app.session_state
     assert text_in("en", "app.logged_out") in said(app)
     assert text_in("en", "welcome.what") in said(app)
@@ -87,9 +67,9 @@ def test_a_disabled_account_is_out_at_the_next_click(prepared: Prepared) -> None
 
 def test_two_people_who_agree_make_an_answer(prepared: Prepared) -> None:
     ann, ben = open_app(prepared.ann), open_app(prepared.ben)
-    first = press(ann, "positive")
+    first = press_answer(ann, "positive")
     assert not rows(prepared, tables.Answer)
-    assert press(ben, "positive") == first
+    assert press_answer(ben, "positive") == first
     assert [(row["question_id"], row["origin"], row["allowed"]) for row in rows(prepared, tables.Answer)] == [
         (first, "people", ["positive"])
     ]
@@ -101,8 +81,8 @@ def test_two_people_who_agree_make_an_answer(prepared: Prepared) -> None:
 def test_disagreement_goes_to_the_adjudicator(prepared: Prepared) -> None:
     ann, ben = open_app(prepared.ann), open_app(prepared.ben)
     ann.text_input[0].set_value("it is **irony**").run()
-    first = press(ann, "positive")
-    assert press(ben, "negative") == first
+    first = press_answer(ann, "positive")
+    assert press_answer(ben, "negative") == first
     judge_app = open_app(prepared.judge)
     go(judge_app, "adjudicate")
     page = blocks(judge_app)
@@ -125,7 +105,7 @@ def test_disagreement_goes_to_the_adjudicator(prepared: Prepared) -> None:
 def test_putting_a_dispute_off_shows_the_next_one(prepared: Prepared) -> None:
     for name, answer in (("ann", "positive"), ("ben", "negative")):
         app = open_app(getattr(prepared, name))
-        disputed = [press(app, answer), press(app, answer)]
+        disputed = [press_answer(app, answer), press_answer(app, answer)]
     app = open_app(prepared.judge)
     go(app, "adjudicate")
     # The order is that of what hangs on them: either may come first.
@@ -139,9 +119,9 @@ def test_putting_a_dispute_off_shows_the_next_one(prepared: Prepared) -> None:
 
 def test_undo_shows_that_question_again_and_keeps_the_history(prepared: Prepared) -> None:
     app = open_app(prepared.ann)
-    first = press(app, "positive")
+    first = press_answer(app, "positive")
     app.button(key=next(str(one.key) for one in app.button if str(one.key).startswith("undo"))).click().run()
-    assert press(app, "negative") == first
+    assert press_answer(app, "negative") == first
     answers = [row["answer"] for row in rows(prepared, tables.Judgement)]
     assert answers == ["positive", "withdrawn", "negative"]
     assert "1 today · 1 in all" in said(app)
@@ -157,7 +137,7 @@ def test_an_answer_that_comes_too_soon_is_not_taken(prepared: Prepared, monkeypa
     monkeypatch.setattr(annotate, "LEAST", timedelta(minutes=1))
     app = open_app(prepared.ann)
     before = app.session_state["shown"]
-    press(app, "positive")
+    press_answer(app, "positive")
     assert "not counted" in said(app)
     assert not rows(prepared, tables.Judgement)
     assert app.session_state["shown"][0] == before[0]
@@ -168,7 +148,7 @@ def test_an_answer_to_another_question_than_the_one_shown_is_not_taken(prepared:
     app = open_app(prepared.ann)
     id, *moments = app.session_state["shown"]
     app.session_state["shown"] = (id + 1, *moments)
-    press(app, "positive")
+    press_answer(app, "positive")
     assert "no longer on the screen" in said(app)
     assert not rows(prepared, tables.Judgement)
 
@@ -178,7 +158,7 @@ def test_a_question_answered_elsewhere_meanwhile_is_refused(prepared: Prepared) 
     shown = next_question(prepared.engine, prepared.ann.id)
     assert shown is not None
     judge(prepared.engine, prepared.ann.id, shown.id, "neutral")
-    press(app, "positive")
+    press_answer(app, "positive")
     assert "This question is not leased to you" in said(app)
     assert [row["answer"] for row in rows(prepared, tables.Judgement)] == ["neutral"]
 
@@ -189,7 +169,7 @@ def test_a_foreign_text_is_shown_literally(prepared: Prepared) -> None:
         page = blocks(app)
         if "alert(1)" in page:
             break
-        press(app, "neutral")
+        press_answer(app, "neutral")
     assert "&lt;script&gt;alert(1)&lt;/script&gt; **bold** $x$ :smile: &lt;b&gt;good&lt;/b&gt;" in page
     assert "<script>" not in page
     assert all(HOSTILE not in one.value for one in app.markdown)
@@ -198,10 +178,10 @@ def test_a_foreign_text_is_shown_literally(prepared: Prepared) -> None:
 def test_nothing_left_is_said_and_the_last_can_be_undone(prepared: Prepared) -> None:
     app = open_app(prepared.ann)
     for _ in TEXTS:
-        last = press(app, "unsure")
+        last = press_answer(app, "unsure")
     assert "Nothing left for you" in blocks(app)
     app.button(key="undo-last").click().run()
-    assert press(app, "positive") == last
+    assert press_answer(app, "positive") == last
 
 
 def test_why_nothing_is_left_is_said(prepared: Prepared) -> None:
@@ -225,7 +205,7 @@ def test_why_nothing_is_left_is_said(prepared: Prepared) -> None:
 
 def test_nothing_of_a_system_reaches_an_annotator(prepared: Prepared) -> None:
     app = open_app(prepared.ann)
-    press(app, "positive")
+    press_answer(app, "positive")
     sent = blocks(app) + said(app) + str(app.session_state) + str([one.label for one in app.button])
     for word in ("vader", "textblob", "MR1.4", "MR3.1"):
         assert word not in sent

@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable
 
 import pytest
-from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, said
+from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
@@ -106,11 +106,6 @@ def test_settings_are_shown_and_changed(prepared: Prepared, opened: Callable[...
     log = [row for row in rows(prepared, tables.Log) if row["action"] == "setting"]
     assert {row["detail"]["name"] for row in log} == {"pass_mark", "gold_share", "repeat_after"}
     assert {row["annotator_id"] for row in log} == {prepared.boss.id}
-
-
-def rows(prepared: Prepared, model: type) -> list:
-    with prepared.engine.connect() as connection:
-        return list(connection.execute(select(table_of(model))).mappings())
 
 
 def press(app: AppTest, label: str, key: str | None = None) -> None:

@@ -1,10 +1,7 @@
 """Under the protocol `shown`: earlier answers on the judging page, why there is nothing now, inspections."""
 
-from datetime import timedelta
-
 import pytest
-from app_driver import Prepared, blocks, go, in_both, open_app, said
-from sqlalchemy import select
+from app_driver import Prepared, blocks, go, in_both, open_app, press_answer, rows, said
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation.judging import judge
@@ -12,16 +9,12 @@ from audit.annotation.queue import next_question
 from audit.false_satisfaction.questions import refresh
 from audit.sampling.draw import Size, draw_all
 from audit.store import table_of, tables
-from audit.ui import annotate
 from audit.ui.language import text_in
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
 
 EARLIER = '<ul class="audit-votes audit-earlier">'
 COMMENT = "<script>alert(2)</script> **sure** 'tis"
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
 
 
 @pytest.fixture
@@ -32,25 +25,11 @@ def shown(prepared: Prepared) -> Prepared:
     return prepared
 
 
-def rows(prepared: Prepared, model: type) -> list:
-    table = table_of(model)
-    with prepared.engine.connect() as connection:
-        return list(connection.execute(select(table).order_by(*table.primary_key)).mappings())
-
-
 def only(prepared: Prepared, question: int) -> None:
     """Leave one question in the queue."""
     table = table_of(tables.Question)
     with prepared.engine.begin() as connection:
         connection.execute(table.update().where(table.c.id != question).values(priority=None))
-
-
-def press(app: AppTest, answer: str) -> int:
-    button = next(one for one in app.button if str(one.key).startswith("judge-") and str(one.key).endswith(answer))
-    question = int(str(button.key).split("-")[1])
-    button.click().run()
-    assert not app.exception
-    return question
 
 
 def everything(app: AppTest) -> str:
@@ -63,7 +42,7 @@ def test_the_next_one_sees_the_answer_and_the_comment_without_a_name(shown: Prep
     ann = open_app(shown.ann, language)
     assert EARLIER not in blocks(ann)
     ann.text_input[0].set_value(COMMENT).run()
-    question = press(ann, "positive")
+    question = press_answer(ann, "positive")
     only(shown, question)
     ben = open_app(shown.ben, language)
     page = blocks(ben)
@@ -73,27 +52,27 @@ def test_the_next_one_sees_the_answer_and_the_comment_without_a_name(shown: Prep
     assert "&lt;script&gt;alert(2)&lt;/script&gt; **sure**" in page
     assert "<script>" not in page
     assert ">ann<" not in everything(ben)
-    assert press(ben, "negative") == question
+    assert press_answer(ben, "negative") == question
     assert [row["saw"] for row in rows(shown, tables.Judgement)] == [None, 1]
 
 
 def test_a_blind_question_sends_nothing_of_others(prepared: Prepared) -> None:
     ann = open_app(prepared.ann)
     ann.text_input[0].set_value("ann thinks so").run()
-    question = press(ann, "negative")
+    question = press_answer(ann, "negative")
     only(prepared, question)
     ben = open_app(prepared.ben)
     sent = everything(ben)
     assert f"judge-{question}-" in sent
     assert "ann thinks so" not in sent
     assert text_in("en", "earlier.another") not in sent
-    press(ben, "positive")
+    press_answer(ben, "positive")
     assert [row["saw"] for row in rows(prepared, tables.Judgement)] == [None, None]
 
 
 def test_an_answer_after_the_shown_one_changed_is_refused_and_shown_anew(shown: Prepared) -> None:
     ann = open_app(shown.ann)
-    question = press(ann, "positive")
+    question = press_answer(ann, "positive")
     only(shown, question)
     ben = open_app(shown.ben)
     judgement = table_of(tables.Judgement)
@@ -101,20 +80,20 @@ def test_an_answer_after_the_shown_one_changed_is_refused_and_shown_anew(shown: 
     with shown.engine.begin() as connection:
         gone = {name: value for name, value in first.items() if name != "id"}
         connection.execute(judgement.insert(), gone | {"answer": "withdrawn", "supersedes": first["id"]})
-    press(ben, "positive")
+    press_answer(ben, "positive")
     assert "has changed since it was shown to you" in said(ben)
     assert len(rows(shown, tables.Judgement)) == 2
     assert EARLIER not in blocks(ben)
-    press(ben, "positive")
+    press_answer(ben, "positive")
     assert rows(shown, tables.Judgement)[-1]["saw"] is None
 
 
 def test_an_answer_that_was_seen_cannot_be_undone(shown: Prepared) -> None:
     ann = open_app(shown.ann)
-    question = press(ann, "positive")
+    question = press_answer(ann, "positive")
     only(shown, question)
     ben = open_app(shown.ben)
-    press(ben, "positive")
+    press_answer(ben, "positive")
     ann.run()
     ann.button(key=next(str(one.key) for one in ann.button if str(one.key).startswith("undo"))).click().run()
     assert "seeing your answer" in said(ann)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 from app_driver import Prepared, prepare
+from browser_driver import Window, streamlit_server, until
 from sqlalchemy import select
-from test_app_aside_browser import in_view, picture, press
-from test_app_browser import Window, _serving, _until
 
 from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
@@ -25,7 +24,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
     made = prepare(tmp_path_factory.mktemp("shown") / "audit.db")
     draw_all(made.engine, Size(per_relation=20), protocol="shown")
     refresh(made.engine)
-    with _serving(made) as served:
+    with streamlit_server(made) as served:
         yield served
 
 
@@ -42,20 +41,18 @@ def test_an_earlier_answer_is_in_view_and_the_keys_work(
     question = table_of(tables.Question)
     with made.engine.begin() as connection:  # what ben is asked next
         connection.execute(question.update().where(question.c.id == first.id).values(priority=0))
-    window = Window(address, tmp_path / "profile", {"en": "en", "zh": "zh-CN"}[language])
-    try:
-        metrics = {"width": 1280, "height": 720, "deviceScaleFactor": 1, "mobile": False}
-        window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    with Window(address, tmp_path / "profile", language) as window:
+        window.resize(1280, 720)
         window.log_in("ben")
-        _until(window.question)
-        earlier = _until(lambda: window.all(".audit-earlier"))[0].text
+        until(window.question)
+        earlier = until(lambda: window.all(".audit-earlier"))[0].text
         assert text_in(language, "earlier.another") in earlier
         assert text_in(language, "label.negative") in earlier
         assert "<b>'great'</b>" in earlier
         assert "ann" not in earlier.replace("Another", "").lower().split()
-        assert in_view(window, ".st-key-judge")
-        picture(window, f"shown-{language}")
-        press(window, "3")
+        assert window.in_view(".st-key-judge")
+        window.picture(f"shown-{language}")
+        window.press("3")
         judgement = table_of(tables.Judgement)
         query = select(judgement.c.saw).where(judgement.c.annotator_id == made.ben.id).order_by(judgement.c.id.desc())
 
@@ -63,21 +60,18 @@ def test_an_earlier_answer_is_in_view_and_the_keys_work(
             with made.engine.connect() as connection:
                 return list(connection.execute(query).scalars())
 
-        _until(stored)
+        until(stored)
         assert stored()[0] is not None
         time.sleep(0.5)
-    finally:
-        window.driver.quit()
-    window = Window(address, tmp_path / "other", {"en": "en", "zh": "zh-CN"}[language])
-    try:
-        window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    with Window(address, tmp_path / "other", language) as window:
+        window.resize(1280, 720)
         window.log_in("judge")
         name = text_in(language, "inspect.inspections", count=1)
-        _until(lambda: [one for one in window.all("button") if one.text.strip() == name])[0].click()
-        _until(lambda: window.all(".audit-votes"))
-        picture(window, f"inspection-{language}")
+        until(lambda: [one for one in window.all("button") if one.text.strip() == name])[0].click()
+        until(lambda: window.all(".audit-votes"))
+        window.picture(f"inspection-{language}")
         confirm = text_in(language, "inspect.confirm", answer=text_in(language, "label.negative"))
-        _until(lambda: [one for one in window.all("button") if one.text.strip() == confirm])[0].click()
+        until(lambda: [one for one in window.all("button") if one.text.strip() == confirm])[0].click()
         adjudication = table_of(tables.Adjudication)
 
         def inspected() -> list[str]:
@@ -85,6 +79,4 @@ def test_an_earlier_answer_is_in_view_and_the_keys_work(
                 of = adjudication.c.question_id == first.id
                 return list(connection.execute(select(adjudication.c.reason).where(of)).scalars())
 
-        assert _until(inspected) == ["inspection"]
-    finally:
-        window.driver.quit()
+        assert until(inspected) == ["inspection"]

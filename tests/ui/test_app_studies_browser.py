@@ -1,12 +1,11 @@
 """Running a study from the app in a real Chromium: the tab is closed while it runs, and another one finds it."""
 
-import time
 from pathlib import Path
 
 import pytest
 from app_driver import Prepared, prepare
 from app_server import app_server
-from test_app_browser import Window
+from browser_driver import Window, until
 
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
@@ -34,31 +33,24 @@ def opened(address: str, folder: Path, language: str = "en") -> Window:
     return window
 
 
-def until(condition) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.2)
-
-
 def test_a_run_survives_the_tab_and_the_app(tmp_path: Path) -> None:
     made: Prepared = prepare(tmp_path / "audit.db")
     set_plan(made.engine, read_plan(PLAN))
     with app_server(str(made.path), tmp_path / "log.txt") as address:
         window = opened(address, tmp_path / "first")
         window.click("button", text_in("en", "studies.run"))
-        until(lambda: "of 8,530 sources" in window.text())
+        until(lambda: "of 8,530 sources" in window.text(), PATIENCE)
         window.driver.quit()
         second = opened(address, tmp_path / "second", "zh")
-        until(lambda: "8,530" in second.text())
+        until(lambda: "8,530" in second.text(), PATIENCE)
         before = jobs(made.engine)[0].done
-        until(lambda: jobs(made.engine)[0].done > before)
+        until(lambda: jobs(made.engine)[0].done > before, PATIENCE)
         second.driver.save_screenshot(str(tmp_path / "running.png"))
         second.driver.quit()
         assert jobs(made.engine)[0].live
     # The app is gone, and everything of its session with it.
     assert jobs(made.engine)[0].live
-    until(lambda: not jobs(made.engine)[0].live)
+    until(lambda: not jobs(made.engine)[0].live, PATIENCE)
     assert jobs(made.engine)[0].state == "done", jobs(made.engine)[0].log
     with app_server(str(made.path), tmp_path / "again.txt") as address:
         window = opened(address, tmp_path / "third")

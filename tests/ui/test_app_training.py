@@ -4,8 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from app_driver import Prepared, blocks, in_both, open_app, said
-from sqlalchemy import select
+from app_driver import Prepared, blocks, in_both, open_app, rows, said
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation import hidden
@@ -13,28 +12,20 @@ from audit.annotation.known import add_known
 from audit.annotation.known_files import KnownText
 from audit.annotation.settings import change_settings
 from audit.keys import uniform
-from audit.store import table_of, tables
+from audit.store import tables
 from audit.tasks import Input
 from audit.ui import annotate
 from audit.ui.language import text_in
 
+pytestmark = pytest.mark.usefixtures("no_waiting")
+
 RIGHT = {"Known good.": "positive", "Known bad.": "negative"}
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(annotate, "LEAST", timedelta(0))
 
 
 def train_by(prepared: Prepared, mark: float) -> None:
     items = [KnownText(Input.of(text), (label,), f"*{text}* & <b>") for text, label in RIGHT.items()]
     add_known(prepared.engine, "training", items)
     change_settings(prepared.engine, prepared.boss.id, {"pass_mark": mark})
-
-
-def rows(prepared: Prepared, model: type) -> list:
-    with prepared.engine.connect() as connection:
-        return list(connection.execute(select(table_of(model))).mappings())
 
 
 def button(app: AppTest, begin: str, end: str = "") -> None:

@@ -1,14 +1,12 @@
 """Training by keys in a real Chromium, in both languages; and that a hidden question looks like the others there."""
 
-import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from app_driver import Prepared, prepare
+from browser_driver import Window, streamlit_server, until
 from sqlalchemy import select
-from test_app_browser import Window, _serving, _until
 
 from audit.annotation.known import add_known
 from audit.annotation.known_files import KnownText
@@ -34,7 +32,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
     add_known(made.engine, "training", items)
     add_known(made.engine, "gold", [KnownText(Input.of(f"A known film {n}."), ("neutral",)) for n in range(30)])
     change_settings(made.engine, None, {"pass_mark": 0.6, "gold_share": 0.5})
-    with _serving(made) as served:
+    with streamlit_server(made) as served:
         yield served
 
 
@@ -45,71 +43,57 @@ def passes(made: Prepared, account: int) -> list[int]:
         return list(connection.execute(query).scalars())
 
 
-def press(window: Window, key: str) -> None:
-    time.sleep(0.4)
-    window.all("body")[0].send_keys(key)
-
-
-def picture(window: Window, name: str) -> None:
-    if folder := os.environ.get("AUDIT_PICTURES"):
-        time.sleep(0.5)
-        window.driver.save_screenshot(str(Path(folder) / f"{name}.png"))
-
-
 def attempt(window: Window, language: str, right: int) -> None:
     """One attempt by keys alone, with so many right answers."""
-    press(window, "n")
+    window.press("n")
     for number in range(3):
         progress = text_in(language, "training.progress", number=number + 1, of=3, right=min(number, right))
         window.see(progress)
-        text = _until(window.question)
+        text = until(window.question)
         label = RIGHT[text][0]
         said = label if number < right else "positive" if label == "negative" else "negative"
         if number == 1:
-            picture(window, f"training-question-{language}")
-        press(window, KEYS[said])
+            window.picture(f"training-question-{language}")
+        window.press(KEYS[said])
         names = {one: text_in(language, f"label.{one}") for one in KEYS}
         if number < right:
             window.see(text_in(language, "training.right", answer=names[label]))
         else:
             window.see(text_in(language, "training.wrong", answer=names[said], right=names[label]))
-            picture(window, f"training-wrong-{language}")
+            window.picture(f"training-wrong-{language}")
         window.see(RIGHT[text][1])
         if number == 0:
             window.hold("1", 0.5)  # a held answer key neither answers the next question nor goes on
             assert progress not in window.text()
             window.see(RIGHT[text][1])
-        press(window, "n")
+        window.press("n")
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_training_by_keys(served: tuple[str, Prepared], tmp_path: Path, language: str) -> None:
     address, made = served
     account, name = {"en": (made.ann, "ann"), "zh": (made.ben, "ben")}[language]
-    window = Window(address, tmp_path / "profile", {"en": "en", "zh": "zh-CN"}[language])
-    try:
+    with Window(address, tmp_path / "profile", language) as window:
         window.log_in(name)
         window.see(text_in(language, "training.what", questions=3, mark="60"))
-        picture(window, f"training-begin-{language}")
+        window.picture(f"training-begin-{language}")
         attempt(window, language, right=1)
         window.see(text_in(language, "training.failed", right=1, of=3))
-        picture(window, f"training-failed-{language}")
+        window.picture(f"training-failed-{language}")
         attempt(window, language, right=2)
         window.see(text_in(language, "training.passed", right=2, of=3))
-        picture(window, f"training-passed-{language}")
+        window.picture(f"training-passed-{language}")
         assert passes(made, account.id) == [0] * 6
-        press(window, "n")
-        _until(window.question)
+        window.press("n")
+        until(window.question)
         for _ in range(8):
             page = str(window.script("return document.querySelector('.st-key-judge').outerHTML"))
             assert not [id for id in _ids(made) if f"judge-{id}-" in page]
             window.judge("2")
-        picture(window, f"training-judging-{language}")
+        window.picture(f"training-judging-{language}")
         given = passes(made, account.id)[6:]
         assert len(given) == 8
         assert set(given) == {1, 3}
-    finally:
-        window.driver.quit()
 
 
 def _ids(made: Prepared) -> list[int]:

@@ -1,13 +1,12 @@
 """Texts, comments and names that would be something else, in a real Chromium: no script runs, no element is made."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from app_driver import PASSWORD, Prepared, prepare
 from app_server import app_server
+from browser_driver import Window, until
 from sqlalchemy import select
-from test_app_browser import Window, _until
 
 from audit.annotation.accounts import add_account
 from audit.annotation.aside import flag
@@ -57,13 +56,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
         yield address, made
 
 
-@pytest.fixture
-def window(served: tuple[str, Prepared], tmp_path: Path) -> Iterator[Window]:
-    opened = Window(served[0], tmp_path / "profile")
-    yield opened
-    opened.driver.quit()
-
-
 CODE = """
 const shown = [...document.querySelectorAll('.stMain, .stSidebar')];
 const made = shown.flatMap(e => [...e.querySelectorAll(
@@ -109,6 +101,6 @@ def test_a_hostile_name_logs_in_as_a_text(served: tuple[str, Prepared], window: 
 def test_another_page_cannot_frame_the_app(served: tuple[str, Prepared], window: Window) -> None:
     """The browser shows an error page in the frame, whose document is not the app's."""
     window.driver.get("data:text/html,<iframe id=f src='" + served[0] + "/login'></iframe>")
-    _until(lambda: window.all("#f"))
+    until(lambda: window.all("#f"))
     window.driver.switch_to.frame("f")
     assert not window.all("input[name=password]")

@@ -1,12 +1,8 @@
 """The language of the page, as screen readers take it, and how large targets of fingers are, in a real Chromium."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from app_driver import Prepared, prepare
-from app_server import app_server
-from test_app_browser import Window, _until
+from app_driver import Prepared
+from browser_driver import Window, until
 
 from audit.ui.language import text_in
 
@@ -20,38 +16,21 @@ return [...document.querySelectorAll('button, a[href], input, [role=tab]')].map(
 """
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
-    folder = tmp_path_factory.mktemp("language")
-    made = prepare(folder / "audit.db")
-    with app_server(str(made.path), folder / "log.txt") as address:
-        yield address, made
-
-
-@pytest.fixture
-def window(served: tuple[str, Prepared], tmp_path: Path) -> Iterator[Window]:
-    opened = Window(served[0], tmp_path / "profile")
-    yield opened
-    opened.driver.quit()
-
-
 def test_the_page_says_its_language_and_each_text_its_own(window: Window) -> None:
     window.log_in("ann")
-    _until(lambda: window.script("return document.documentElement.lang") == "en")
+    until(lambda: window.script("return document.documentElement.lang") == "en")
     window.click("button", "中文")
     window.see(text_in("zh", "task.sentiment.question"))
-    _until(lambda: window.script("return document.documentElement.lang") == "zh-Hans")
+    until(lambda: window.script("return document.documentElement.lang") == "zh-Hans")
     assert window.script("return document.querySelector('.audit-text').lang") == "en"
 
 
 def test_what_fingers_press_on_a_tablet_has_44_pixels(served: tuple[str, Prepared], window: Window) -> None:
-    window.driver.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": 820, "height": 1180, "deviceScaleFactor": 1, "mobile": False}
-    )
+    window.resize(820, 1180)
     assert window.script(SMALL) == []
     window.log_in("ann")
     window.see(text_in("en", "task.sentiment.question"))
-    _until(lambda: window.all('[class*="st-key-judge-"] button'))
+    until(lambda: window.all('[class*="st-key-judge-"] button'))
     assert window.script(SMALL) == []
     window.driver.get(f"{served[0]}/password")
     assert window.script(SMALL) == []

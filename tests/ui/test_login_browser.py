@@ -1,15 +1,12 @@
 """Logging in and out in a real Chromium: reload, back, two tabs, an expired login, a forged form."""
 
 import time
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from app_driver import Prepared, prepare
-from app_server import app_server
+from app_driver import Prepared
+from browser_driver import Window, until
 from sqlalchemy import select
-from test_app_browser import Window, _until
 
 from audit.store import table_of, tables
 from audit.ui.language import text_in
@@ -17,24 +14,9 @@ from audit.ui.language import text_in
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
-    folder = tmp_path_factory.mktemp("login")
-    made = prepare(folder / "audit.db")
-    with app_server(str(made.path), folder / "log.txt") as address:
-        yield address, made
-
-
-@pytest.fixture
-def window(served: tuple[str, Prepared], tmp_path: Path) -> Iterator[Window]:
-    opened = Window(served[0], tmp_path / "profile")
-    yield opened
-    opened.driver.quit()
-
-
 def click_log_out(window: Window) -> None:
-    _until(lambda: window.all(".st-key-log-out button"))[0].click()
-    _until(lambda: window.all("input[name=password]"))
+    until(lambda: window.all(".st-key-log-out button"))[0].click()
+    until(lambda: window.all("input[name=password]"))
 
 
 def at_log_in(window: Window) -> bool:
@@ -49,7 +31,7 @@ def judge_in_vain(window: Window) -> None:
         time.sleep(0.3)
         return text_in("en", "app.logged_out") in window.text()
 
-    _until(refused)
+    until(refused)
 
 
 def judgements(made: Prepared) -> int:
@@ -71,35 +53,35 @@ def test_a_reload_stays_in_and_the_page_asked_for_comes(served: tuple[str, Prepa
 
 def test_back_after_logging_out_shows_nothing(window: Window) -> None:
     window.log_in("ann")
-    _until(window.question)
+    until(window.question)
     click_log_out(window)
     window.driver.back()
-    _until(lambda: at_log_in(window))
+    until(lambda: at_log_in(window))
     assert not window.question()
     window.driver.forward()
-    _until(lambda: at_log_in(window))
+    until(lambda: at_log_in(window))
 
 
 def test_logging_out_in_one_tab_ends_the_other(served: tuple[str, Prepared], window: Window) -> None:
     window.log_in("ann")
-    _until(window.question)
+    until(window.question)
     first = window.driver.current_window_handle
     window.driver.switch_to.new_window("tab")
     window.driver.get(served[0])
-    _until(window.question)
+    until(window.question)
     click_log_out(window)
     before = judgements(served[1])
     window.driver.switch_to.window(first)
     judge_in_vain(window)
     assert judgements(served[1]) == before
-    _until(lambda: window.all("a.audit-button"))[0].click()
-    _until(lambda: at_log_in(window))
+    until(lambda: window.all("a.audit-button"))[0].click()
+    until(lambda: at_log_in(window))
 
 
 def test_an_expired_login_stores_nothing(served: tuple[str, Prepared], window: Window) -> None:
     made = served[1]
     window.log_in("ben")
-    _until(window.question)
+    until(window.question)
     login = table_of(tables.Login)
     with made.engine.begin() as connection:
         expired = login.update().where(login.c.annotator_id == made.ben.id)
@@ -111,7 +93,7 @@ def test_an_expired_login_stores_nothing(served: tuple[str, Prepared], window: W
     next(one for one in window.all("button") if one.text == "中文").click()
     window.see(text_in("zh", "app.logged_out"))
     window.driver.refresh()
-    _until(lambda: at_log_in(window))
+    until(lambda: at_log_in(window))
 
 
 def test_a_forged_form_and_html_in_the_name(window: Window) -> None:

@@ -3,16 +3,15 @@
 import json
 from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 from app_driver import Prepared, prepare
 from app_server import app_server
+from browser_driver import Window, until
 from sqlalchemy import select
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
-from test_app_browser import Window, _until
 
 from audit.annotation.accounts import add_account
 from audit.annotation.logins import identity_key
@@ -78,13 +77,6 @@ def come_back(window: Window, address: str, found: dict[str, Any]) -> None:
     window.driver.get(address)
 
 
-@pytest.fixture
-def window(served: tuple[str, Prepared], tmp_path: Path) -> Iterator[Window]:
-    opened = Window(served[0], tmp_path / "profile")
-    yield opened
-    opened.driver.quit()
-
-
 @pytest.mark.browser
 def test_an_account_comes_in_by_its_provider_and_leaves(served: tuple[str, Prepared], window: Window) -> None:
     address, made = served
@@ -97,8 +89,8 @@ def test_an_account_comes_in_by_its_provider_and_leaves(served: tuple[str, Prepa
     with made.engine.connect() as connection:
         assert identity_key(claims_of(eva)) in connection.execute(select(login.c.key)).scalars().all()
     assert fetch(address, "/media/x.json", signed(eva)).status_code == 404
-    _until(lambda: window.all(".st-key-leave button"))[0].click()
-    _until(lambda: window.all("input[name=password]"))
+    until(lambda: window.all(".st-key-leave button"))[0].click()
+    until(lambda: window.all("input[name=password]"))
     assert COOKIE not in [one["name"] for one in window.driver.get_cookies()]
     assert fetch(address, "/media/x.json", signed(eva)).status_code == 403
     come_back(window, address, eva)  # the old cookie, kept by somebody
@@ -110,13 +102,13 @@ def test_an_unknown_one_is_refused_with_a_sentence(served: tuple[str, Prepared],
     come_back(window, served[0], identity(served[0], "eve@example.org"))
     window.see("There is no account 'eve@example.org' that may log in; ask a manager for one.")
     assert not window.question()
-    _until(lambda: window.all(".st-key-leave button"))[0].click()
-    _until(lambda: window.all("input[name=password]"))
+    until(lambda: window.all(".st-key-leave button"))[0].click()
+    until(lambda: window.all("input[name=password]"))
 
 
 @pytest.mark.browser
 def test_without_authlib_it_is_said_what_to_install(window: Window) -> None:
     if find_spec("authlib"):
         pytest.skip("Authlib is installed")
-    _until(lambda: window.all("a.other"))[0].click()
+    until(lambda: window.all("a.other"))[0].click()
     window.see("Authlib")
