@@ -1,6 +1,7 @@
 """Opening a database: what is refused, in which words, and that nothing is left behind."""
 
 import sqlite3
+from contextlib import contextmanager
 
 import pytest
 from sqlalchemy import Column, MetaData, Table, inspect, text
@@ -9,6 +10,15 @@ from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile
 from audit.store import open_store, tables
+
+
+@contextmanager
+def made_by_another(where):
+    """A new database, to be changed into what another version or checkout would have made; closed at the end."""
+    engine = open_store(where, create=True)
+    with engine.begin() as connection:
+        yield connection
+    engine.dispose()
 
 
 def test_a_new_database_has_the_tables_and_opens_again(tmp_path):
@@ -55,10 +65,8 @@ def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path):
 
 def test_another_version_of_the_tables_is_refused(tmp_path):
     where = str(tmp_path / "a.db")
-    engine = open_store(where, create=True)
-    with engine.begin() as connection:
+    with made_by_another(where) as connection:
         connection.execute(text("UPDATE schema_version SET version = 99"))
-    engine.dispose()
     with pytest.raises(BadFile, match=f"tables of version 99, this audit reads version {tables.SCHEMA_VERSION}"):
         open_store(where)
 
@@ -77,8 +85,7 @@ COLUMNS = {
 
 def test_a_database_of_version_1_gains_the_new_tables_and_keeps_what_it_has(tmp_path):
     where = str(tmp_path / "a.db")
-    engine = open_store(where, create=True)
-    with engine.begin() as connection:
+    with made_by_another(where) as connection:
         for name in reversed(LATER):
             connection.execute(text(f"DROP TABLE {name}"))
         connection.execute(text("DROP INDEX ix_question_next"))
@@ -87,7 +94,6 @@ def test_a_database_of_version_1_gains_the_new_tables_and_keeps_what_it_has(tmp_
         _judged_before_filled(connection)
         connection.execute(text("UPDATE schema_version SET version = 1"))
         connection.execute(text("INSERT INTO relation (task, name, version, params) VALUES ('t', 'MR1', '1', '{}')"))
-    engine.dispose()
     for _ in range(2):
         engine = open_store(where)
         with engine.connect() as connection:
@@ -154,11 +160,9 @@ def _judged_before_filled(connection):
 
 def test_a_database_of_version_2_gains_a_table_that_came_later(tmp_path):
     where = str(tmp_path / "a.db")
-    engine = open_store(where, create=True)
-    with engine.begin() as connection:
+    with made_by_another(where) as connection:
         connection.execute(text("DROP TABLE aside"))
         connection.execute(text("INSERT INTO relation (task, name, version, params) VALUES ('t', 'MR1', '1', '{}')"))
-    engine.dispose()
     engine = open_store(where)
     with engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM aside")).scalar() == 0
@@ -256,11 +260,9 @@ def test_errors_name_no_values(tmp_path):
 def test_an_index_that_another_stands_for_is_replaced(tmp_path):
     # A database of this version that another checkout made: all columns are there, the queue's index is an older one.
     where = str(tmp_path / "a.db")
-    engine = open_store(where, create=True)
-    with engine.begin() as connection:
+    with made_by_another(where) as connection:
         connection.execute(text("DROP INDEX ix_question_next"))
         connection.execute(text("CREATE INDEX ix_question_queue ON question (filled, priority, kind, id)"))
-    engine.dispose()
     for _ in range(2):
         engine = open_store(where)
         indexes = {index["name"]: index["column_names"] for index in inspect(engine).get_indexes("question")}
