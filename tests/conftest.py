@@ -213,9 +213,11 @@ def _lines() -> Iterator[dict]:
 def _judged(tmp_path_factory) -> Path:
     import json
 
+    from disputing import disputed
+
     from audit.annotation.accounts import add_account
     from audit.annotation.gold import answer_with_gold
-    from audit.annotation.judging import adjudicate, disputed, judge, undo
+    from audit.annotation.judging import adjudicate, judge, undo
     from audit.annotation.queue import next_question
     from audit.false_satisfaction.questions import refresh
     from audit.keys import uniform

@@ -20,15 +20,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import ReturningDelete
 
-from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import UNSURE, WITHDRAWN, Vote, counting_votes, counts, is_adjudicated, settle
+from audit.annotation.accounts import ADJUDICATORS, ROLES, require
+from audit.annotation.answers import UNSURE, WITHDRAWN, counts, is_adjudicated, settle
 from audit.annotation.aside import check_comment
-from audit.annotation.disputes import open_disputes
 from audit.annotation.earlier import lend, seen, seen_by_somebody, take_from_others
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.hidden import FIRST
 from audit.annotation.questions import BROKEN, HOLDS, labels_of
-from audit.annotation.queue import LEASE, Shown, show
+from audit.annotation.queue import LEASE
 from audit.annotation.reasons import check_reason
 from audit.errors import Refused
 from audit.sampling.protocols import SHOWN
@@ -48,14 +47,6 @@ class Undone:
     answer: str
     in_a_row: int
     """How many were withdrawn one after the other, with none given since: 1 to `UNDOS`."""
-
-
-@dataclass(frozen=True)
-class Disputed:
-    """A question whose votes do not agree, with the votes, for an adjudicator."""
-
-    shown: Shown
-    votes: list[Vote]
 
 
 def judge(
@@ -176,18 +167,6 @@ def undone(engine: Engine, account_id: int) -> Undone | None:
         return Undone(question_id, str(answer), len(rows))
 
 
-def disputed(engine: Engine, account_id: int) -> list[Disputed]:
-    """Questions whose votes do not agree and that nobody has adjudicated, most wanted first. For adjudicators."""
-    with engine.connect() as connection:
-        require(connection, account_id, "adjudicator", "manager")
-        ids = open_disputes(connection)
-        votes: dict[int, list[Vote]] = {id: [] for id in ids}
-        for vote in counting_votes(connection, ids):
-            if vote.role in ROLES:
-                votes[vote.question_id].append(vote)
-        return [Disputed(show(connection, id), votes[id]) for id in ids]
-
-
 def adjudicate(
     engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], reason: str, code: str | None = None
 ) -> int:
@@ -197,7 +176,7 @@ def adjudicate(
     be adjudicated again, and the last one counts. Raises NotAllowed or Refused.
     """
     with engine.begin() as connection:
-        require(connection, account_id, "adjudicator", "manager")
+        require(connection, account_id, *ADJUDICATORS)
         return store_adjudication(connection, account_id, question_id, allowed, reason, code)
 
 

@@ -1,12 +1,13 @@
 """Disputes: what people said is shown without names, names are revealed with a line in the log, decisions change."""
 
 import pytest
+from disputing import disputed
 from question_world import add_people
 
 from audit.annotation.adjudicated import LAST, change_adjudication, my_adjudications
 from audit.annotation.checking import REASON
 from audit.annotation.disputes import disputes, opinions, reveal_names
-from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.logbook import entries
 from audit.annotation.queue import next_question
 from audit.annotation.reasons import REASONS

@@ -4,6 +4,7 @@ import threading
 from datetime import timedelta
 
 import pytest
+from disputing import disputed
 from hypothesis import given
 from hypothesis import strategies as st
 from question_world import PASSWORD, asked, give, rows
@@ -12,7 +13,7 @@ from sqlalchemy import func, select
 from audit.annotation import queue
 from audit.annotation.accounts import add_account, list_accounts, log_in
 from audit.annotation.answers import UNSURE, settle, standing
-from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.store import table_of, tables

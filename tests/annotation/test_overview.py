@@ -4,6 +4,7 @@ import doctest
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from disputing import disputed
 from hypothesis import given
 from hypothesis import strategies as some
 from question_world import add_people
@@ -14,7 +15,7 @@ from audit.annotation import answers
 from audit.annotation import overview as module
 from audit.annotation.aside import flag
 from audit.annotation.at_work import people_at_work
-from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.overview import Speed, overview, speed_of
 from audit.annotation.pace import PAUSE
 from audit.annotation.progress import progress

@@ -1,6 +1,7 @@
 """A manager lets answers go stale: what goes, what stays, who is asked again; and nothing by itself."""
 
 import pytest
+from disputing import disputed
 from question_world import add_people, asked, give, rows
 from sqlalchemy import select
 
@@ -8,7 +9,7 @@ from audit.annotation import judging
 from audit.annotation.aside import flag
 from audit.annotation.flagged import flagged_ids
 from audit.annotation.guidelines import Guideline, guideline_before
-from audit.annotation.judging import UNDOS, adjudicate, disputed, judge, undo, undone
+from audit.annotation.judging import UNDOS, adjudicate, judge, undo, undone
 from audit.annotation.logbook import entries
 from audit.annotation.pace import pace_of
 from audit.annotation.progress import progress

@@ -2,6 +2,7 @@
 
 import pytest
 from conftest_rows import row
+from disputing import disputed
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
@@ -9,7 +10,7 @@ from sqlalchemy import select
 from audit.annotation.accounts import add_account
 from audit.annotation.checking import REASON, check, checks_left, next_check
 from audit.annotation.gold import answer_with_gold
-from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.progress import progress
 from audit.annotation.questions import BEHIND
 from audit.annotation.queue import next_question

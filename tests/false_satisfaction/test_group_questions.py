@@ -4,10 +4,11 @@ import itertools
 
 import pytest
 from conftest_rows import row
+from disputing import disputed
 from sqlalchemy import select
 
 from audit.annotation.gold import answer_with_gold
-from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.queue import next_question, queue_of
 from audit.annotation.ratings import attributed, stored_ratings
 from audit.errors import AuditError, Refused

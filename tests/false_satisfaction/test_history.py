@@ -4,12 +4,13 @@ import doctest
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from disputing import disputed
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
 from audit.annotation.answers import settled_answers
 from audit.annotation.gold import answer_with_gold
-from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.queue import next_question
 from audit.corpora import get_corpus
 from audit.false_satisfaction import history

@@ -5,11 +5,12 @@ import json
 import re
 
 import pytest
+from disputing import disputed
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
 from audit.annotation.inspecting import inspect, next_inspection
-from audit.annotation.judging import adjudicate, disputed, judge
+from audit.annotation.judging import adjudicate, judge
 from audit.annotation.queue import next_question
 from audit.cli import main
 from audit.false_satisfaction.arms import count_arms

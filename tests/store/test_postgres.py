@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from disputing import disputed
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import OperationalError
 
@@ -14,7 +15,7 @@ from audit.annotation.disputes import opinions, reveal_names
 from audit.annotation.flagged import flagged_ids, send_back
 from audit.annotation.gold import answer_with_gold
 from audit.annotation.identity import account_of_identity
-from audit.annotation.judging import adjudicate, disputed, judge, undo
+from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.keeping import disable_account, kept_accounts, set_password
 from audit.annotation.logins import account_of, cookie_key, end_login, open_login
 from audit.annotation.queue import LEASE, next_question
