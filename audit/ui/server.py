@@ -3,7 +3,6 @@ and what is done before the first visitor."""
 
 import gc
 import importlib
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -16,9 +15,6 @@ from audit.ui.doors import Doors
 from audit.ui.gate import Gate
 
 _COLLECT = "runner.postScriptGC"
-_SWITCH = 0.0005
-"""Seconds that a thread keeps Python to itself while others wait. A click waits for the database some thirty times, and
-with Python's own 5 ms it would wait after each for whoever is at work then."""
 
 
 @asynccontextmanager
@@ -31,7 +27,6 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
     """
     if config.get_where_defined(_COLLECT) == config.ConfigOption.DEFAULT_DEFINITION:
         config.set_option(_COLLECT, False, "audit")
-    sys.setswitchinterval(_SWITCH)
     importlib.import_module("audit.ui.main")
     gc.collect()
     gc.freeze()
