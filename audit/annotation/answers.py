@@ -7,7 +7,7 @@ adjudications, and the same history always gives the same rows.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import (
     BindParameter,
@@ -48,6 +48,18 @@ class Vote:
     comment: str | None
 
 
+class _Wanted(NamedTuple):
+    """What settling has to know of a question."""
+
+    number: int
+    """People whose votes it wants."""
+    filled: bool
+    """Whether it says that it has them."""
+    adjudicated: bool
+    answered: bool
+    """Whether there are adjudications, and answers: of most questions there are none to be read."""
+
+
 def standing(votes: list[str], wanted: int) -> Standing:
     """Whether the people's votes on a question agree. "Unsure" is a vote, but never an answer.
 
@@ -74,9 +86,9 @@ def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
     ids = list(question_ids)
     wanted, votes = _wanted(connection, ids), _votes(connection, ids)
     _note_filled(connection, wanted, votes)
-    rows = _answers(connection, ids, wanted, votes)
+    rows = _answers(connection, wanted, votes)
     before: dict[tuple[int, str], list[str]] = {}
-    for piece in pieces(ids):
+    for piece in pieces(id for id, one in wanted.items() if one.answered):
         before.update(
             ((int(id), origin), allowed) for id, origin, allowed in connection.execute(_stored(), {"ids": piece})
         )
@@ -102,15 +114,13 @@ def wrongly_filled(connection: Connection) -> int:
     ).scalar_one()
 
 
-def _note_filled(
-    connection: Connection, wanted: Mapping[int, tuple[int, bool]], votes: Mapping[int, list[Vote]]
-) -> None:
+def _note_filled(connection: Connection, wanted: Mapping[int, _Wanted], votes: Mapping[int, list[Vote]]) -> None:
     question = table_of(tables.Question)
     for says in (True, False):
         wrong = [
             id
-            for id, (number, filled) in wanted.items()
-            if filled != says and says == (sum(vote.role in ROLES for vote in votes.get(id, ())) >= number)
+            for id, one in wanted.items()
+            if one.filled != says and says == (sum(vote.role in ROLES for vote in votes.get(id, ())) >= one.number)
         ]
         for piece in pieces(wrong):
             connection.execute(question.update().where(question.c.id.in_(piece)).values(filled=says))
@@ -166,7 +176,7 @@ def stands(adjudication: Any) -> ColumnElement[bool]:
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
     """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
     ids = list(question_ids)
-    return _answers(connection, ids, _wanted(connection, ids), _votes(connection, ids))
+    return _answers(connection, _wanted(connection, ids), _votes(connection, ids))
 
 
 def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
@@ -179,18 +189,16 @@ def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
 
 
 def _answers(
-    connection: Connection,
-    ids: list[int],
-    wanted: Mapping[int, tuple[int, bool]],
-    votes: Mapping[int, list[Vote]],
+    connection: Connection, wanted: Mapping[int, _Wanted], votes: Mapping[int, list[Vote]]
 ) -> dict[tuple[int, str], list[str]]:
     rows: dict[tuple[int, str], list[str]] = {}
-    for piece in pieces(ids):
+    for piece in pieces(id for id, one in wanted.items() if one.adjudicated):
         last = {int(id): sorted(allowed) for id, allowed in connection.execute(_adjudications(), {"ids": piece})}
         rows.update(((id, "adjudicated"), allowed) for id, allowed in last.items() if allowed)
     for question_id, some in votes.items():
         rows.update(
-            ((question_id, origin), [label]) for origin, label in voted_answers(some, wanted[question_id][0]).items()
+            ((question_id, origin), [label])
+            for origin, label in voted_answers(some, wanted[question_id].number).items()
         )
     return rows
 
@@ -212,10 +220,9 @@ def voted_answers(votes: Sequence[Vote], wanted: int) -> dict[str, str]:
     return found
 
 
-def _wanted(connection: Connection, ids: list[int]) -> dict[int, tuple[int, bool]]:
-    """How many people each question wants, and whether it says that it has them."""
+def _wanted(connection: Connection, ids: list[int]) -> dict[int, _Wanted]:
     rows = (row for piece in pieces(ids) for row in connection.execute(_questions(), {"ids": piece}))
-    return {int(id): (int(number), bool(filled)) for id, number, filled in rows}
+    return {int(row[0]): _Wanted(int(row[1]), bool(row[2]), bool(row[3]), bool(row[4])) for row in rows}
 
 
 def _votes(connection: Connection, ids: list[int]) -> dict[int, list[Vote]]:
@@ -249,8 +256,11 @@ def _counting_votes() -> Select[Any]:
 
 @cache
 def _questions() -> Select[Any]:
-    question = table_of(tables.Question)
-    return select(question.c.id, question.c.annotators, question.c.filled).where(question.c.id.in_(_ids()))
+    question, adjudication, answer = (table_of(one) for one in (tables.Question, tables.Adjudication, tables.Answer))
+    adjudicated = exists().where(adjudication.c.question_id == question.c.id)
+    answered = exists().where(answer.c.question_id == question.c.id)
+    columns = (question.c.id, question.c.annotators, question.c.filled, adjudicated, answered)
+    return select(*columns).where(question.c.id.in_(_ids()))
 
 
 @cache

@@ -18,17 +18,20 @@ from sqlalchemy import (
     delete,
     exists,
     func,
+    literal,
     or_,
     select,
 )
+from sqlalchemy.sql.dml import ReturningInsert
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import counts, is_vote
 from audit.annotation.aside import is_flagged, is_skipped, last_skip, midnight
-from audit.annotation.earlier import Earlier, earlier_answers, lend, look_again, one_at_a_time
+from audit.annotation.earlier import Earlier, earlier_answers, lend, look_again, one_at_a_time, seen
 from audit.annotation.hidden import FIRST, hidden_question
 from audit.annotation.questions import labels_of
 from audit.annotation.readable import languages_of, readable
+from audit.annotation.remembered import NOTHING, Remembered, may_be_remembered, remembered
 from audit.annotation.settings import settings_of
 from audit.annotation.trained import PASS as TRAINING
 from audit.annotation.trained import needs_training
@@ -79,6 +82,8 @@ class Shown:
     """The group, where the question is about one; `texts` are its source's then."""
     earlier: tuple[Earlier, ...] = ()
     """What others answered, where the question's protocol shows it."""
+    remembered: Remembered = NOTHING
+    """What its annotator did with it before."""
 
 
 @dataclass(frozen=True)
@@ -135,33 +140,36 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     settings = settings_of(connection)
     if needs_training(connection, account, settings, codes):
         return None
-    alone, moment = connection.dialect.name == "sqlite", tables.now()
+    moment = tables.now()
     given = {"account": account_id, "now": moment, "midnight": midnight(moment)}
     held = connection.execute(_held(codes), given).first()
-    if held is not None:
+    if held is not None and held.mine:
         if held.protocol == SHOWN:
             connection.execute(look_again(), {"account": account_id, "question": held.id})
         return int(held.id)
     # What this annotator skipped today only where nothing else is left. Past questions that others are claiming first;
     # where only such are left, wait for them.
     for again, past in ((False, True), (False, False), (True, True), (True, False)):
-        while (found := connection.execute(_vacant(codes, past, again), given).scalar()) is not None:
-            connection.execute(_make_room(), {**given, "question": found})
-            if not alone and connection.execute(_still_vacant(codes), {**given, "question": found}).first() is None:
-                continue
+        while (found := connection.execute(_vacant(codes, past, again), given).first()) is not None:
+            if found.crowded:
+                connection.execute(_make_room(), {**given, "question": found.id})
+            if held is not None:
+                connection.execute(_leave_others(), {"account": account_id})
             # What was skipped today comes with a note that nothing else is left: none hides among that.
             hidden = None if again else hidden_question(connection, account_id, settings, codes)
-            chosen, round = hidden or (int(found), FIRST)
-            connection.execute(_leave_others(), {"account": account_id})
-            lend(connection, chosen, account_id, moment + LEASE, round)
-            return chosen
+            if hidden is not None:
+                lend(connection, hidden[0], account_id, moment + LEASE, hidden[1])
+                return hidden[0]
+            if connection.execute(_lent(), {**given, "question": found.id, "until": moment + LEASE}).first():
+                return int(found.id)
     return None
 
 
 def show(connection: Connection, question_id: int, account_id: int | None = None) -> Shown:
     """A question with its texts, and with the members of the group that it is about.
 
-    For an account that has leased it, with what the question's protocol shows of others' answers.
+    For an account that has leased it, with what the question's protocol shows of others' answers, and with what it did
+    with the question before.
     """
     row = connection.execute(_shown(), {"question": question_id}).mappings().one()
     task = get_task(row["task"])
@@ -170,9 +178,13 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
     asked = GROUP_QUESTION if group else task.question
     labels = labels_of(task.name, row["kind"])
     earlier: tuple[Earlier, ...] = ()
+    before = NOTHING
     if account_id is not None and row["protocol"] == SHOWN:
         earlier = earlier_answers(connection, question_id, account_id)
-    return Shown(question_id, task.name, tuple(row["texts"]), languages, asked, labels, row["kind"], group, earlier)
+    if account_id is not None and row["had"]:
+        before = remembered(connection, account_id, question_id)
+    texts = tuple(row["texts"])
+    return Shown(question_id, task.name, texts, languages, asked, labels, row["kind"], group, earlier, before)
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
@@ -239,7 +251,7 @@ def _shown() -> Select[Any]:
     question, given = table_of(tables.Question), table_of(tables.Input)
     asked = (question.c.task, question.c.kind, question.c.group_id, question.c.protocol)
     return (
-        select(*asked, given.c.texts, given.c.languages)
+        select(*asked, given.c.texts, given.c.languages, may_be_remembered().label("had"))
         .join(given, given.c.id == question.c.input_id)
         .where(question.c.id == bindparam("question"))
     )
@@ -247,14 +259,15 @@ def _shown() -> Select[Any]:
 
 @cache
 def _held(codes: tuple[str, ...]) -> Select[Any]:
-    """The question that this account has a lease of, while it may still answer it; a hidden one it always may."""
+    """A question that this account has a lease of. `mine`: it may still answer it, a hidden one always; those first."""
     question, lease = table_of(tables.Question), table_of(tables.Lease)
+    open = or_(lease.c.round != FIRST, _open_for_me())
+    mine = case((and_(lease.c.expires_at >= bindparam("now"), open, readable(question, codes)), 1), else_=0)
     return (
-        select(question.c.id, question.c.protocol)
+        select(question.c.id, question.c.protocol, mine.label("mine"))
         .join(lease, lease.c.question_id == question.c.id)
-        .where(lease.c.annotator_id == bindparam("account"), lease.c.expires_at >= bindparam("now"))
-        .where(or_(lease.c.round != FIRST, _open_for_me()), readable(question, codes))
-        .order_by(lease.c.expires_at.desc())
+        .where(lease.c.annotator_id == bindparam("account"))
+        .order_by(mine.desc(), lease.c.expires_at.desc())
         .limit(1)
     )
 
@@ -263,16 +276,18 @@ def _held(codes: tuple[str, ...]) -> Select[Any]:
 def _vacant(codes: tuple[str, ...], past: bool, again: bool) -> Select[Any]:
     """The most wanted question with a place for this account, locked; `past` those that others have locked.
 
+    `crowded`: it has leases that `_make_room` takes away; none can come while it is locked.
     `again`: of those that this account skipped since `midnight`, the longest ago first; else of the others.
     """
-    question = table_of(tables.Question)
+    question, lease = table_of(tables.Question), table_of(tables.Lease)
     me: BindParameter[int] = bindparam("account")
+    crowded = exists().where(lease.c.question_id == question.c.id, _over())
     since: BindParameter[datetime] = bindparam("midnight")
     skipped = is_skipped(me, since)
     # Within a rank what settles most; by kind after that: fewer switches between questions about texts and groups.
     order = (question.c.priority, question.c.waits.desc(), question.c.kind, question.c.id)
     return (
-        select(question.c.id)
+        select(question.c.id, crowded.label("crowded"))
         .where(_open_for_me(), _has_place(), readable(question, codes))
         .where(skipped if again else ~skipped)
         .order_by(*([last_skip(me, since)] if again else order))
@@ -282,18 +297,21 @@ def _vacant(codes: tuple[str, ...], past: bool, again: bool) -> Select[Any]:
 
 
 @cache
-def _still_vacant(codes: tuple[str, ...]) -> Select[Any]:
-    """The same of one question, `question`."""
-    question = table_of(tables.Question)
-    return select(question.c.id).where(question.c.id == bindparam("question"), _open_for_me(), _has_place())
+def _lent() -> ReturningInsert[Any]:
+    """The lease of `question` for this account `until` then, if it still has a place for it."""
+    question, lease = table_of(tables.Question), table_of(tables.Lease)
+    saw = seen().correlate(None).scalar_subquery()
+    row: Any = (question.c.id, bindparam("account"), bindparam("until"), literal(FIRST), saw)
+    vacant = select(*row).where(question.c.id == bindparam("question"), _open_for_me(), _has_place())
+    lent = lease.insert().from_select(["question_id", "annotator_id", "expires_at", "round", "saw"], vacant)
+    return lent.returning(lease.c.question_id)
 
 
 @cache
 def _make_room() -> Delete:
     """Leases of `question` that have expired, and this account's own, taken away."""
     lease = table_of(tables.Lease)
-    over = or_(lease.c.expires_at < bindparam("now"), lease.c.annotator_id == bindparam("account"))
-    return delete(lease).where(lease.c.question_id == bindparam("question"), over)
+    return delete(lease).where(lease.c.question_id == bindparam("question"), _over())
 
 
 @cache
@@ -344,6 +362,12 @@ def _left(codes: tuple[str, ...]) -> Select[Any]:
         .select_from(question)
         .where(_open_for_me())
     )
+
+
+def _over() -> ColumnElement[bool]:
+    """Condition on `lease`: expired, or this account's own."""
+    lease = table_of(tables.Lease)
+    return or_(lease.c.expires_at < bindparam("now"), lease.c.annotator_id == bindparam("account"))
 
 
 def _open_for_me() -> ColumnElement[bool]:

@@ -3,12 +3,11 @@
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Engine, Select, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, select
 
-from audit.annotation.accounts import ROLES, require
 from audit.annotation.aside import BACK, FLAG, SKIP, midnight
 from audit.annotation.hidden import FIRST
-from audit.store import reading, table_of, tables
+from audit.store import table_of, tables
 from audit.store.copying import in_utc
 
 
@@ -30,13 +29,14 @@ class Remembered(NamedTuple):
     """The guideline of their answer that went stale, and why; None where none of theirs went stale last."""
 
 
-def remembered(engine: Engine, account_id: int, question_id: int) -> Remembered:
-    """Of a question on this annotator's screen. Raises NotAllowed."""
+NOTHING = Remembered(False, None, None)
+
+
+def remembered(connection: Connection, account_id: int, question_id: int) -> Remembered:
+    """Of a question on this annotator's screen."""
     given = {"question": question_id, "account": account_id}
-    with reading(engine) as connection:
-        require(connection, account_id, *ROLES)
-        rows = connection.execute(_asides(), given).all()
-        last = connection.execute(_last_judgement(), given).first()
+    rows = connection.execute(_asides(), given).all()
+    last = connection.execute(_last_judgement(), given).first()
     since, skipped, flagged, remark = midnight(tables.now()), False, False, None
     for whose, kind, comment, at in rows:
         if whose == account_id:
@@ -46,6 +46,15 @@ def remembered(engine: Engine, account_id: int, question_id: int) -> Remembered:
             remark = str(comment or "")
     gone = last is not None and last.withdrawn_by is not None
     return Remembered(skipped, remark, Before(int(last.guideline), str(last.comment or "")) if last and gone else None)
+
+
+def may_be_remembered() -> ColumnElement[bool]:
+    """Condition on `question`: somebody put it aside, or let an answer to it go stale. Nothing is remembered of others,
+    which are most."""
+    question, aside = table_of(tables.Question), table_of(tables.Aside)
+    judgement = table_of(tables.Judgement).alias("gone")
+    stale = exists().where(judgement.c.question_id == question.c.id, judgement.c.withdrawn_by.is_not(None))
+    return exists().where(aside.c.question_id == question.c.id) | stale
 
 
 # Statements are made once: every question that is shown asks them.

@@ -21,7 +21,6 @@ from audit.annotation.guidelines import guideline_before
 from audit.annotation.judging import UNDOS, judge, undo, undone
 from audit.annotation.pace import PAUSE, Pace, pace_of
 from audit.annotation.queue import Queue, Shown, next_question, queue_of, show
-from audit.annotation.remembered import remembered
 from audit.annotation.training import way_of
 from audit.annotation.unflagging import unflag
 from audit.errors import AuditError, Refused
@@ -129,7 +128,7 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
         _small("skip", shown.id, "s", _skip, engine, account_id, shown.id)
         _small("flag", shown.id, "f", _flag, engine, account_id, shown.id)
         _small("guideline", shown.id, "g", _drawer)
-    before = remembered(engine, account_id, shown.id)
+    before = shown.remembered
     if before.sent_back is not None:
         said = t("annotate.sent_back_saying", remark=before.sent_back) if before.sent_back else t("annotate.sent_back")
         st.info(plain(said))

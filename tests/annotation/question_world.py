@@ -7,7 +7,8 @@ from sqlalchemy import Engine, select
 from audit.annotation.accounts import add_account
 from audit.annotation.judging import judge
 from audit.annotation.questions import Wanted, open_questions
-from audit.annotation.queue import Shown, next_question
+from audit.annotation.queue import Shown, next_question, show
+from audit.annotation.remembered import Remembered
 from audit.store import input_ids, open_store, table_of, tables
 from audit.tasks import Input
 
@@ -42,6 +43,12 @@ def filled(where, questions: int, people: int, languages: str = "", texts: list[
 def add_people(engine: Engine, roles: dict[str, str]) -> dict[str, int]:
     """Add an account of each name and role; their ids by name."""
     return {name: add_account(engine, name, role, PASSWORD).id for name, role in roles.items()}
+
+
+def recalled(engine: Engine, account: int, question_id: int) -> Remembered:
+    """What somebody is reminded of with a question on their screen."""
+    with engine.connect() as connection:
+        return show(connection, question_id, account).remembered
 
 
 def give(engine: Engine, account: int, *labels: str) -> list[int]:

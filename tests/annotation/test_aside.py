@@ -3,14 +3,13 @@
 from datetime import timedelta
 
 import pytest
-from question_world import asked, rows
+from question_world import asked, recalled, rows
 
 from audit.annotation.aside import COMMENT, flag, skip
 from audit.annotation.disputes import opinions
 from audit.annotation.flagged import flagged_ids, flags_left, send_back
 from audit.annotation.judging import UNDOS, Undone, adjudicate, judge, undo, undone
 from audit.annotation.queue import next_question, queue_of
-from audit.annotation.remembered import remembered
 from audit.annotation.unflagging import unflag
 from audit.errors import NotAllowed, Refused
 from audit.store import table_of, tables
@@ -46,7 +45,7 @@ def test_a_skipped_question_comes_last_and_the_longest_skipped_first(engine, who
     assert queue_of(engine, who["ann"]).left_for_me == len(TEXTS)
     assert give(engine, who["ann"], 12) == list(range(3, 15))
     assert take(engine, who["ann"]) == 1
-    assert remembered(engine, who["ann"], 1)[:2] == (True, None)
+    assert recalled(engine, who["ann"], 1)[:2] == (True, None)
     skip(engine, who["ann"], 1)  # once more: now the other one was skipped the longest ago
     assert take(engine, who["ann"]) == 2
     judge(engine, who["ann"], 2, "neutral")
@@ -63,7 +62,7 @@ def test_a_skipped_question_is_first_again_tomorrow(engine, who, monkeypatch):
     tomorrow = tables.now() + timedelta(days=1)
     monkeypatch.setattr(tables, "now", lambda: tomorrow)
     assert take(engine, who["ann"]) == 1
-    assert remembered(engine, who["ann"], 1)[:2] == (False, None)
+    assert recalled(engine, who["ann"], 1)[:2] == (False, None)
 
 
 def test_what_is_not_leased_is_neither_skipped_nor_flagged(engine, who):
@@ -110,14 +109,14 @@ def test_a_flag_ends_with_the_adjudication(engine, who):
 
 def test_a_question_sent_back_is_asked_again_with_the_remark(engine, who):
     flag(engine, who["ann"], take(engine, who["ann"]), "cut")
-    assert remembered(engine, who["ann"], 1)[:2] == (False, None)
+    assert recalled(engine, who["ann"], 1)[:2] == (False, None)
     with pytest.raises(Refused, match="2001 characters"):
         send_back(engine, who["ada"], 1, "x" * 2_001)
     send_back(engine, who["ada"], 1, "judge what is there")
     assert flagged_ids(engine, who["ada"]) == []
     assert take(engine, who["ann"]) == 1
-    assert remembered(engine, who["ann"], 1)[:2] == (False, "judge what is there")
-    assert remembered(engine, who["bob"], 1)[:2] == (False, None)  # it was not bob's flag
+    assert recalled(engine, who["ann"], 1)[:2] == (False, "judge what is there")
+    assert recalled(engine, who["bob"], 1)[:2] == (False, None)  # it was not bob's flag
     with pytest.raises(Refused, match="not flagged any more"):
         send_back(engine, who["ada"], 1)
     flag(engine, who["ann"], 1, "still odd")

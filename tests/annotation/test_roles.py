@@ -20,14 +20,13 @@ from audit.annotation.guidelines import guideline_before
 from audit.annotation.judging import judge, undo, undone
 from audit.annotation.pace import pace_of
 from audit.annotation.queue import elsewhere, next_question, queue_of
-from audit.annotation.remembered import remembered
 from audit.annotation.training import train, way_of
 from audit.annotation.unflagging import unflag
 from audit.errors import NotAllowed, Refused
 from audit.store import open_store
 
 FOR_ANNOTATORS = {
-    "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "remembered", "guideline_before",
+    "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
     "pace_of", "way_of", "train", "elsewhere", "own_account", "change_password", "unflag",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
@@ -125,7 +124,6 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert undo(engine, people["ann"].id) is None
     assert undone(engine, people["ann"].id) is None
     assert unflag(engine, people["ann"].id) is None
-    assert remembered(engine, people["ann"].id, 1) == (False, None, None)
     assert guideline_before(engine, people["ann"].id, "sentiment", "input") is None
     assert pace_of(engine, people["ann"].id).seconds is None
     assert way_of(engine, people["ann"].id).training is None

@@ -2,7 +2,7 @@
 
 import pytest
 from disputing import disputed
-from question_world import add_people, asked, give, rows
+from question_world import add_people, asked, give, recalled, rows
 from sqlalchemy import select
 
 from audit.annotation import judging
@@ -15,7 +15,7 @@ from audit.annotation.pace import pace_of
 from audit.annotation.progress import progress
 from audit.annotation.queue import next_question, queue_of
 from audit.annotation.ratings import stored_ratings
-from audit.annotation.remembered import Before, remembered
+from audit.annotation.remembered import Before
 from audit.annotation.staleness import Choice, Tally, let_go_stale, stale_counts, would_go
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.reports.doctor import CHECKS
@@ -82,14 +82,14 @@ def test_answers_by_an_earlier_guideline_go_and_are_asked_again(engine, who, ver
     assert [row["annotator_id"] for row in added] == [who["ann"], who["ann"], who["ben"]]
     # The same people get the same questions again, told that they answered before and not what.
     assert [next_question(engine, who[name]).id for name in ("ann", "ben")] == [first, first]
-    assert remembered(engine, who["ann"], first).stale == remembered(engine, who["ann"], second).stale == Before(1, WHY)
-    assert remembered(engine, who["ann"], third).stale is None
-    assert remembered(engine, who["cy"], first).stale is None
+    assert recalled(engine, who["ann"], first).stale == recalled(engine, who["ann"], second).stale == Before(1, WHY)
+    assert recalled(engine, who["ann"], third).stale is None
+    assert recalled(engine, who["cy"], first).stale is None
     assert sound(engine)
     judge(engine, who["ann"], first, "neutral")
     judge(engine, who["ben"], first, "neutral")
     assert answers(engine) == {(first, "people"): ["neutral"]}
-    assert remembered(engine, who["ann"], first).stale is None
+    assert recalled(engine, who["ann"], first).stale is None
     assert sound(engine)
 
 
@@ -199,7 +199,7 @@ def test_only_the_unsettled_and_only_these_labels(engine, who):
     stale = let_go_stale(engine, who["mia"], Choice(labels=("positive",), unsettled=True), WHY)
     assert (stale.judgements, stale.questions, stale.changed) == (1, 1, {})
     assert answers(engine) == {(agreed, "people"): ["positive"]}
-    assert remembered(engine, who["ann"], disagreed).stale is not None
+    assert recalled(engine, who["ann"], disagreed).stale is not None
 
 
 def test_hidden_repeats_go_with_the_answer_they_repeat_and_other_passes_stay(engine, who):
