@@ -33,6 +33,7 @@ def test_reports_hold_the_truth_on_real_systems(tmp_path):
     assert rolled["held"].mean() >= 0.93
 
 
+@pytest.mark.slow
 def test_reports_on_a_few_sentences_hold_the_truth(tmp_path):
     made = redraw_reports.study(tmp_path / "audit.db", ("vader", "textblob"), 120, ("MR1.1", "MR3.1"))
     found = redraw_reports.measure(*made, redraws=3, per_relation=15)

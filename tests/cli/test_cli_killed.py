@@ -45,6 +45,7 @@ def until(condition, seconds):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
 def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsys):
     lines = ["text,gold", *(f"The film number {n} is good.,{('positive', 'negative')[n % 2]}" for n in range(SOURCES))]
