@@ -143,12 +143,13 @@ def _notes(counted: Counted, guess: float, decide: Goal | None) -> list[str]:
     blind = int(((counted.cells["judged"] == 0) | (counted.cells["false"].isna() & (decide is None))).sum())
     notes = []
     if blind:
-        guessed = f"a rate of {guess:g}"
-        if decide is not None:
-            guessed += f" and a difference of {GAP:g} between systems"
+        whole = len(counted.cells)
         notes.append(
-            f"{blind} of {len(counted.cells)} cells have no judged group: there {guessed} is guessed; the worst "
-            f"case is a rate of 0.5{'' if decide is None else ' and no difference'}."
+            f"{blind} of {whole} cells have no judged group: there a rate of {guess:g} is guessed; the worst case is a "
+            "rate of 0.5."
+            if decide is None
+            else f"{blind} of {whole} cells have no judged group: there a rate of {guess:g} and a difference of "
+            f"{GAP:g} between systems is guessed; the worst case is a rate of 0.5 and no difference."
         )
     notes.append(
         "Questions about follow-ups are counted wherever a relation may not carry the answer; a wrong source makes "

@@ -134,3 +134,13 @@ def test_compared_marks_one_word_of_a_long_review() -> None:
     long = " ".join(f"The scene {number} is, in a way, the best of the film." for number in range(300))
     shown = compared(long, long.replace("scene 150", "moment 150"), "en")
     assert re.findall("<mark>(.*?)</mark>", shown) == ["moment"]
+
+
+@pytest.mark.parametrize(
+    ("guessed", "worst"),
+    [("a rate of 0.3", ""), ("a rate of 0.3 and a difference of 0.05 between systems", " and no difference")],
+)
+def test_what_a_plan_guesses_is_said_in_chinese_only(guessed, worst):
+    # The note of `audit.reports.plan`, without and with `--decide`.
+    note = f"15 of 80 cells have no judged group: there {guessed} is guessed; the worst case is a rate of 0.5{worst}."
+    assert re.findall("[A-Za-z]+", sentence_in("zh", note)) == []
