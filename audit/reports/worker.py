@@ -19,6 +19,7 @@ from sqlalchemy import Engine
 from audit import errors
 from audit.annotation.at_work import people_at_work
 from audit.annotation.overview import overview
+from audit.annotation.record import judging_record
 from audit.errors import AuditError
 from audit.false_satisfaction.settling import Whose
 from audit.reports.html import to_html
@@ -26,6 +27,7 @@ from audit.reports.over_time import history_report, stored_agreement
 from audit.reports.plan import plan
 from audit.reports.preference import PROFILES, Weights
 from audit.reports.progress import cells_at_work, person, totals
+from audit.reports.quality import quality_report
 from audit.reports.study import Evidence, evidence, report_of
 from audit.statistics.intervals import Target
 from audit.store import open_store
@@ -120,6 +122,10 @@ def _agreement(database: str, _state: str, *, by: int) -> list[dict[str, Any]]:
     return stored_agreement(_engine(database), by)
 
 
+def _quality(database: str, _state: str, *, by: int, groups: bool) -> dict[str, Any]:
+    return quality_report(judging_record(_engine(database), by=by), kind="group" if groups else "input")
+
+
 def _totals(database: str, _state: str, *, by: int) -> dict[str, Any]:
     return totals(overview(_engine(database), by))
 
@@ -156,6 +162,7 @@ ASKS: dict[str, Callable[..., Any]] = {
     "cells": _cells,
     "history": _history,
     "agreement": _agreement,
+    "quality": _quality,
     "people": _people,
     "needs": _needs,
     "html": _html,

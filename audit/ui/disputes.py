@@ -34,6 +34,8 @@ _LATER = "adjudicate-later"
 SENT_BACK = "adjudicate-sent-back"
 ORDER = "adjudicate-order"
 ORDERS = ("consequence", "wanted")
+_SETTLE = "settle-"
+"""What the key of the button that settles a question begins with."""
 _EACH = 25
 """Settled answers after which what hangs on questions is worked out anew; a new dispute or decision does so at once."""
 _NAMED = 6
@@ -42,6 +44,7 @@ _NAMED = 6
 
 def disputed(engine: Engine, account_id: int, ids: list[int]) -> bool:
     """The most consequential of these disputed questions, or the most wanted; returns whether one was settled."""
+    _say_too_late(ids)
     if not ids:
         st.html(f'<h2 class="audit-question">{html(t("adjudicate.nothing"))}</h2>')
         return False
@@ -61,6 +64,7 @@ def disputed(engine: Engine, account_id: int, ids: list[int]) -> bool:
 def flagged(engine: Engine, account_id: int) -> bool:
     """The most wanted flagged question; returns whether one was settled."""
     ids = flagged_ids(engine, account_id)
+    _say_too_late(ids)
     if not ids:
         st.html(f'<h2 class="audit-question">{html(t("flagged.nothing"))}</h2>')
         return False
@@ -81,7 +85,7 @@ def _question(engine: Engine, account_id: int, question_id: int, flagged: bool) 
             labels = chosen_labels(shown)
             code, written = why(shown)
             with st.container(horizontal=True):
-                settle = st.form_submit_button(t("adjudicate.settle"), type="primary", key=f"settle-{shown.id}")
+                settle = st.form_submit_button(t("adjudicate.settle"), type="primary", key=f"{_SETTLE}{shown.id}")
                 if flagged:
                     st.form_submit_button(
                         t("flagged.send_back"),
@@ -92,6 +96,14 @@ def _question(engine: Engine, account_id: int, question_id: int, flagged: bool) 
                     )
         later_button(_LATER, shown.id)
     return settle and settles(engine, shown.id, lambda: adjudicate(engine, account_id, shown.id, labels, written, code))
+
+
+def _say_too_late(ids: list[int]) -> None:
+    """Say so where a question was settled on the screen that is none of these any more: its form is not there, and
+    nothing is stored."""
+    pressed = (key for key, value in st.session_state.items() if value is True and str(key).startswith(_SETTLE))
+    if any(int(str(key).removeprefix(_SETTLE)) not in ids for key in pressed):
+        st.warning(t("adjudicate.too_late"), icon=":material/info:")
 
 
 def _send_back(engine: Engine, account_id: int, question_id: int) -> None:

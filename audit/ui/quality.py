@@ -8,10 +8,8 @@ import pandas as pd
 import streamlit as st
 from sqlalchemy import Engine, func, select
 
-from audit.annotation.record import judging_record
 from audit.errors import AuditError
 from audit.reports.charts import Palette
-from audit.reports.quality import quality_report
 from audit.reports.quality_charts import MEASURES, bias_chart, shares_chart
 from audit.reports.sheet import harmless
 from audit.reports.words import UNKNOWN, percent, signature_line
@@ -24,6 +22,7 @@ from audit.ui.literal import plain, sentence
 from audit.ui.quality_contradictions import contradicting
 from audit.ui.quality_known import known_answers
 from audit.ui.quality_settings import judging_settings
+from audit.ui.workshop import computed
 
 ROLES = ("manager",)
 ANNOTATORS, CONTRADICTIONS, KNOWN, SETTINGS = MODES = ("annotators", "contradictions", "known", "settings")
@@ -202,22 +201,22 @@ def _chart(name: str, key: tuple[Any, ...], words: str, make: Callable[[Palette]
 
 def _current(engine: Engine, account_id: int, groups: bool) -> tuple[datetime, dict[str, Any]]:
     """The report and when it was made: a minute ago at most, and never before a setting or a known answer changed."""
-    now, state = datetime.now(UTC), _state(engine)
+    now, changes = datetime.now(UTC), _changes(engine)
     kept = st.session_state.get(_KEPT)
-    if kept and kept[0] == groups and now - kept[1] < KEPT and kept[2] == state[-1]:
+    if kept and kept[0] == groups and now - kept[1] < KEPT and kept[2] == changes:
         return kept[1], kept[3]
-    report = _report(engine, account_id, database.where(), state, groups)
-    st.session_state[_KEPT] = (groups, now, state[-1], report)
+    report = _report(engine, account_id, groups)
+    st.session_state[_KEPT] = (groups, now, changes, report)
     return now, report
 
 
-def _state(engine: Engine) -> tuple[Any, ...]:
-    """What changes whenever the report does: histories that only ever grow, the log of settings among them."""
-    counted = (tables.Judgement, tables.Adjudication, tables.Answer, tables.Annotator, tables.Log)
+def _changes(engine: Engine) -> int:
+    """How often a setting or a known answer was changed: the log has it."""
     with engine.connect() as connection:
-        return tuple(connection.execute(select(func.count()).select_from(table_of(one))).scalar() for one in counted)
+        return int(connection.execute(select(func.count()).select_from(table_of(tables.Log))).scalar() or 0)
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
-def _report(_engine: Engine, account_id: int, where: str, state: tuple[Any, ...], groups: bool) -> dict[str, Any]:
-    return quality_report(judging_record(_engine, by=account_id), kind="group" if groups else "input")
+def _report(engine: Engine, account_id: int, groups: bool) -> dict[str, Any]:
+    """Computed in another process, and anew however long it takes: it stands for a minute."""
+    found: dict[str, Any] = computed(engine, "quality", {"by": account_id, "groups": groups}, anew=True).value
+    return found

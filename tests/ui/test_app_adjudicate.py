@@ -49,6 +49,25 @@ def test_a_dispute_says_what_hangs_on_it_and_is_settled_by_a_code(prepared: Prep
     )  # fmt: skip
 
 
+@in_both
+def test_who_settles_what_somebody_else_has_just_settled_is_told(prepared: Prepared, language: str) -> None:
+    first, second = dispute(prepared, 2)
+    app = go(open_app(prepared.judge, language), "adjudicate")
+    (mine,) = (id for id in (first, second) if any(one.key == f"settle-{id}" for one in app.button))
+    app.checkbox(key=f"allow-{mine}-neutral").check()
+    app.selectbox(key=f"code-{mine}").set_value("mixed_opinion")
+    adjudicate(prepared.engine, prepared.boss.id, mine, ["positive"], "", "slip")
+    app.button(key=f"settle-{mine}").click().run()
+    assert text_in(language, "adjudicate.too_late") in said(app)
+    assert [one["allowed"] for one in rows(prepared, tables.Adjudication)] == [["positive"]]
+    other = first + second - mine
+    app.checkbox(key=f"allow-{other}-neutral").check()
+    app.selectbox(key=f"code-{other}").set_value("mixed_opinion")
+    app.button(key=f"settle-{other}").click().run()
+    assert text_in(language, "adjudicate.too_late") not in said(app)
+    assert [one["allowed"] for one in rows(prepared, tables.Adjudication)] == [["positive"], ["neutral"]]
+
+
 def test_words_without_a_code_are_another_reason_and_nothing_is_refused(prepared: Prepared) -> None:
     (id,) = dispute(prepared)
     app = go(open_app(prepared.judge), "adjudicate")

@@ -16,8 +16,10 @@ from audit.annotation.known import add_known, known_questions
 from audit.annotation.known_files import KnownText
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question
+from audit.annotation.record import judging_record
 from audit.annotation.settings import change_settings, settings_of
 from audit.false_satisfaction.contradictions import contradictions
+from audit.reports.quality import quality_report
 from audit.store import table_of, tables
 from audit.tasks import Input
 from audit.ui import quality
@@ -71,7 +73,7 @@ def test_alarms_are_said_in_words(
     prepared: Prepared, opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
     judged(prepared)
-    report = quality.quality_report(quality.judging_record(prepared.engine))
+    report = quality_report(judging_record(prepared.engine))
     report["annotators"][0]["alarms"] = [{"rule": "speed", "label": None}, {"rule": "bias", "label": "neutral"}]
     monkeypatch.setattr(quality, "_report", lambda *of: report)
     app = opened("annotators", language)
@@ -82,7 +84,7 @@ def test_alarms_are_said_in_words(
 
 def test_the_download_has_every_number_and_no_formula(prepared: Prepared) -> None:
     judged(prepared)
-    (ann, _) = quality.quality_report(quality.judging_record(prepared.engine))["annotators"]
+    (ann, _) = quality_report(judging_record(prepared.engine))["annotators"]
     row = quality._flat(ann | {"annotator": "=1+1"})
     assert row["annotator"] == "'=1+1"
     assert row["others_value"] == 0.5
