@@ -38,6 +38,7 @@ def add(commands: Any) -> None:
         help="a parameter of a relation; may be given several times",
     )
     parser.add_argument("--workers", type=whole, metavar="N", help="processes (default: one per core; 0: this process)")
+    parser.add_argument("--retry-errors", action="store_true", help="execute again, once, the inputs that failed")
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -71,6 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
                 seed=arguments.seed,
                 limit=arguments.limit,
                 watcher=bar,
+                retry_errors=arguments.retry_errors,
             )
         finally:
             bar.close()

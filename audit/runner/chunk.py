@@ -28,13 +28,17 @@ class Bound:
 
 @dataclass
 class Counts:
-    """What a run made and found; `executed` counts calls to systems, `stored` outputs that were there already."""
+    """What a run made and found; `executed` counts calls to systems, `stored` outputs that were there already.
+
+    `retried` of those executed had failed before.
+    """
 
     sources: int = 0
     groups: int = 0
     checks: int = 0
     executed: int = 0
     stored: int = 0
+    retried: int = 0
     failed: int = 0
     first_error: str | None = None
     outcomes: dict[str, int] = field(default_factory=lambda: {outcome.name.lower(): 0 for outcome in Outcome})
@@ -58,6 +62,8 @@ class Chunk:
     """The work of one chunk for some relations and systems.
 
     `todo[system id]` holds the relations that are not finished for that system; `sources` maps ids to sources.
+    `retried`, where it is given, says that failed inputs are executed again, and which (system id, key of an input)
+    were in this run: each once, whether it failed again or not.
     """
 
     def __init__(
@@ -70,12 +76,16 @@ class Chunk:
         sources: Mapping[int, Source],
         todo: Mapping[int, Sequence[Bound]],
         systems: Mapping[int, Bound],
+        retried: set[tuple[int, bytes]] | None = None,
     ):
         self.engine, self.study_id, self.task, self.number = engine, study_id, task, number
         self.batch = BATCH[unit]
         self.sources, self.todo, self.systems = sources, todo, systems
         self.ids: dict[bytes, int] = {}
         self.outputs: dict[tuple[int, bytes], Output] = {}
+        self.retried = retried
+        self.attempts: dict[tuple[int, bytes], int] = {}
+        """How often an input that is to be executed again was executed."""
 
     def run(self, executor: Executor, counts: Counts, tick: Callable[[int], None]) -> None:
         """Do the chunk. Outputs are committed as they come, groups and verdicts in one transaction at the end."""
@@ -163,7 +173,9 @@ class Chunk:
             ]
         by_spec = {bound.spec: id for id, bound in self.systems.items()}
         for batch, outputs in executor.run(batches):
-            self._keep(by_spec[batch.system], batch, outputs)
+            system = by_spec[batch.system]
+            counts.retried += sum((system, one.key) in self.attempts for one in batch.inputs)
+            self._keep(system, batch, outputs)
             counts.executed += len(outputs)
             errors = [output.error for output in outputs if output.error]
             counts.failed += len(errors)
@@ -171,27 +183,33 @@ class Chunk:
             tick(len(outputs))
 
     def _load(self, connection: Connection, system: int, wanted: Mapping[bytes, Input]) -> int:
-        """Outputs that are stored already, the last attempt of each."""
+        """Outputs that are stored already, the last attempt of each; how many there are.
+
+        An error that is to be tried again is none of them.
+        """
         table = table_of(tables.Output)
         keys = {self.ids[key]: key for key in wanted}
-        found = 0
+        stored: dict[bytes, tuple[int, Output]] = {}
         for piece in pieces(keys):
             query = (
                 select(table).where(table.c.system_id == system, table.c.input_id.in_(piece)).order_by(table.c.attempt)
             )
             for row in connection.execute(query).mappings():
-                found += row["attempt"] == 1
-                self.outputs[system, keys[row["input_id"]]] = Output(
-                    row["label"], row["score"], row["text"], row["error"]
-                )
-        return found
+                output = Output(row["label"], row["score"], row["text"], row["error"])
+                stored[keys[row["input_id"]]] = row["attempt"], output
+        for key, (attempt, output) in stored.items():
+            if output.error and self.retried is not None and (system, key) not in self.retried:
+                self.attempts[system, key] = attempt
+            else:
+                self.outputs[system, key] = output
+        return sum((system, key) in self.outputs for key in stored)
 
     def _keep(self, system: int, batch: Batch, outputs: Sequence[Output]) -> None:
         rows = [
             {
                 "system_id": system,
                 "input_id": self.ids[one.key],
-                "attempt": 1,
+                "attempt": self.attempts.get((system, one.key), 0) + 1,
                 "label": output.label,
                 "score": output.score,
                 "text": output.text,
@@ -201,6 +219,8 @@ class Chunk:
         ]
         with self.engine.begin() as connection:
             insert_new(connection, tables.Output, rows)
+        if self.retried is not None:
+            self.retried.update((system, one.key) for one in batch.inputs)
         self.outputs.update({(system, one.key): output for one, output in zip(batch.inputs, outputs, strict=True)})
 
     def _store(self, groups: Sequence[_Group], verdicts: Sequence[tuple[_Group, int, Verdict]], counts: Counts) -> None:

@@ -9,17 +9,17 @@ what is noted as finished and does the rest; since choices are seeded by content
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, delete, select
 
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, NotInstalled
-from audit.relations import Plain, Relation, all_relations, get_relation
+from audit.relations import Outcome, Plain, Relation, all_relations, get_relation
 from audit.relations.on_documents import on_documents
 from audit.relations.registry import configured
 from audit.runner.chunk import Bound, Chunk, Counts, load_sources
 from audit.runner.executors import Executor
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
-from audit.store import table_of, tables
+from audit.store import pieces, table_of, tables
 from audit.systems import get_system
 
 
@@ -64,10 +64,12 @@ class Ran:
             + ".",
             f"{self.counts.executed:,} inputs executed, {self.counts.stored:,} outputs were stored already.",
         ]
+        if self.counts.retried:
+            lines.append(f"{self.counts.retried:,} of them had failed before.")
         if self.counts.failed:
             lines.append(
                 f"{self.counts.failed:,} inputs failed: the errors are stored and counted in the report; "
-                f"the first is {self.first_error!r}."
+                f"the first is {self.first_error!r}. The same command with --retry-errors tries them again."
             )
         return lines
 
@@ -132,8 +134,12 @@ def run(
     seed: int = 0,
     limit: int | None = None,
     watcher: Watcher | None = None,
+    retry_errors: bool = False,
 ) -> Ran:
     """Run, or finish, a study. `systems` are specs as `audit.systems.get_system` takes them.
+
+    `retry_errors` executes again, once, what failed, and checks again the groups that it was in; the errors stay stored
+    as earlier attempts. A run that is broken off meanwhile goes on like any other.
 
     `opened` is an engine or a function that opens one: it is called after everything else has been checked, so that a
     mistake leaves no empty database behind. Raises UnknownName, NotInstalled, AuditError and what the corpus raises,
@@ -158,6 +164,9 @@ def run(
             id = system_id(connection, system)
             by_id[id] = Bound(id, system.name, spec)
     counts = Counts(sources=study.sources)
+    if retry_errors:
+        _forget_chunks_with_errors(engine, study, bound, by_id)
+    retried: set[tuple[int, bytes]] | None = set() if retry_errors else None
     todo = _todo(engine, study, bound, by_id)
     if todo:
         for system in made.values():
@@ -166,7 +175,7 @@ def run(
     for number, left in todo.items():
         with engine.connect() as connection:
             sources = load_sources(connection, study.id, study.seed, number * study.chunk, study.chunk)
-        chunk = Chunk(engine, study.id, study.task, study.unit, number, sources, left, by_id)
+        chunk = Chunk(engine, study.id, study.task, study.unit, number, sources, left, by_id, retried)
         chunk.run(executor, counts, watcher.executed)
         watcher.finished(len(sources))
     return Ran(
@@ -176,6 +185,43 @@ def run(
 
 def _size(study: StudyRow, number: int) -> int:
     return min(study.chunk, study.sources - number * study.chunk)
+
+
+def _forget_chunks_with_errors(
+    engine: Engine, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, Bound]
+) -> None:
+    """Take back the note that a chunk is finished for a relation and a system, where a group of it has an error.
+
+    Groups that hang on a system's outputs are made anew, and some are none without the error: they go with it. Nobody
+    can have drawn them.
+    """
+    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
+    source, progress = table_of(tables.Source), table_of(tables.Progress)
+    failed = (
+        select(group.c.id, group.c.source_id, group.c.relation_id, verdict.c.system_id, group.c.system_id.label("of"))
+        .join(verdict, verdict.c.group_id == group.c.id)
+        .where(group.c.study_id == study.id, verdict.c.outcome == int(Outcome.ERROR))
+    )
+    wanted = {one.id for one in relations}
+    mine = select(source.c.id).where(source.c.study_id == study.id).order_by(source.c.id)
+    with engine.begin() as connection:
+        chunk = {int(id): place // study.chunk for place, id in enumerate(connection.execute(mine).scalars())}
+        rows = [
+            row for row in connection.execute(failed).all() if row.relation_id in wanted and row.system_id in systems
+        ]
+        for number, relation, system in sorted({(chunk[row[1]], row[2], row[3]) for row in rows}):
+            connection.execute(
+                delete(progress).where(
+                    progress.c.study_id == study.id,
+                    progress.c.chunk == number,
+                    progress.c.relation_id == relation,
+                    progress.c.system_id == system,
+                )
+            )
+        for piece in pieces(row.id for row in rows if row.of is not None):
+            for table, column in ((tables.Verdict, "group_id"), (tables.Member, "group_id"), (tables.Group, "id")):
+                gone = table_of(table)
+                connection.execute(delete(gone).where(gone.c[column].in_(piece)))
 
 
 def _todo(

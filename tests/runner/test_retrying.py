@@ -1,0 +1,186 @@
+"""`audit run --retry-errors`: what failed is executed again, once; the errors stay stored as earlier attempts."""
+
+import contextlib
+
+import pytest
+from sqlalchemy import func, select
+
+from audit.cli import main
+from audit.reports.study import study_report
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.draw import Size, draw_all
+from audit.store import open_store, table_of, tables
+
+FLAKY = """
+from pathlib import Path
+
+
+def flaky(text):
+    with open({log!r}, "a", encoding="utf-8") as file:
+        file.write(text + "\\n")
+    if "7" in text and not Path({mended!r}).exists():
+        raise RuntimeError("seven is out of order")
+    return ("positive", "neutral", "negative")[sum(text.lower().encode()) % 3], 0.5
+"""
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    """Thirty sources are then four chunks, of a few batches each."""
+    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
+    monkeypatch.setattr("audit.runner.chunk.BATCH", {"sentence": 10, "document": 3})
+
+
+class Flaky:
+    """A system of the user's that fails on some texts until it is mended."""
+
+    def __init__(self, folder):
+        self._log, self._mended = folder / "log.txt", folder / "mended"
+        (folder / "flaky_system.py").write_text(FLAKY.format(log=str(self._log), mended=str(self._mended)))
+        self.spec = "flaky_system:flaky"
+
+    def mend(self):
+        self._mended.touch()
+
+    def executed(self):
+        """The texts that it was given since this was asked last; of a batch that fails, each is given again alone."""
+        found = self._log.read_text(encoding="utf-8").splitlines() if self._log.exists() else []
+        self._log.unlink(missing_ok=True)
+        return set(found)
+
+
+@pytest.fixture
+def flaky(tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "flaky_system", raising=False)
+    # A worker keeps the systems that it made, by their spec.
+    from audit.runner import executors
+
+    executors._system.cache_clear()
+    return Flaky(tmp_path)
+
+
+@pytest.fixture
+def engine():
+    return open_store("sqlite://", create=True)
+
+
+def outputs(engine, *columns):
+    table = table_of(tables.Output)
+    query = select(*(table.c[name] for name in columns)).order_by(table.c.input_id, table.c.attempt)
+    with engine.connect() as connection:
+        return [tuple(row) for row in connection.execute(query)]
+
+
+def verdicts(engine):
+    table = table_of(tables.Verdict)
+    columns = (table.c.group_id, table.c.system_id, table.c.outcome, table.c.value, table.c.reason)
+    with engine.connect() as connection:
+        return sorted(tuple(row) for row in connection.execute(select(*columns)))
+
+
+def members(engine):
+    table = table_of(tables.Member)
+    with engine.connect() as connection:
+        return sorted(tuple(row) for row in connection.execute(select(table)))
+
+
+def test_what_failed_is_executed_once_more_and_nothing_else_is(flaky, toy_corpus, toy_relations, engine):
+    first = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
+    failed = {text for text in flaky.executed() if "7" in text}
+    assert first.counts.failed == len(failed) > 3
+    assert any("--retry-errors" in line for line in first.lines())
+    flaky.mend()
+    idle = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
+    assert (idle.counts.executed, flaky.executed()) == (0, set())  # nothing is tried again unasked
+    again = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=True)
+    tried = flaky.executed()
+    # Texts that a relation makes of an output that failed are new; each is executed once.
+    assert failed <= tried
+    assert len(tried) == again.counts.executed
+    assert again.counts.retried == len(failed)
+    assert (again.counts.failed, again.counts.outcomes["error"]) == (0, 0)
+    attempts = outputs(engine, "input_id", "attempt", "error")
+    assert sum(attempt == 2 for _, attempt, _ in attempts) == len(failed)
+    assert all((error is not None) == (attempt == 1) for id, attempt, error in attempts if (id, 2) in {
+        (one, number) for one, number, _ in attempts
+    })  # fmt: skip
+    done = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=True)
+    assert (done.counts.checks, flaky.executed()) == (0, set())
+
+
+def test_in_the_end_all_is_as_if_nothing_had_ever_failed(flaky, toy_corpus, toy_relations, engine):
+    run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
+    draw_all(engine, Size(per_relation=5))
+    flaky.mend()
+    run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=True)
+    draw_all(engine, Size(per_relation=5))
+    calm = open_store("sqlite://", create=True)
+    run(calm, toy_corpus(), [flaky.spec], toy_relations, InProcess())
+    draw_all(calm, Size(per_relation=5))
+    assert verdicts(engine) == verdicts(calm)
+    assert [row[:2] for row in members(engine)] == [row[:2] for row in members(calm)]
+    mended, whole = study_report(engine)["cells"], study_report(calm)["cells"]
+    for one, other in zip(mended, whole, strict=True):
+        assert one["groups"] == other["groups"]
+        assert one["errors"] == other["errors"] == 0
+        assert (one["satisfied"], one["violated"]) == (other["satisfied"], other["violated"])
+
+
+def test_what_fails_again_is_tried_once_in_a_run_and_stays_an_error(flaky, toy_corpus, toy_relations, engine):
+    first = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
+    flaky.executed()
+    before = verdicts(engine)
+    again = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=True)
+    tried = flaky.executed()
+    assert len(tried) == again.counts.executed == again.counts.failed == again.counts.retried == first.counts.failed
+    assert verdicts(engine) == before
+    assert max(attempt for (attempt,) in outputs(engine, "attempt")) == 2
+
+
+@pytest.mark.parametrize("batches", range(3))
+def test_broken_off_it_goes_on_like_any_run(flaky, toy_corpus, toy_relations, engine, batches):
+    class BrokenOff(InProcess):
+        def run(self, some):
+            for number, batch in enumerate(some):
+                if number == batches:
+                    raise KeyboardInterrupt
+                yield from super().run([batch])
+
+    run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
+    flaky.mend()
+    whole = open_store("sqlite://", create=True)
+    run(whole, toy_corpus(), [flaky.spec], toy_relations, InProcess())
+    with contextlib.suppress(KeyboardInterrupt):
+        run(engine, toy_corpus(), [flaky.spec], toy_relations, BrokenOff(), retry_errors=True)
+    for retry in (True, False):
+        run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=retry)
+    assert verdicts(engine) == verdicts(whole)
+
+
+def test_only_the_systems_that_are_named_are_tried_again(flaky, own, toy_corpus, toy_relations, engine):
+    failing = own.specs("failing")
+    run(engine, toy_corpus(), [flaky.spec, *failing], toy_relations, InProcess())
+    flaky.mend()
+    flaky.executed()
+    run(engine, toy_corpus(), failing, toy_relations, InProcess(), retry_errors=True)
+    assert flaky.executed() == set()
+    table = table_of(tables.Output)
+    per_system = select(func.max(table.c.attempt)).group_by(table.c.system_id).order_by(table.c.system_id)
+    with engine.connect() as connection:
+        assert sorted(connection.execute(per_system).scalars()) == [1, 2]
+
+
+def test_by_the_command(flaky, tmp_path, capsys):
+    corpus, database = tmp_path / "mine.csv", str(tmp_path / "audit.db")
+    corpus.write_text("text\n" + "".join(f"Film {number} was not fine.\n" for number in range(10)))
+    command = ["run", "--db", database, "--corpus", str(corpus), "--systems", flaky.spec, "--workers", "0"]
+    command += ["--relations", "MR1.4", "--language", "en"]
+    assert main(command) == 0
+    assert "--retry-errors tries them again" in capsys.readouterr().out
+    flaky.mend()
+    assert main([*command, "--retry-errors"]) == 0
+    assert "of them had failed before." in capsys.readouterr().out
