@@ -30,3 +30,17 @@ class System(Protocol):
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         """One output per input, in order. May raise: the runner then isolates the inputs that fail."""
         ...
+
+
+class AsynchronousSystem(System, Protocol):
+    """A system that mostly waits for another machine: it is asked many times at once, from one process.
+
+    `concurrency` is the most calls at once, `batch` the most inputs of one call.
+    """
+
+    concurrency: int
+    batch: int
+
+    async def run_async(self, inputs: Sequence[Input]) -> list[Output]:
+        """As `run`, for at most `batch` inputs."""
+        ...

@@ -1,0 +1,11 @@
+"""Who does the work of a run: this process, or others. Whoever does, what is stored is the same.
+
+A new executor is one file and one line in `audit.cli.run`.
+"""
+
+from audit.runner.executors.base import Executor, Job, Lost
+from audit.runner.executors.batch import Batch, Returned
+from audit.runner.executors.in_process import InProcess
+from audit.runner.executors.processes import Processes
+
+__all__ = ["Batch", "Executor", "InProcess", "Job", "Lost", "Processes", "Returned"]

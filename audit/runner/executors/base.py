@@ -1,0 +1,64 @@
+"""What a run asks of an executor: take jobs, hand back what came to an end, and say which jobs were lost."""
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Protocol
+
+
+class Job(Protocol):
+    """Work that can be pickled and done anywhere, any number of times, with the same result."""
+
+    @property
+    def limit(self) -> float | None:
+        """Seconds that it may take; None: as long as it likes."""
+        ...
+
+    def work(self) -> Any:
+        """Do it. What it raises is raised again by `Executor.finished`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Lost:
+    """In place of a job's result: it took longer than its limit, or the process that had it came to an end."""
+
+    reason: str
+
+
+class Executor(Protocol):
+    """Does jobs, in any order. A context manager: at its end nothing of it is left running.
+
+    A job that is lost is told of, never raised and never done again here: the runner knows what can be cut smaller.
+    """
+
+    @property
+    def places(self) -> int:
+        """How many jobs it does at once. The runner keeps a few more waiting than that."""
+        ...
+
+    def submit(self, job: Job) -> None:
+        """Take a job; returns at once."""
+        ...
+
+    def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
+        """Jobs that came to an end since the last call, each with its result or `Lost`.
+
+        Waits until there is one, at most `timeout` seconds (None: as long as it takes); empty when the time ran out, or
+        when nothing was submitted.
+        """
+        ...
+
+    def __enter__(self) -> "Executor": ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def too_long(seconds: float) -> Lost:
+    """A job that was ended because its time was over.
+
+    >>> too_long(60)
+    Lost(reason='no answer within 60 s')
+    """
+    return Lost(f"no answer within {seconds:g} s")

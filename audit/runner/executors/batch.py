@@ -1,0 +1,136 @@
+"""The job of running a system on some inputs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from time import perf_counter
+
+from audit.errors import BadOutput
+from audit.systems import get_system
+from audit.systems.base import System
+from audit.tasks import Input, Output, Task, get_task
+
+CALL = {"sentence": 256, "document": 32}
+"""Inputs given to a system at once."""
+_MESSAGE = 500
+"""Characters kept of an error's message."""
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What a system returned for the inputs of a batch, as columns: smaller to send than a list of outputs.
+
+    `labels`, `scores`, `texts` and `errors` have one entry an input, or are None where no output has one. `seconds` is
+    how long the system took.
+    """
+
+    labels: tuple[str | None, ...] | None
+    scores: tuple[float | None, ...] | None
+    texts: tuple[str | None, ...] | None
+    errors: tuple[str | None, ...] | None
+    seconds: float
+
+    @classmethod
+    def of(cls, outputs: Sequence[Output], seconds: float) -> "Returned":
+        """The columns of outputs.
+
+        >>> Returned.of([Output("positive"), Output("negative")], 0.1)
+        Returned(labels=('positive', 'negative'), scores=None, texts=None, errors=None, seconds=0.1)
+        """
+        columns = zip(*((one.label, one.score, one.text, one.error) for one in outputs), strict=True)
+        kept = [column if any(value is not None for value in column) else None for column in columns]
+        labels, scores, texts, errors = kept or (None,) * 4
+        return cls(labels, scores, texts, errors, seconds)
+
+    def outputs(self, number: int) -> list[Output]:
+        """The outputs again; `number` is that of the inputs."""
+        nothing = (None,) * number
+        return [
+            Output(*one)
+            for one in zip(
+                self.labels or nothing,
+                self.scores or nothing,
+                self.texts or nothing,
+                self.errors or nothing,
+                strict=True,
+            )
+        ]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Distinct inputs for one system: a job."""
+
+    system: str
+    """The spec that `audit.systems.get_system` takes; each worker makes the system from it once."""
+    task: str
+    inputs: tuple[Input, ...]
+    call: int = CALL["sentence"]
+    """Inputs given to the system at once."""
+    limit: float | None = field(default=None, compare=False)
+
+    def work(self) -> Returned:
+        """One output per input, in order. What raises, or returns what its task does not allow, is a stored error."""
+        system, task = _system(self.system), get_task(self.task)
+        started = perf_counter()
+        outputs = [
+            output
+            for start in range(0, len(self.inputs), self.call)
+            for output in _called(system, task, self.inputs[start : start + self.call])
+        ]
+        return Returned.of(outputs, perf_counter() - started)
+
+
+@cache
+def _system(spec: str) -> System:
+    return get_system(spec)
+
+
+def _called(system: System, task: Task, inputs: Sequence[Input]) -> list[Output]:
+    try:
+        return checked(task, system.run(inputs), len(inputs))
+    except (Exception, SystemExit):  # the system is foreign code: whatever it raises must not stop the run
+        return [_alone(system, task, one) for one in inputs]
+
+
+def checked(task: Task, outputs: Sequence[Output], number: int) -> list[Output]:
+    """The outputs in Python's own types, each as its task allows. Raises BadOutput for one that is not, or another
+    number of outputs than of inputs."""
+    if len(outputs) != number:
+        raise BadOutput(f"{len(outputs)} outputs for {number} inputs")
+    return [_plain(output) if output.error else _plain(task.checked(output)) for output in outputs]
+
+
+def _plain(output: Output) -> Output:
+    """The output in Python's own types: a database takes neither NumPy's numbers nor half characters."""
+    if output.error:
+        return failed(output.error)
+    return Output(
+        None if output.label is None else str(output.label),
+        None if output.score is None else float(output.score),
+        None if output.text is None else _text(output.text),
+    )
+
+
+def failed(reason: object) -> Output:
+    """A stored error, in text that any database takes."""
+    return Output(error=_text(reason)[:_MESSAGE])
+
+
+def _text(value: object) -> str:
+    return str(value).encode("utf-8", "replace").decode("utf-8").replace("\0", "")
+
+
+def _alone(system: System, task: Task, one: Input) -> Output:
+    try:
+        return checked(task, system.run([one]), 1)[0]
+    except (Exception, SystemExit) as problem:  # as above
+        return failed(message(problem))
+
+
+def message(problem: BaseException) -> str:
+    """Kind and text of an exception."""
+    try:
+        return f"{type(problem).__name__}: {problem}"
+    except Exception:  # an exception whose own text raises
+        return type(problem).__name__
