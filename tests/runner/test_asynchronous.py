@@ -267,14 +267,13 @@ def test_finished_waits_no_longer_than_it_is_told(tmp_path):
 
 
 def test_leaving_in_the_middle_ends_what_is_under_way(tmp_path):
-    with serving(delay=0.2) as server:
+    with serving(delay=1) as server:
         with Asynchronous() as executor:
             executor.submit(Batch(server.file(tmp_path, "batch = 1\nconcurrency = 2"), "sentiment", INPUTS))
             while not server.bodies:
                 time.sleep(0.01)
-        before = len(server.bodies)
         time.sleep(0.1)
-        assert len(server.bodies) == before <= 4
+        assert len(server.bodies) <= 2  # those under way, of 200
     assert "asynchronous systems" not in [thread.name for thread in threading.enumerate()]
 
 
