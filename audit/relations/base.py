@@ -71,7 +71,11 @@ Perturb = Callable[[Analysis, random.Random], "str | list[str] | None"]
 
 @dataclass(frozen=True, kw_only=True)
 class Relation:
-    """What every relation has; `Plain` and `Chained` are the two ways to write one."""
+    """What every relation has; `Plain` and `Chained` are the two ways to write one.
+
+    Relations are sent to workers by pickle, which finds functions by module and name. So perturbations, checks and
+    rules are functions of a module, or frozen dataclasses with `__call__` where they hold something: no lambdas.
+    """
 
     task: str
     name: str
