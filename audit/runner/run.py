@@ -16,11 +16,16 @@ from audit.errors import AuditError, NotInstalled
 from audit.relations import Outcome, Plain, Relation, all_relations, get_relation
 from audit.relations.on_documents import on_documents
 from audit.relations.registry import configured
-from audit.runner.chunk import Bound, Chunk, Counts, load_sources
+from audit.runner.chunk import Bound, Counts
+from audit.runner.coordinator import Coordinator, finished
 from audit.runner.executors import Executor
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
+from audit.runner.watching import Watcher
 from audit.store import pieces, table_of, tables
 from audit.systems import get_system
+
+TIME_LIMIT = 300.0
+"""Seconds that a system may take for a batch; most take two."""
 
 
 @dataclass(frozen=True)
@@ -74,19 +79,6 @@ class Ran:
         return lines
 
 
-class Watcher:
-    """Hears how far a run is. The command line draws a bar; this one stays silent."""
-
-    def begin(self, sources: int) -> None:
-        """`sources` are left to do."""
-
-    def executed(self, outputs: int) -> None:
-        """Systems returned this many more outputs."""
-
-    def finished(self, sources: int) -> None:
-        """This many more sources are done and committed."""
-
-
 def fitting(
     corpus: Corpus,
     names: Sequence[str] | None,
@@ -135,11 +127,15 @@ def run(
     limit: int | None = None,
     watcher: Watcher | None = None,
     retry_errors: bool = False,
+    time_limit: float | None = TIME_LIMIT,
 ) -> Ran:
     """Run, or finish, a study. `systems` are specs as `audit.systems.get_system` takes them.
 
     `retry_errors` executes again, once, what failed, and checks again the groups that it was in; the errors stay stored
     as earlier attempts. A run that is broken off meanwhile goes on like any other.
+
+    `time_limit` is the seconds that a system may take for a batch of inputs, and for one alone (None: as long as it
+    likes); what takes longer is a stored error.
 
     `opened` is an engine or a function that opens one: it is called after everything else has been checked, so that a
     mistake leaves no empty database behind. Raises UnknownName, NotInstalled, AuditError and what the corpus raises,
@@ -171,20 +167,11 @@ def run(
     if todo:
         for system in made.values():
             system.prepare()
-    watcher.begin(sum(_size(study, number) for number in todo))
-    for number, left in todo.items():
-        with engine.connect() as connection:
-            sources = load_sources(connection, study.id, study.seed, number * study.chunk, study.chunk)
-        chunk = Chunk(engine, study.id, study.task, study.unit, number, sources, left, by_id, retried)
-        chunk.run(executor, counts, watcher.executed)
-        watcher.finished(len(sources))
+    watcher.begin(sum(study.size(number) for number in todo))
+    Coordinator(engine, study, by_id, executor, counts, watcher, retried=retried, limit=time_limit).run(todo)
     return Ran(
         study, counts, [one.name for one in relations], [system.name for system in made.values()], counts.first_error
     )
-
-
-def _size(study: StudyRow, number: int) -> int:
-    return min(study.chunk, study.sources - number * study.chunk)
 
 
 def _forget_chunks_with_errors(
@@ -225,13 +212,11 @@ def _forget_chunks_with_errors(
 
 
 def _todo(
-    engine: Engine, study: StudyRow, relations: Sequence[Bound], systems: dict[int, Bound]
+    engine: Engine, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, Bound]
 ) -> dict[int, dict[int, list[Bound]]]:
     """Chunk -> system -> relations that are not noted as finished; chunks with nothing left are absent."""
-    progress = table_of(tables.Progress)
     with engine.connect() as connection:
-        rows = connection.execute(select(progress).where(progress.c.study_id == study.id)).mappings()
-        done = {(row["chunk"], row["system_id"], row["relation_id"]) for row in rows}
+        done = finished(connection, study.id)
     todo = {}
     for number in range(-(-study.sources // study.chunk)):
         left = {
