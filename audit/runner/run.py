@@ -116,6 +116,35 @@ def fitting(
     return list({relation.name: relation for relation in fit}.values())
 
 
+def fitting_all(
+    corpora: Sequence[Corpus],
+    names: Sequence[str] | None,
+    document_share: float | None = None,
+    params: Mapping[str, Mapping[str, object]] | None = None,
+) -> list[list[Relation]]:
+    """`fitting` for each of several corpora, sentences and documents among them: each runs what fits it.
+
+    Raises what `fitting` raises, where a name or the document share fits none of the corpora.
+    """
+    if len(corpora) == 1:
+        return [fitting(corpora[0], names, document_share, params)]
+    units = {corpus.unit for corpus in corpora}
+    found = []
+    for corpus in corpora:
+        share = document_share if corpus.unit == "document" or "document" not in units else None
+        mine = names
+        if names is not None and len(units) > 1:
+            spread = ("sentence", "document") if share is not None else (corpus.unit,)
+            mine = [name for name in names if get_relation(corpus.task, name).unit in spread]
+            if not mine:
+                raise AuditError(
+                    f"none of {', '.join(names)} is a relation on {corpus.unit}s, which {corpus.name} has; leave "
+                    "it out, or name one that is"
+                )
+        found.append(fitting(corpus, mine, share, params))
+    return found
+
+
 def run(
     opened: Engine | Callable[[], Engine],
     corpus: Corpus,
