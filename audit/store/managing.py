@@ -104,6 +104,6 @@ class ChunkLease(SQLModel, table=True):
     study_id: int = Field(primary_key=True, foreign_key="study.id")
     chunk: int = Field(primary_key=True)
     owner: str
-    """Who holds it, as `host:pid:started`: another process with the same number began at another time."""
+    """Who holds it, as `host:pid:number`: several runs of one process are several owners."""
     until: datetime = moment()
     """Afterwards anybody may take it."""

@@ -364,11 +364,3 @@ class Lease(SQLModel, table=True):
     """The pass that a judgement under this lease belongs to."""
     saw: int | None = None
     """What counts of others' first-pass judgements up to this one is shown; null: nothing is."""
-
-
-class ChunkLease(SQLModel, table=True):
-    __tablename__ = "chunk_lease"
-    study_id: int = Field(primary_key=True, foreign_key="study.id")
-    chunk: int = Field(primary_key=True)
-    owner: str
-    until: datetime = moment()
