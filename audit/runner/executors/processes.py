@@ -17,8 +17,8 @@ from audit.runner.executors.base import Job, Lost, too_long
 class Processes(AbstractContextManager["Processes"]):
     """Does jobs in `workers` processes (default: one per core).
 
-    A job that takes longer than its limit is ended with its process, and so is one whose process dies (no memory left, a
-    crash in native code); another process takes the place.
+    A job that takes longer than its limit is ended with its process, and so is one whose process dies (no memory left,
+    a crash in native code); another process takes the place.
     """
 
     def __init__(self, workers: int | None = None):
