@@ -77,7 +77,11 @@ class Http:
         return missing("httpx", "pip install 'audit[http]'") or self._unset()
 
     def prepare(self) -> None:
-        """Nothing: a service that is away is asked again by whoever runs."""
+        """Import what asks, before there are threads and processes that would do so in the middle of another's work.
+
+        The service itself is not asked: one that is away now is asked again by whoever runs.
+        """
+        import httpx  # noqa: F401
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         """As many requests at once as allowed, and again where there was no answer. Raises what the first one raised

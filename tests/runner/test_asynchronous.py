@@ -266,6 +266,15 @@ def test_finished_waits_no_longer_than_it_is_told(tmp_path):
         assert returned.outputs(1) == RIGHT[:1]
 
 
+def test_the_seconds_of_a_batch_are_its_share_of_the_systems_time(tmp_path, monkeypatch):
+    """One call of 3 "seconds" by a clock that the test winds; five may be made at once, so 3 / 5."""
+    clock = iter(range(0, 10_000, 3))
+    monkeypatch.setattr("audit.runner.executors.asynchronous.perf_counter", lambda: next(clock))
+    with serving() as server:
+        (returned,) = done(Batch(server.file(tmp_path, "batch = 2\nconcurrency = 5"), "sentiment", INPUTS[:2]))
+    assert returned.seconds == 3 / 5
+
+
 def test_leaving_in_the_middle_ends_what_is_under_way(tmp_path):
     with serving(delay=1) as server:
         with Asynchronous() as executor:
