@@ -96,7 +96,7 @@ class _Remarks(logging.Handler):
 
 @contextmanager
 def _remarks() -> Iterator[None]:
-    """While a command runs, what the rooms log goes to stderr: opening a database of an older version takes its time."""
+    """While a command runs, what the rooms log goes to stderr: to open a database of an older version takes a while."""
     logger, handler = logging.getLogger("audit"), _Remarks(logging.INFO)
     level = logger.level
     logger.setLevel(logging.INFO)
