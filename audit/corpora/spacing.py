@@ -36,30 +36,28 @@ def _closed_up(match: re.Match[str]) -> str:
 # Marks of which a text must have one, pattern, replacement. Most texts have few marks, and looking for a mark costs a
 # tenth of looking for a pattern. No pattern matches without one of its marks, or goes beyond a line. They begin with a
 # character and look behind after it, where they can: then only the places with that character are looked at.
-_STEPS: tuple[tuple[tuple[str, ...], re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
-    (marks, re.compile(pattern), new)
-    for marks, pattern, new in (
-        ((". .",), r"\.(?: \.)+", _closed_up),  # . . .
-        (("! ", "? "), r"[!?](?: [!?])+", _closed_up),  # ! ? !
-        (("*",), r"\*(?: \*)+", _closed_up),  # * * *
-        (("*",), r"(?<!\w)(?:a|s|f|fu|sh) \*+ ?(?=(?:u?c?k|h?i?t|t|holes?|k?ing|er|ed)\b)", _closed_up),  # s * * t
-        (("*",), r"\*(?<!\S\*) \w\w+ \*(?!\S)", _closed_up),  # * me *
-        ((": )", "; )", ": - )", "; - )"), r"[:;](?<!\S.)(?: -)? \)(?!\S)", _closed_up),  # : )
-        ((" . ",), r"(?<![\w.'-])[a-z] \.(?: [a-z] \.)+", _closed_up),  # u . s .
-        (tuple(f" , {digit}" for digit in "0123456789"), r"(?<!\d)\d{1,3}(?: , \d{3})+(?!\d)", _closed_up),  # 1 , 000
-        *(((f" {mark} ",), rf" {re.escape(mark)} (?<=\d . )(?=\d)", mark) for mark in ".:/"),  # 3 . 5, 1 : 85, 8 / 10
-        (("&",), r"&(?<=\w&) (?=\w\b)", "&"),  # pb& j
-        (("- ",), rf"- (?<=[^\W_]- )(?=(?:{_DASHED.replace(' ', '|')})\b(?!-))", " - "),  # underneath- a priest
-        (("- ",), r"- (?<=[^\W_]- )(?!(?:and|or|to|but|nor)\b(?!-))(?=[^\W_])", "-"),  # hard- boiled, but not pre- and
-        ((" -",), r"(?<=-)(\w+) -(?=[^\W\d_])", r"\1-"),  # all-too -inevitable
-        ((" -",), r" -(?<=[^\W_] -)(?=[^\W\d_]+-)", "-"),  # we're -doing-it
-        ((" -",), r" -(?<=[^\W_] -)(?=[^\W\d_])", " - "),  # a taunt -a call
-        (("$", "£", "€", "#"), r"([$£€#]) (?=\d)", r"\1"),
-        ((" '", " n't"), rf" (?=(?:{_SUFFIX})(?!\w))", ""),  # it 's, do n't
-        ((" ",), r" (?=[,.;:!?%)\]}])(?![:;]-?\))", ""),
-        *(((f"{mark} ",), rf"{re.escape(mark)} ", mark) for mark in "([{"),
-    )
+_PATTERNS: tuple[tuple[tuple[str, ...], str, str | Callable[[re.Match[str]], str]], ...] = (
+    ((". .",), r"\.(?: \.)+", _closed_up),  # . . .
+    (("! ", "? "), r"[!?](?: [!?])+", _closed_up),  # ! ? !
+    (("*",), r"\*(?: \*)+", _closed_up),  # * * *
+    (("*",), r"(?<!\w)(?:a|s|f|fu|sh) \*+ ?(?=(?:u?c?k|h?i?t|t|holes?|k?ing|er|ed)\b)", _closed_up),  # s * * t
+    (("*",), r"\*(?<!\S\*) \w\w+ \*(?!\S)", _closed_up),  # * me *
+    ((": )", "; )", ": - )", "; - )"), r"[:;](?<!\S.)(?: -)? \)(?!\S)", _closed_up),  # : )
+    ((" . ",), r"(?<![\w.'-])[a-z] \.(?: [a-z] \.)+", _closed_up),  # u . s .
+    (tuple(f" , {digit}" for digit in "0123456789"), r"(?<!\d)\d{1,3}(?: , \d{3})+(?!\d)", _closed_up),  # 1 , 000
+    *(((f" {mark} ",), rf" {re.escape(mark)} (?<=\d . )(?=\d)", mark) for mark in ".:/"),  # 3 . 5, 1 : 85, 8 / 10
+    (("&",), r"&(?<=\w&) (?=\w\b)", "&"),  # pb& j
+    (("- ",), rf"- (?<=[^\W_]- )(?=(?:{_DASHED.replace(' ', '|')})\b(?!-))", " - "),  # underneath- a priest
+    (("- ",), r"- (?<=[^\W_]- )(?!(?:and|or|to|but|nor)\b(?!-))(?=[^\W_])", "-"),  # hard- boiled, but not pre- and
+    ((" -",), r"(?<=-)(\w+) -(?=[^\W\d_])", r"\1-"),  # all-too -inevitable
+    ((" -",), r" -(?<=[^\W_] -)(?=[^\W\d_]+-)", "-"),  # we're -doing-it
+    ((" -",), r" -(?<=[^\W_] -)(?=[^\W\d_])", " - "),  # a taunt -a call
+    (("$", "£", "€", "#"), r"([$£€#]) (?=\d)", r"\1"),
+    ((" '", " n't"), rf" (?=(?:{_SUFFIX})(?!\w))", ""),  # it 's, do n't
+    ((" ",), r" (?=[,.;:!?%)\]}])(?![:;]-?\))", ""),
+    *(((f"{mark} ",), rf"{re.escape(mark)} ", mark) for mark in "([{"),
 )
+_STEPS = tuple((marks, re.compile(pattern), new) for marks, pattern, new in _PATTERNS)
 _LONE = re.compile(r"(?<=\S) '(?!\S)")
 
 
