@@ -55,18 +55,29 @@ def errors(found):
     return [output.error for output in found if output.error]
 
 
+def together(number):
+    """An answer that the first requests get when so many are under way: less, and none of them is answered."""
+    gate = threading.Barrier(number)
+
+    def answer(body, request):
+        if request < number:
+            gate.wait(30)
+        return plain_answer(body)
+
+    return answer
+
+
 def test_every_input_is_answered_once_with_as_many_requests_at_once_as_allowed(tmp_path):
-    with serving(delay=0.05) as server:
+    with serving(together(20), delay=0.02) as server:
         assert outputs(server.file(tmp_path, "batch = 1\nconcurrency = 20")) == RIGHT
     assert sorted(server.texts) == sorted(TEXTS)
-    # 200 requests of 50 ms one by one would have 1 at once.
     assert server.most_at_once == 20
     # Connections are kept; another few where one was given back a moment too late.
     assert server.connections <= 40
 
 
 def test_batches_of_several_systems_share_no_limit(tmp_path):
-    with serving(delay=0.03) as one, serving(delay=0.03) as other:
+    with serving(together(3), delay=0.01) as one, serving(together(5), delay=0.01) as other:
         specs = [
             one.file(tmp_path, "batch = 2\nconcurrency = 3"),
             other.file(tmp_path, "concurrency = 5", "other.toml"),
@@ -83,10 +94,11 @@ def test_batches_of_several_systems_share_no_limit(tmp_path):
 
 
 def test_a_service_that_bears_less_than_allowed_gets_less_and_every_input_its_answer(tmp_path):
-    """It says 429 whenever more than 4 requests are under way; 16 are allowed."""
-    refused = []
+    """It says 429 whenever more than 4 requests are under way; 16 are allowed, and come together at first."""
+    refused, come = [], together(16)
 
     def answer(body, number):
+        come(body, number)
         if server.at_once > 4:
             refused.append(number)
             return Reply({"error": "too many at once"}, 429)
