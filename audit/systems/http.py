@@ -112,7 +112,7 @@ class Http:
 
     def _new_clients(self) -> "_Clients":
         if needs := self.needs():
-            raise NotInstalled(f"system {self.name} is not installed; {needs}")
+            raise NotInstalled(f"system {self.name} cannot run here; {needs}")
         if VARIABLE.search(self._said.url):
             # httpx logs the address of each request, and here a part of it is secret.
             logging.getLogger("httpx").setLevel(logging.WARNING)
