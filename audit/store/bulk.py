@@ -30,6 +30,15 @@ def insert_new(connection: Connection, model: type[SQLModel], rows: Sequence[Map
     return new
 
 
+def insert_columns(connection: Connection, model: type[SQLModel], columns: Mapping[str, Any]) -> int:
+    """As `insert_new`, from arrays or series of equal length by column; rows are made of them a batch at a time."""
+    new = 0
+    for start in range(0, len(next(iter(columns.values()), ())), BATCH):
+        batch = (columns[name][start : start + BATCH].tolist() for name in columns)
+        new += insert_new(connection, model, [dict(zip(columns, row, strict=True)) for row in zip(*batch, strict=True)])
+    return new
+
+
 def upsert(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert rows; those whose primary key is there already get the new values."""
     if not rows:
