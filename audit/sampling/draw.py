@@ -16,7 +16,7 @@ from audit.sampling.designs import INFORMATIVE, Numbers, get_design
 from audit.sampling.group_audits import draw_group_audits
 from audit.sampling.informative import alone_under, informative_lists
 from audit.sampling.protocols import BLIND, check_protocol
-from audit.store import Checked, checked, insert_columns, insert_new, integers, table_of, tables
+from audit.store import Checked, checked, insert_new, integers, table_of, tables
 from audit.store.ids import BITS, LIMIT
 
 CELL = ["relation_id", "system_id"]
@@ -172,7 +172,7 @@ def draw(
         table = table_of(tables.Draw)
         connection.execute(delete(table).where(table.c.sample_id == sample_id))
         rows = chosen[["relation_id", "system_id", "rank", "group_id", "pi"]].assign(sample_id=sample_id)
-        insert_columns(connection, tables.Draw, dict(rows.items()))
+        insert_new(connection, tables.Draw, dict(rows.items()))
         audited = 0
         if wanted.groups:
             drawn = ((Outcome.SATISFIED, one) for _, one in chosen.groupby(CELL))

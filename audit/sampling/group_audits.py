@@ -12,7 +12,7 @@ import pandas as pd
 from sqlalchemy import Connection, delete, select
 
 from audit.relations import Outcome
-from audit.store import insert_columns, integers, table_of, tables
+from audit.store import insert_new, integers, table_of, tables
 
 _CELL = ["relation_id", "system_id"]
 
@@ -41,5 +41,5 @@ def draw_group_audits(
         asked.append(groups.loc[groups["rank"] <= length, [*_CELL, "rank", "group_id"]].assign(outcome=int(outcome)))
     rows = pd.concat(asked, ignore_index=True).assign(sample_id=sample_id)
     connection.execute(delete(table).where(table.c.sample_id == sample_id))
-    insert_columns(connection, tables.AuditDraw, dict(rows.items()))
+    insert_new(connection, tables.AuditDraw, dict(rows.items()))
     return int(rows["group_id"].nunique())

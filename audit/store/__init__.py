@@ -1,6 +1,6 @@
 """SQLModel tables, opening a database, bulk writes, and reading every check at once."""
 
-from audit.store.bulk import input_ids, insert_columns, insert_new, pieces, table_of, upsert
+from audit.store.bulk import input_ids, insert_new, pieces, table_of, upsert
 from audit.store.engine import open_store
 from audit.store.ids import group_id
 from audit.store.outcomes import UNCHECKED, Checked, checked, integers
@@ -12,7 +12,6 @@ __all__ = [
     "checked",
     "group_id",
     "input_ids",
-    "insert_columns",
     "insert_new",
     "integers",
     "open_store",
