@@ -2,9 +2,8 @@
 
 from audit.errors import AuditError
 
-BITS = 10
-LIMIT = 1 << BITS
-"""A relation and a system have so many bits of a group's id, and fewer ids than this."""
+_BITS = 10
+LIMIT = 1 << _BITS
 
 
 def group_id(source_id: int, relation_id: int, system_id: int | None) -> int:
@@ -18,4 +17,4 @@ def group_id(source_id: int, relation_id: int, system_id: int | None) -> int:
     """
     if relation_id >= LIMIT or (system_id or 0) >= LIMIT:
         raise AuditError(f"a database holds at most {LIMIT - 1} relations and systems; begin another with --db")
-    return (source_id << 2 * BITS) | (relation_id << BITS) | (system_id or 0)
+    return (source_id << 2 * _BITS) | (relation_id << _BITS) | (system_id or 0)
