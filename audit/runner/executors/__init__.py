@@ -6,6 +6,7 @@ A new executor is one file and one line in `audit.cli.run`.
 from audit.runner.executors.base import Executor, Job, Lost
 from audit.runner.executors.batch import Batch, Returned
 from audit.runner.executors.in_process import InProcess
+from audit.runner.executors.on_dask import Dask
 from audit.runner.executors.processes import Processes
 
-__all__ = ["Batch", "Executor", "InProcess", "Job", "Lost", "Processes", "Returned"]
+__all__ = ["Batch", "Dask", "Executor", "InProcess", "Job", "Lost", "Processes", "Returned"]

@@ -18,8 +18,8 @@ class _TimeIsOver(BaseException):
 class InProcess(AbstractContextManager["InProcess"]):
     """Does a job when it is asked what finished.
 
-    A limit is kept by the alarm of the main thread, which wakes Python code and most waiting, but no loop of native code;
-    in another thread there is none. `Processes` keeps it whatever the system does.
+    A limit is kept by the alarm of the main thread, which wakes Python code and most waiting, but no loop of native
+    code; in another thread there is none. `Processes` keeps it whatever the system does.
     """
 
     places = 1
