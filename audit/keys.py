@@ -4,6 +4,7 @@ import hashlib
 import json
 import random
 from collections.abc import Iterable
+from typing import Any
 
 
 def digest(*parts: str) -> bytes:
@@ -32,6 +33,29 @@ def uniform(*parts: object) -> float:
 def generator(*parts: object) -> random.Random:
     """A random generator seeded by the parts' content, for choices inside a relation."""
     return random.Random(int.from_bytes(digest(*map(str, parts)), "big"))
+
+
+class Late:
+    """`generator` of the parts, seeded when something is drawn from it for the first time; the draws are the same.
+
+    Seeding costs 9 microseconds, as much as most relations need to find that a sentence has nothing for them.
+
+    >>> Late("a", 1).random() == generator("a", 1).random()
+    True
+    """
+
+    __slots__ = ("_made", "_parts")
+
+    def __init__(self, *parts: object):
+        self._parts = parts
+        self._made: random.Random | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)  # copying and pickling ask an object that has no fields yet
+        if self._made is None:
+            self._made = generator(*self._parts)
+        return getattr(self._made, name)
 
 
 def canonical(value: object) -> str:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from audit.cli.executing import add_workers
 from audit.cli.options import AUDITED_FOLLOW_UPS, say, whole
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
@@ -22,7 +23,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--db", default="audit-demo.db", metavar="PATH|URL", help="database (default: audit-demo.db)")
     parser.add_argument("--html", default="audit-demo.html", metavar="FILE", help="where to write the report")
     parser.add_argument("--port", type=whole, default=8501, metavar="P", help="of the app (default: 8501)")
-    parser.add_argument("--workers", type=whole, metavar="N", help="processes (default: one per core)")
+    add_workers(parser)
     parser.set_defaults(run=run)
 
 
@@ -30,12 +31,12 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command; running it again goes on where it stopped."""
     from audit.annotation.gold import answer_with_gold
     from audit.cli.app import check_port, serve
+    from audit.cli.executing import executor_of
     from audit.cli.progress import Bar
     from audit.cli.report import show, write_html
     from audit.corpora import get_corpus
     from audit.false_satisfaction.questions import open_audits, refresh
     from audit.reports.study import study_report
-    from audit.runner.executors import Processes
     from audit.runner.run import fitting
     from audit.runner.run import run as run_study
     from audit.sampling.audits import Audits
@@ -49,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
         corpus = get_corpus(name)
         say(f"Running {len(SYSTEMS)} systems on {limit:,} {corpus.unit}s of {name}.")
         bar = Bar(name)
-        with Processes(arguments.workers) as executor:
+        with executor_of(arguments) as executor:
             try:
                 ran = run_study(
                     engine, corpus, SYSTEMS, fitting(corpus, None), executor, seed=SEED, limit=limit, watcher=bar

@@ -1,6 +1,12 @@
 """The progress bar of a run: sources done, rate, time left."""
 
-from audit.runner.run import Watcher
+from time import monotonic
+
+from audit.cli.options import say
+from audit.runner.watching import Watcher
+
+AGAIN = 30.0
+"""Seconds after which a run that still waits for the same says so again."""
 
 
 class Bar(Watcher):
@@ -10,6 +16,7 @@ class Bar(Watcher):
         self._name = name
         self._bar = None
         self._outputs = 0
+        self._said: dict[str, float] = {}
 
     def begin(self, sources: int) -> None:
         if not sources:
@@ -27,6 +34,14 @@ class Bar(Watcher):
     def finished(self, sources: int) -> None:
         if self._bar is not None:
             self._bar.update(sources)
+
+    def says(self, sentence: str) -> None:
+        if monotonic() - self._said.get(sentence, -AGAIN) < AGAIN:
+            return
+        self._said[sentence] = monotonic()
+        if self._bar is not None:
+            self._bar.clear()
+        say(f"audit: {sentence}")
 
     def close(self) -> None:
         """Leave the line as it is; a stopped run shows how far it came."""

@@ -5,9 +5,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from audit.cli.executing import add_executor, executor_of, time_limit_of
 from audit.cli.options import add_database, add_json, answer, chatter_to_stderr, fraction, names, whole
-
-MOST_WORKERS = 256
 
 
 def add(commands: Any) -> None:
@@ -15,7 +14,13 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("run", help="make and check metamorphic groups; the same command again goes on")
     add_database(parser)
     parser.add_argument("--task", default="sentiment", help="what the systems do (default: sentiment)")
-    parser.add_argument("--corpus", required=True, metavar="NAME|FILE", help="see `audit corpora`, or a CSV or JSONL")
+    parser.add_argument(
+        "--corpus",
+        required=True,
+        action="append",
+        metavar="NAME|FILE",
+        help="see `audit corpora`, or a CSV or JSONL; may be given several times",
+    )
     parser.add_argument(
         "--systems", required=True, type=names, metavar="A,B", help="see `audit systems`, or module:name"
     )
@@ -37,7 +42,7 @@ def add(commands: Any) -> None:
         metavar="MR6.1.sentences=5",
         help="a parameter of a relation; may be given several times",
     )
-    parser.add_argument("--workers", type=whole, metavar="N", help="processes (default: one per core; 0: this process)")
+    add_executor(parser)
     parser.add_argument("--retry-errors", action="store_true", help="execute again, once, the inputs that failed")
     add_json(parser)
     parser.set_defaults(run=run)
@@ -47,36 +52,41 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from audit.cli.progress import Bar
     from audit.corpora import get_corpus
-    from audit.errors import AuditError
-    from audit.runner.executors import InProcess, Processes
-    from audit.runner.run import fitting
+    from audit.runner.run import fitting_all
     from audit.runner.run import run as run_study
     from audit.store import open_store
     from audit.tasks import get_task
 
     get_task(arguments.task)
-    corpus = get_corpus(arguments.corpus, arguments.task, arguments.unit, arguments.language)
-    relations = fitting(corpus, arguments.relations, arguments.document_share, parameters(arguments.set))
-    if arguments.workers is not None and not 0 <= arguments.workers <= MOST_WORKERS:
-        raise AuditError(f"--workers {arguments.workers}: must be from 0 (this process) to {MOST_WORKERS}")
-    bar = Bar(corpus.name)
-    executor = InProcess() if arguments.workers == 0 else Processes(arguments.workers)
-    with chatter_to_stderr(), executor:
-        try:
-            ran = run_study(
-                lambda: open_store(arguments.db, create=True),
-                corpus,
-                arguments.systems,
-                relations,
-                executor,
-                seed=arguments.seed,
-                limit=arguments.limit,
-                watcher=bar,
-                retry_errors=arguments.retry_errors,
-            )
-        finally:
-            bar.close()
-    answer(arguments.json, ran.as_json(), [*ran.lines(), f"Next: audit sample --db {arguments.db} --per-relation 60"])
+    wanted = dict.fromkeys(arguments.corpus)
+    corpora = [get_corpus(name, arguments.task, arguments.unit, arguments.language) for name in wanted]
+    chosen = fitting_all(corpora, arguments.relations, arguments.document_share, parameters(arguments.set))
+    limit = time_limit_of(arguments)
+    ran = []
+    with chatter_to_stderr(), executor_of(arguments) as executor:
+        for corpus, relations in zip(corpora, chosen, strict=True):
+            bar = Bar(corpus.name)
+            try:
+                ran.append(
+                    run_study(
+                        lambda: open_store(arguments.db, create=True),
+                        corpus,
+                        arguments.systems,
+                        relations,
+                        executor,
+                        seed=arguments.seed,
+                        limit=arguments.limit,
+                        watcher=bar,
+                        retry_errors=arguments.retry_errors,
+                        time_limit=limit,
+                    )
+                )
+            finally:
+                bar.close()
+    documents = [one.as_json() for one in ran]
+    lines = [line for one in ran for line in one.lines()]
+    next_step = f"Next: audit sample --db {arguments.db} --per-relation 60"
+    answer(arguments.json, documents if len(documents) > 1 else documents[0], [*lines, next_step])
 
 
 def parameters(settings: Sequence[str]) -> dict[str, dict[str, object]]:

@@ -220,14 +220,10 @@ def _work(engine: "Engine", where: str, arguments: argparse.Namespace) -> None:
 
 
 def _carry_out(engine: "Engine", plan: "Plan", workers: int | None, **how: Any) -> Any:
-    from audit.cli.run import MOST_WORKERS
-    from audit.errors import AuditError
-    from audit.runner.executors import InProcess, Processes
+    from audit.cli.executing import executor_of
     from audit.studies.carrying_out import carry_out
 
-    if workers is not None and not 0 <= workers <= MOST_WORKERS:
-        raise AuditError(f"--workers {workers}: must be from 0 (this process) to {MOST_WORKERS}")
-    with chatter_to_stderr(), InProcess() if workers == 0 else Processes(workers) as executor:
+    with chatter_to_stderr(), executor_of(argparse.Namespace(workers=workers)) as executor:
         return carry_out(engine, plan, executor, **how)
 
 

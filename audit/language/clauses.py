@@ -22,6 +22,7 @@ _FORMULAS = (
     "i could be wrong", "i may be wrong", "i might be wrong", "you may", "i know i", "i do n't know why",
     "i 'm not sure",
 )  # fmt: skip
+_JOINTS = words("but although though")
 _POINTING = words("it he she they its his her their him them")
 _CORRELATIVES = words("only not nothing anything all nobody anyone everything everyone none")
 
@@ -34,9 +35,10 @@ def switch(analysis: Analysis) -> str | None:
     >>> switch(Analysis("Although I like it, I will not buy it."))
     'I like it, but I will not buy it.'
     """
-    tokens = analysis.tokens
-    low = [token.lower.replace("’", "'") for token in tokens]
-    marks = [index for index, word in enumerate(low) if word in ("but", "although", "though")]
+    if _JOINTS.isdisjoint(analysis.words):
+        return None
+    tokens, low = analysis.tokens, analysis.low
+    marks = [index for index, word in enumerate(low) if word in _JOINTS]
     if len(marks) != 1 or marks[0] + 1 == len(tokens) or len(analysis.sentences) != 1 or len(tokens) > 60:
         return None
     mark = marks[0]

@@ -80,11 +80,12 @@ def find(analysis: Analysis, joint: str = "than") -> Comparison | None:
     >>> find(Analysis("It is better than I thought.")) is None
     True
     """
-    tokens = analysis.tokens
-    low = [token.lower.replace("’", "'") for token in tokens]
-    at = next((index for index, word in enumerate(low) if word == joint), None)
-    if at is None or low.count(joint) > 1 or len(low) > 45:
+    if joint not in analysis.words:
         return None
+    tokens, low = analysis.tokens, list(analysis.low)
+    if low.count(joint) > 1 or len(low) > 45:
+        return None
+    at = low.index(joint)
     quality = at - 1
     if joint == "than":
         if quality > 0 and low[quality - 1] in ("more", "less"):

@@ -71,6 +71,9 @@ _REDUCES = {
     "had": words("i you he she we they"),
     "would": words("i you he she we they"),
 }
+_CONTRACTED = _REDUCED.keys() | _N_T | {"cannot", "can"}
+"""What may become a part of a contraction, or be followed by a "not" that does."""
+_APOSTROPHES = frozenset("'’")
 _VERB_MARKS = frozenset({"VBN", "VBD", "VB", "VBP", "VBG", "JJ"})
 
 
@@ -83,6 +86,9 @@ def expand(tokens: Sequence[Token]) -> dict[int, str]:
     'is it not a film you cannot miss?'
     """
     new: dict[int, str] = {}
+    present = [token.lower for token in tokens]
+    if _WHOLE.keys().isdisjoint(present) and _APOSTROPHES.isdisjoint("".join(present)):
+        return new
     for index, token in enumerate(tokens):
         word = token.lower
         if word in _WHOLE:
@@ -143,12 +149,16 @@ def contract(tokens: Sequence[Token]) -> dict[int, str]:
     "It's a film that doesn't work, bad as it is."
     """
     new: dict[int, str] = {}
+    present = [token.lower for token in tokens]
+    if _CONTRACTED.isdisjoint(present):
+        return new
     last = len(tokens) - 1
-    for index, token in enumerate(tokens):
-        word = token.lower
+    for index, word in enumerate(present):
+        if word not in _CONTRACTED:
+            continue
         if word == "cannot" and index < last and tokens[index + 1].text[0].isalnum():
-            new[index] = _like(token.text, "can't")
-        elif index < last and tokens[index + 1].lower == "not" and index not in new:
+            new[index] = _like(tokens[index].text, "can't")
+        elif index < last and present[index + 1] == "not" and index not in new:
             new.update(_contract_not(tokens, index))
         elif word in _REDUCED and index and index < last and index not in new:
             new.update(_reduce(tokens, index))

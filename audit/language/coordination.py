@@ -37,6 +37,7 @@ _SHARED_OBJECT = words(
     "enjoyed enjoys hate hated respect respected admire admired like liked adore adored praised designed "
     "performed acted staged planned"
 )
+_JOINTS = words("and or")
 _IRREVERSIBLE = words("come go sit stand try wait stop get turn run be do have")
 
 
@@ -65,11 +66,8 @@ def swappable(tokens: Sequence[Token]) -> list[Pair]:
     >>> swappable(Analysis("It is shot in black and white.").tokens)
     []
     """
-    return [
-        pair
-        for index, token in enumerate(tokens)
-        if token.lower in ("and", "or") and (pair := _pair(tokens, index)) is not None
-    ]
+    joints = [index for index, token in enumerate(tokens) if token.lower in _JOINTS]
+    return [pair for index in joints if (pair := _pair(tokens, index)) is not None]
 
 
 def swap(analysis: Analysis, pair: Pair) -> str:

@@ -6,7 +6,7 @@ from functools import cache
 
 from audit.errors import AuditError
 from audit.language.text import Token
-from audit.language.wordsets import NEGATIONS, QUOTES, words
+from audit.language.wordsets import NEGATIONS, QUOTING, words
 from audit.resources import data_file
 
 ADVERBS: Mapping[str, tuple[str, ...]] = {
@@ -77,12 +77,14 @@ def places(tokens: Sequence[Token]) -> list[Place]:
     [3]
     """
     known = gradable()
+    present = [token.lower for token in tokens]
+    if known.keys().isdisjoint(present) and _LIKING.isdisjoint(present):
+        return []
     found: list[Place] = []
     barred = False
     quoted = False
-    for index, token in enumerate(tokens):
-        word = token.lower
-        if token.text in QUOTES and token.text not in "'’":
+    for index, (word, token) in enumerate(zip(present, tokens, strict=True)):
+        if token.text in QUOTING:
             quoted = not quoted
         elif word in NEGATIONS or token.tag in ("JJS", "RBS"):
             barred = True

@@ -22,6 +22,9 @@ _AUXILIARY = {
 _UNSURE = words("'d may might must should shall sha ought ai let lets got gotta dare")
 NOMINATIVE = words("i he she we they")
 _PRONOUN = NOMINATIVE | {"it", "you"}
+_LEADERS = NOMINATIVE | {"it", "who"}
+"""Right behind these, a word may be a verb whatever its tag is."""
+_PASSED = words("n't not all both no")
 _RELATIVE = words("who which that")
 _PARTICIPLE_LEADER = BE | HAVE | words("get gets got getting seem seems feel feels look looks")
 _CAUSATIVE = words(
@@ -98,7 +101,7 @@ class _Reader:
     """One pass over a sentence's tokens."""
 
     def __init__(self, tokens: Sequence[Token]):
-        self.words = [token.text.lower().replace("’", "'") for token in tokens]
+        self.words = [token.lower.replace("’", "'") for token in tokens]
         self.tags = [token.tag for token in tokens]
         self.tokens = tokens
         self.found: list[Finite] = []
@@ -137,12 +140,16 @@ class _Reader:
         self.found.append(Finite(index, tense, base, self.words[index]))
 
     def read(self) -> list[Finite] | None:
-        for index, word in enumerate(self.words):
-            if word in _UNSURE or (word == "?" and index == len(self.words) - 1):
+        if self.words[-1:] == ["?"] or not _UNSURE.isdisjoint(self.words):
+            return None
+        led = False  # whether a leader stands before, with nothing but adverbs between
+        for index, (word, mark) in enumerate(zip(self.words, self.tags, strict=True)):
+            if word in _AUXILIARY or word == "'s":
+                if not self.auxiliary(index, word):
+                    return None
+            elif (led or mark[:2] in ("VB", "MD")) and not self.full_verb(index, word):
                 return None
-            reads = self.auxiliary if word in _AUXILIARY or word == "'s" else self.full_verb
-            if not reads(index, word):
-                return None
+            led = word in _LEADERS or (led and (mark[:2] == "RB" or word in _PASSED))
         adjacent = any(other.index - one.index == 1 for one, other in zip(self.found, self.found[1:], strict=False))
         if not self.found or adjacent:
             return None
@@ -371,11 +378,13 @@ class _Reader:
 
     def nouns_are_nouns(self) -> bool:
         """Whether no word tagged as a noun or adjective stands where a verb of its spelling would stand."""
-        return not any(self.hides_verb(index, mark) for index, mark in enumerate(self.tags))
+        return not any(
+            self.hides_verb(index, mark)
+            for index, mark in enumerate(self.tags)
+            if mark in ("NN", "NNS", "JJ") and index not in self.kind
+        )
 
     def hides_verb(self, index: int, mark: str) -> bool:
-        if mark not in ("NN", "NNS", "JJ") or index in self.kind:
-            return False
         before, after = self.tag(index - 1), self.tag(index + 1)
         suspects: set[str] = set()
         if self.word(index + 1) in ("it", "him", "them", "me", "us", "you") and before not in _BEFORE_NOUN:

@@ -38,6 +38,7 @@ _JARRING = words(
     "several lots instead unfortunately sadly luckily fortunately otherwise once rarely bit alone mostly largely "
     "partly partially ultimately all as if because since"
 )
+_BARRING = NEGATIONS | _JARRING | {"?"}
 # Adverbs of the whole sentence: "not" follows them.
 _SENTENCE_ADVERBS = words(
     "certainly definitely probably clearly obviously surely undoubtedly actually basically frankly really truly "
@@ -68,11 +69,11 @@ def negate(tokens: Sequence[Token]) -> dict[int, str] | None:
 
 def _barred(tokens: Sequence[Token]) -> bool:
     """Whether the text is negative already, a question, several sentences, or holds a word that jars with "not"."""
+    if not _BARRING.isdisjoint([token.lower for token in tokens]):
+        return True
     last = len(tokens) - 1
     for index, token in enumerate(tokens):
         word = token.lower
-        if word in NEGATIONS or word in _JARRING or word == "?":
-            return True
         if word in (".", "!", "...", ";", ":") and index < last and index:
             return True
         if word == "and" and index < last and tokens[index + 1].tag == "PRP":

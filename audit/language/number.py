@@ -12,7 +12,7 @@ from audit.errors import AuditError
 from audit.language.emphasis import article
 from audit.language.inflection import base, forms, is_form, plural, singular
 from audit.language.text import Token
-from audit.language.wordsets import NEGATIONS, QUOTES, words
+from audit.language.wordsets import NEGATIONS, QUOTING, words
 from audit.resources import data_file
 
 # What may refer to a phrase. Changed to a plural, "it" no longer fits; changed to a singular, "they" does not.
@@ -32,6 +32,7 @@ _PERSONS = words(
 _TO_PLURAL = {"this": "these", "that": "those", "the": "the", "a": "some", "an": "some"}
 _TO_SINGULAR = {"these": "this", "those": "that", "the": "the", "some": "a"}
 _POSSESSIVES = words("my your our his her their its")
+_DETERMINERS = _TO_PLURAL.keys() | _TO_SINGULAR.keys() | _POSSESSIVES
 _OWNED_BY_MANY = words("film movie story tale song joke novel sequel remake episode scene review comment")
 """Nouns of which "his" or "my" may as well have one as several."""
 _VERBS_TO_PLURAL = {"is": "are", "was": "were", "has": "have", "does": "do"}
@@ -94,15 +95,13 @@ def changes(tokens: Sequence[Token]) -> list[dict[int, str]]:
     ['The scene is dull.']
     """
     many, one = countables()
-    if not any(token.lower in many or token.lower in one for token in tokens):
-        return []
-    present = frozenset(token.lower for token in tokens)
-    if "?" in present or present & _COUNTING:
+    present = frozenset([token.lower for token in tokens])
+    if (many.keys().isdisjoint(present) and one.keys().isdisjoint(present)) or "?" in present or present & _COUNTING:
         return []
     found = []
     quoted = False
     for index, token in enumerate(tokens):
-        if token.text in QUOTES and token.text not in "'’":
+        if token.text in QUOTING:
             quoted = not quoted
         word = token.lower
         to_plural = word in many
@@ -180,7 +179,7 @@ def _determiner(tokens: Sequence[Token], head: int) -> int | None:
         if tokens[at].lower in ("not", "more", "as", "so", "too", "first", "second", "third", "last", "next", "final"):
             return None
         at -= 1
-    if at < 0 or tokens[at].lower not in _TO_PLURAL.keys() | _TO_SINGULAR.keys() | _POSSESSIVES:
+    if at < 0 or tokens[at].lower not in _DETERMINERS:
         return None
     return None if tokens[at].tag not in ("DT", "PRP$", "IN") else at
 

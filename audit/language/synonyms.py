@@ -12,7 +12,7 @@ from audit.errors import AuditError
 from audit.language.emphasis import article
 from audit.language.inflection import plural
 from audit.language.text import Token
-from audit.language.wordsets import QUOTES
+from audit.language.wordsets import QUOTING
 from audit.resources import data_file
 
 _FLAGS = frozenset({"singular", "plural", "compound", "modifier"})
@@ -64,19 +64,21 @@ def replacements(tokens: Sequence[Token]) -> dict[str, dict[int, str]]:
     {'bike': {5: 'bicycle'}}
     """
     known = lexicon()
+    lower = [token.lower for token in tokens]
+    if known.keys().isdisjoint(lower):
+        return {}
     found: dict[str, dict[int, str]] = {}
     quoted = False
     present: frozenset[str] | None = None
-    for index, token in enumerate(tokens):
-        word = token.lower
-        if token.text in QUOTES and token.text not in "'’":
+    for index, word in enumerate(lower):
+        if word in QUOTING:
             quoted = not quoted
         if word not in known or quoted or _is_name(tokens, index):
             continue
         for synonym in known[word]:
             if not _fits(tokens, index, synonym):
                 continue
-            present = present or frozenset(other.lower.rstrip("s") for other in tokens)
+            present = present or frozenset([other.rstrip("s") for other in lower])
             if synonym.new.rstrip("s") in present:
                 continue
             _keep(found.setdefault(synonym.noun, {}), tokens, index, synonym.new)

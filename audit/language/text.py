@@ -1,7 +1,7 @@
 """A text, analysed once and lazily for every relation that looks at it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 
@@ -13,10 +13,11 @@ class Token:
     tag: str
     start: int
     end: int
+    lower: str = field(init=False, repr=False, compare=False)
+    """The text in lower case: relations ask for it dozens of times, so it is made once."""
 
-    @property
-    def lower(self) -> str:
-        return self.text.lower()
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lower", self.text.lower())
 
 
 class Analysis:
@@ -38,6 +39,20 @@ class Analysis:
         return tag(self.text, self.language)
 
     @cached_property
+    def low(self) -> tuple[str, ...]:
+        """The tokens in order, in lower case and with straight apostrophes.
+
+        >>> Analysis("It isn’t.").low
+        ('it', 'is', "n't", '.')
+        """
+        return tuple([token.lower.replace("’", "'") for token in self.tokens])
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """`low` without order: whether a text holds any word that a relation needs is asked before a walk over it."""
+        return frozenset(self.low)
+
+    @cached_property
     def spans(self) -> tuple[tuple[int, int], ...]:
         """(start, end) of each sentence; what lies between them is white space."""
         from audit.language.sentences import spans
@@ -56,13 +71,13 @@ class Analysis:
         with the white space before it."""
         parts: list[str] = []
         at = 0
+        text, tokens = self.text, self.tokens
         for index in sorted(new):
-            token = self.tokens[index]
-            before = self.text[at : token.start]
-            parts.append(before if new[index] else before.rstrip())
-            parts.append(new[index])
+            token, word = tokens[index], new[index]
+            before = text[at : token.start]
+            parts += [before if word else before.rstrip(), word]
             at = token.end
-        return "".join(parts) + self.text[at:]
+        return "".join(parts) + text[at:]
 
     def replace_sentences(self, new: Mapping[int, str]) -> str:
         """The text with some sentences (by index) replaced; what stands between sentences stays."""

@@ -18,6 +18,8 @@ NEGATIONS = words(
     "seldom few little dont doesnt didnt isnt wasnt wont cant aint lack lacks lacking less least fails fail failed"
 )
 QUOTES = frozenset("\"“”'‘’`")
+QUOTING = QUOTES - frozenset("'’")
+"""Marks that only quote: no apostrophes."""
 # Words after which a new clause has its own subject.
 SUBORDINATORS = words(
     "if while although though because when whenever as since until unless once after before whereas whether where "

@@ -11,9 +11,9 @@ import random
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, cast
 
-from audit.keys import generator
+from audit.keys import Late
 from audit.language import Analysis
 from audit.relations.carry import Carry
 from audit.tasks import Input, Output
@@ -59,7 +59,8 @@ class Source:
     """Study seed and row key; `choices` mixes in the relation's name, so that relations do not disturb each other."""
 
     def choices(self, relation: str) -> random.Random:
-        return generator(self.seed, relation)
+        """The generator of a relation's choices: the same draws from the start each time it is asked for."""
+        return cast(random.Random, Late(self.seed, relation))
 
 
 Steps = Generator[list[Member], list[Output], Verdict | None]
@@ -71,7 +72,11 @@ Perturb = Callable[[Analysis, random.Random], "str | list[str] | None"]
 
 @dataclass(frozen=True, kw_only=True)
 class Relation:
-    """What every relation has; `Plain` and `Chained` are the two ways to write one."""
+    """What every relation has; `Plain` and `Chained` are the two ways to write one.
+
+    Relations are sent to workers by pickle, which finds functions by module and name. So perturbations, checks and
+    rules are functions of a module, or frozen dataclasses with `__call__` where they hold something: no lambdas.
+    """
 
     task: str
     name: str

@@ -49,13 +49,30 @@ class Carry:
         return frozenset(carried) or None
 
 
-unchanged = Carry(lambda answer, source, follow_up: frozenset({answer}), preserves_truth=True)
+# Functions and a class with a name, not lambdas: relations are sent to workers by pickle.
+def _same(answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str]:
+    return frozenset({answer})
+
+
+def _unknown(answer: str, source: Seen | None, follow_up: Seen | None) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Among:
+    answers: tuple[str, ...]
+
+    def __call__(self, answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
+        return frozenset({answer}) if answer in self.answers else None
+
+
+unchanged = Carry(_same, preserves_truth=True)
 """The follow-up means what the source means."""
 
-nothing = Carry(lambda answer, source, follow_up: None)
+nothing = Carry(_unknown)
 """The answer about the source says nothing about the follow-up."""
 
 
 def stays(*answers: str) -> Carry:
     """These answers are carried unchanged, the others are not carried."""
-    return Carry(lambda answer, source, follow_up: frozenset({answer}) if answer in answers else None)
+    return Carry(_Among(answers))

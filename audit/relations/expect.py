@@ -5,6 +5,7 @@ sentiment outputs: Jiang et al. 2022, section 4.2.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from audit.relations.base import Check, Outcome, Verdict
@@ -48,13 +49,19 @@ def goes_down(outputs: Sequence[Output]) -> Verdict:
 
 def opinionated(check: Check) -> Check:
     """The check applies only where the source output is positive or negative; else the group is inapplicable."""
+    return _Opinionated(check)
 
-    def guarded(outputs: Sequence[Output]) -> Verdict:
+
+@dataclass(frozen=True, slots=True)
+class _Opinionated:
+    """A guarded check. A class, not a closure: workers are sent it by pickle."""
+
+    check: Check
+
+    def __call__(self, outputs: Sequence[Output]) -> Verdict:
         if outputs[0].label == "neutral":
             return Verdict(Outcome.INAPPLICABLE, reason="the source output is neutral")
-        return check(outputs)
-
-    return guarded
+        return self.check(outputs)
 
 
 def _score(output: Output) -> float:

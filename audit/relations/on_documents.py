@@ -1,7 +1,7 @@
 """Sentence relations on documents: some of a document's sentences are perturbed, the rest stays."""
 
 import random
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from audit.errors import AuditError
 from audit.language import Analysis
@@ -28,28 +28,33 @@ def on_documents(relation: Plain, share: float = 1.0) -> Plain:
     return replace(
         relation,
         unit="document",
-        perturb=_spread(relation.name, relation.perturb, share),
+        perturb=_Spread(relation.name, relation.perturb, share),
         params={**relation.params, "on": "documents", "share": share},
     )
 
 
-def _spread(name: str, perturb: Perturb, share: float) -> Perturb:
-    def perturbed(text: Analysis, choices: random.Random) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """A sentence perturbation, spread over a document. A class, not a closure: workers are sent it by pickle."""
+
+    name: str
+    perturb: Perturb
+    share: float
+
+    def __call__(self, text: Analysis, choices: random.Random) -> str | None:
         made: dict[int, str] = {}
         for index, sentence in enumerate(text.sentences):
-            new = perturb(sentence, choices)
+            new = self.perturb(sentence, choices)
             if new is None or new == sentence.text:
                 continue
             if not isinstance(new, str):
                 raise AuditError(
-                    f"relation {name!r} makes several follow-ups of one sentence, so it cannot be used on documents; "
-                    "run it on sentences"
+                    f"relation {self.name!r} makes several follow-ups of one sentence, so it cannot be used on "
+                    "documents; run it on sentences"
                 )
             made[index] = new
         if not made:
             return None
-        wanted = max(1, round(share * len(made)))
+        wanted = max(1, round(self.share * len(made)))
         chosen = choices.sample(sorted(made), wanted)
         return text.replace_sentences({index: made[index] for index in chosen})
-
-    return perturbed

@@ -30,6 +30,8 @@ def reversed_case(text: Analysis, choices: random.Random) -> str | None:
     >>> reversed_case(Analysis("it'll make sense when you see it."), random.Random(0))
     "IT'LL MAKE SENSE WHEN YOU SEE IT."
     """
+    if text.text.islower():
+        return text.text.upper()  # the usual case, without counting
     upper = sum(map(str.isupper, text.text))
     lower = sum(map(str.islower, text.text))
     made = text.text.lower() if upper > lower else text.text.upper()
@@ -46,8 +48,9 @@ def capitalized_words(text: Analysis, choices: random.Random) -> str | None:
     new: dict[int, str] = {}
     for index, token in enumerate(text.tokens):
         if token.tag[:2] in ("NN", "JJ") and len(token.text) > 1 and token.lower not in _PLAIN:
-            if token.text != token.text.upper():
-                new[index] = token.text.upper()
+            upper = token.text.upper()
+            if upper != token.text:
+                new[index] = upper
         elif index - 1 in new and token.lower in ("'s", "’s") and token.start == text.tokens[index - 1].end:
             new[index] = token.text.upper()
     return text.replace(new) if new else None

@@ -1,19 +1,17 @@
-"""One chunk of sources: make the groups, run what has no output yet, check, and store."""
+"""One chunk of sources on its way: its groups, what it waits for, its verdicts, and its rows."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, select
 
 from audit.language import Analysis
 from audit.relations import Member, Outcome, Plain, Relation, Source, Verdict
-from audit.relations.base import Steps
-from audit.runner.executors import Batch, Executor
-from audit.store import group_id, input_ids, insert_new, pieces, table_of, tables, upsert
+from audit.relations.base import Role, Steps
+from audit.runner.planning import Made, Planning
+from audit.store import group_id, insert_new, table_of, tables, upsert
 from audit.tasks import Input, Output
-
-BATCH = {"sentence": 256, "document": 32}
-"""Inputs given to a system at once."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +42,14 @@ class Counts:
     outcomes: dict[str, int] = field(default_factory=lambda: {outcome.name.lower(): 0 for outcome in Outcome})
 
 
-@dataclass
+@dataclass(slots=True)
 class _Group:
-    """A group in the making for one system (`system` None: for every system)."""
+    """A group in the making for one system (`system` None: for every system). Its members are named by their keys."""
 
     relation: Bound
     source_id: int
-    members: list[Member]
+    keys: list[bytes]
+    roles: list[Role]
     system: int | None = None
     steps: Steps | None = None
     asked: int = 0
@@ -58,230 +57,198 @@ class _Group:
     verdict: Verdict | None = None
 
 
-class Chunk:
-    """The work of one chunk for some relations and systems.
+_FOLLOW_UP: tuple[Role] = ("follow_up",)
+Wanted = dict[int, dict[bytes, Input]]
+"""System id -> inputs by key."""
 
-    `todo[system id]` holds the relations that are not finished for that system; `sources` maps ids to sources.
-    `retried`, where it is given, says that failed inputs are executed again, and which (system id, key of an input)
-    were in this run: each once, whether it failed again or not.
+
+class Chunk:
+    """The work of one chunk for some relations and systems, without a database and without an executor.
+
+    `todo[system id]` holds the relations that are not finished for that system; `sources` maps ids to sources, in the
+    order of their ids. Whoever drives it gives `planned` what the planning job made, then in turns: gives `receive`
+    every output that was wanted, and asks `wanted` again, until nothing is; then the chunk is ready to be stored.
     """
 
     def __init__(
         self,
-        engine: Engine,
         study_id: int,
-        task: str,
-        unit: str,
         number: int,
         sources: Mapping[int, Source],
         todo: Mapping[int, Sequence[Bound]],
-        systems: Mapping[int, Bound],
-        retried: set[tuple[int, bytes]] | None = None,
     ):
-        self.engine, self.study_id, self.task, self.number = engine, study_id, task, number
-        self.batch = BATCH[unit]
-        self.sources, self.todo, self.systems = sources, todo, systems
+        self.study_id, self.number, self.sources, self.todo = study_id, number, sources, todo
         self.ids: dict[bytes, int] = {}
-        self.outputs: dict[tuple[int, bytes], Output] = {}
-        self.retried = retried
-        self.attempts: dict[tuple[int, bytes], int] = {}
-        """How often an input that is to be executed again was executed."""
+        """Ids of the inputs that were wanted, by key: whoever stores the inputs puts them here."""
+        self.waits = 0
+        """Outputs that are wanted and not received."""
+        self._outputs: dict[int, dict[bytes, Output]] = {system: {} for system in todo}
+        self._keys = {id: source.input.key for id, source in sources.items()}
+        self._shared: list[_Group] = []
+        self._chained: list[_Group] = []
+        self._walking: list[_Group] = []
 
-    def run(self, executor: Executor, counts: Counts, tick: Callable[[int], None]) -> None:
-        """Do the chunk. Outputs are committed as they come, groups and verdicts in one transaction at the end."""
-        shared = self._plan()
-        self._run_missing(
-            {
-                system: [
-                    member.input for group in shared if group.relation in self.todo[system] for member in group.members
-                ]
-                for system in self.todo
-            },
-            executor,
-            counts,
-            tick,
-        )
-        chained = self._walk(executor, counts, tick)
-        verdicts = [
-            (group, system, self._check(group, system))
-            for group in shared
-            for system in self.todo
-            if group.relation in self.todo[system]
-        ]
-        verdicts += [(group, group.system or 0, group.verdict) for group in chained if group.verdict]
-        self._store(shared + [group for group in chained if group.verdict], verdicts, counts)
+    def planning(self) -> Planning | None:
+        """The job that makes the groups which are the same for every system; None where no relation makes such."""
+        plain = self._plain()
+        if not plain:
+            return None
+        sources = tuple((source.input, source.seed) for source in self.sources.values())
+        return Planning(self.number, sources, tuple(one.relation for one in plain if isinstance(one.relation, Plain)))
 
-    def _plan(self) -> list[_Group]:
-        """The groups that are the same for every system."""
-        relations = {bound.id: bound for some in self.todo.values() for bound in some}
-        groups = []
-        for source_id, source in self.sources.items():
-            for bound in relations.values():
-                if isinstance(bound.relation, Plain) and (members := bound.relation.members(source)):
-                    groups.append(_Group(bound, source_id, members))
-        return groups
+    def _plain(self) -> list[Bound]:
+        found = {bound.id: bound for some in self.todo.values() for bound in some if isinstance(bound.relation, Plain)}
+        return list(found.values())
 
-    def _walk(self, executor: Executor, counts: Counts, tick: Callable[[int], None]) -> list[_Group]:
-        """The groups that depend on a system's outputs: rounds of yield, run, send, for all of them side by side."""
-        groups = [
-            _Group(bound, source_id, [], system, bound.relation.steps(source))
+    def planned(self, made: Iterable[Made]) -> Wanted:
+        """Take the groups of the planning job; what the chunk wants first."""
+        plain, ids = self._plain(), list(self.sources)
+        follow_ups: dict[bytes, Input] = {}
+        for source, number, others in made:
+            id = ids[source]
+            keys: list[bytes] = [self._keys[id]]
+            roles: list[Role] = ["source", *_FOLLOW_UP * len(others)]
+            for key, follow_up in others:
+                follow_ups[key] = follow_up
+                keys.append(key)
+            self._shared.append(_Group(plain[number], id, keys, roles))
+        of_source = {key: source.input for key, source in zip(self._keys.values(), self.sources.values(), strict=True)}
+        everything = of_source | follow_ups
+        wanted: Wanted = {system: {} for system in self.todo}
+        for system, some in self.todo.items():
+            mine = {bound.id for bound in some}
+            wanted[system] = {
+                key: everything[key] for group in self._shared if group.relation.id in mine for key in group.keys
+            }
+        self._chained = [
+            _Group(bound, id, [], [], system, bound.relation.steps(source))
             for system, some in self.todo.items()
             for bound in some
             if bound.relation is not None and bound.relation.per_system
-            for source_id, source in self.sources.items()
+            for id, source in self.sources.items()
         ]
-        walking = [group for group in groups if _advance(group, None)]
-        while walking:
-            wanted: dict[int, list[Input]] = {}
-            for group in walking:
-                new = group.members[len(group.members) - group.asked :]
-                wanted.setdefault(group.system or 0, []).extend(member.input for member in new)
-            self._run_missing(wanted, executor, counts, tick)
-            walking = [group for group in walking if _advance(group, self._latest(group))]
-        return groups
+        self._step(self._chained, wanted, first=True)
+        return wanted
 
-    def _latest(self, group: _Group) -> list[Output]:
-        new = group.members[len(group.members) - group.asked :]
-        return [self.outputs[group.system or 0, member.input.key] for member in new]
+    def receive(self, system: int, key: bytes, output: Output) -> None:
+        """An output that was wanted."""
+        self._outputs[system][key] = output
+        self.waits -= 1
 
-    def _check(self, group: _Group, system: int) -> Verdict:
-        outputs = [self.outputs[system, member.input.key] for member in group.members]
-        if failed := next((output for output in outputs if output.error), None):
-            return Verdict(Outcome.ERROR, reason=failed.error)
-        if not isinstance(group.relation.relation, Plain):
-            raise TypeError(f"{group.relation.name} is not plain")
-        return group.relation.relation.check(outputs)
+    def has(self, system: int, key: bytes) -> bool:
+        """Whether the output is here already."""
+        return key in self._outputs[system]
 
-    def _run_missing(
-        self, wanted: Mapping[int, Iterable[Input]], executor: Executor, counts: Counts, tick: Callable[[int], None]
-    ) -> None:
-        """See to it that every wanted input has an output, asking the database first and the systems last."""
-        distinct = {
-            system: {one.key: one for one in inputs if (system, one.key) not in self.outputs}
-            for system, inputs in wanted.items()
-        }
-        everything = {key: one for some in distinct.values() for key, one in some.items() if key not in self.ids}
-        with self.engine.begin() as connection:
-            self.ids |= input_ids(connection, everything.values())
-            for system, some in distinct.items():
-                counts.stored += self._load(connection, system, some)
-        batches = []
-        for system, some in distinct.items():
-            missing = [one for key, one in some.items() if (system, key) not in self.outputs]
-            batches += [
-                Batch(self.systems[system].spec, self.task, tuple(piece)) for piece in pieces(missing, self.batch)
-            ]
-        by_spec = {bound.spec: id for id, bound in self.systems.items()}
-        for batch, outputs in executor.run(batches):
-            system = by_spec[batch.system]
-            counts.retried += sum((system, one.key) in self.attempts for one in batch.inputs)
-            self._keep(system, batch, outputs)
-            counts.executed += len(outputs)
-            errors = [output.error for output in outputs if output.error]
-            counts.failed += len(errors)
-            counts.first_error = counts.first_error or next(iter(errors), None)
-            tick(len(outputs))
+    def keep(self, system: int, key: bytes, output: Output) -> None:
+        """An output that was stored before."""
+        self._outputs[system][key] = output
 
-    def _load(self, connection: Connection, system: int, wanted: Mapping[bytes, Input]) -> int:
-        """Outputs that are stored already, the last attempt of each; how many there are.
+    def wanted(self) -> Wanted:
+        """What the chunk wants next, after all that it wanted before; nothing at its end."""
+        wanted: Wanted = {system: {} for system in self.todo}
+        self._step(self._walking, wanted)
+        return {system: some for system, some in wanted.items() if some}
 
-        An error that is to be tried again is none of them.
-        """
-        table = table_of(tables.Output)
-        keys = {self.ids[key]: key for key in wanted}
-        stored: dict[bytes, tuple[int, Output]] = {}
-        for piece in pieces(keys):
-            query = (
-                select(table).where(table.c.system_id == system, table.c.input_id.in_(piece)).order_by(table.c.attempt)
-            )
-            for row in connection.execute(query).mappings():
-                output = Output(row["label"], row["score"], row["text"], row["error"])
-                stored[keys[row["input_id"]]] = row["attempt"], output
-        for key, (attempt, output) in stored.items():
-            if output.error and self.retried is not None and (system, key) not in self.retried:
-                self.attempts[system, key] = attempt
-            else:
-                self.outputs[system, key] = output
-        return sum((system, key) in self.outputs for key in stored)
-
-    def _keep(self, system: int, batch: Batch, outputs: Sequence[Output]) -> None:
-        rows = [
-            {
-                "system_id": system,
-                "input_id": self.ids[one.key],
-                "attempt": self.attempts.get((system, one.key), 0) + 1,
-                "label": output.label,
-                "score": output.score,
-                "text": output.text,
-                "error": output.error,
-            }
-            for one, output in zip(batch.inputs, outputs, strict=True)
-        ]
-        with self.engine.begin() as connection:
-            insert_new(connection, tables.Output, rows)
-        if self.retried is not None:
-            self.retried.update((system, one.key) for one in batch.inputs)
-        self.outputs.update({(system, one.key): output for one, output in zip(batch.inputs, outputs, strict=True)})
-
-    def _store(self, groups: Sequence[_Group], verdicts: Sequence[tuple[_Group, int, Verdict]], counts: Counts) -> None:
-        rows, members = [], []
+    def _step(self, groups: Sequence[_Group], wanted: Wanted, first: bool = False) -> None:
+        """Send each group that hangs on its system's outputs what it asked for; note what it asks for next."""
+        walking = []
         for group in groups:
-            id = group_id(group.source_id, group.relation.id, group.system)
-            rows.append(
-                {
-                    "id": id,
-                    "study_id": self.study_id,
-                    "relation_id": group.relation.id,
-                    "source_id": group.source_id,
-                    "system_id": group.system,
-                }
-            )
-            members += [
-                {"group_id": id, "step": step, "input_id": self.ids[member.input.key], "role": member.role}
-                for step, member in enumerate(group.members)
-            ]
-        checked = [
-            {
-                "group_id": group_id(group.source_id, group.relation.id, group.system),
-                "system_id": system,
-                "outcome": int(verdict.outcome),
-                "value": verdict.value,
-                "reason": verdict.reason,
-            }
-            for group, system, verdict in verdicts
+            outputs = self._outputs[group.system or 0]
+            sent = None if first else [outputs[key] for key in group.keys[len(group.keys) - group.asked :]]
+            asked = _advance(group, sent)
+            if asked is None:
+                continue
+            walking.append(group)
+            keys = [member.input.key for member in asked]
+            group.keys += keys
+            group.roles += [member.role for member in asked]
+            group.asked = len(asked)
+            for key, member in zip(keys, asked, strict=True):
+                if key not in outputs:
+                    wanted[group.system or 0][key] = member.input
+        self._walking = walking
+
+    def store(self, connection: Connection, counts: Counts) -> None:
+        """Write groups, members, verdicts and the note that the chunk is finished; counts what it wrote."""
+        verdicts = [
+            (group, system, self._check(group, system))
+            for system, some in self.todo.items()
+            for mine in [{bound.id for bound in some}]
+            for group in self._shared
+            if group.relation.id in mine
         ]
+        chained = [group for group in self._chained if group.verdict]
+        verdicts += [(group, group.system or 0, group.verdict) for group in chained if group.verdict]
+        groups = [*self._shared, *chained]
+        ids = {id(group): group_id(group.source_id, group.relation.id, group.system) for group in groups}
+        insert_new(connection, tables.Group, self._group_rows(groups, ids))
+        insert_new(connection, tables.Member, self._member_rows(groups, ids))
+        upsert(connection, tables.Verdict, _verdict_rows(verdicts, ids))
         done = [
             {"study_id": self.study_id, "relation_id": bound.id, "system_id": system, "chunk": self.number}
             for system, some in self.todo.items()
             for bound in some
         ]
-        with self.engine.begin() as connection:
-            insert_new(connection, tables.Group, rows)
-            insert_new(connection, tables.Member, members)
-            upsert(connection, tables.Verdict, checked)
-            insert_new(connection, tables.Progress, done)
-        counts.groups += len(rows)
-        counts.checks += len(checked)
+        insert_new(connection, tables.Progress, done)
+        counts.groups += len(groups)
+        counts.checks += len(verdicts)
         for _, _, verdict in verdicts:
             counts.outcomes[verdict.outcome.name.lower()] += 1
 
+    def _check(self, group: _Group, system: int) -> Verdict:
+        given = self._outputs[system]
+        outputs = [given[key] for key in group.keys]
+        for output in outputs:
+            if output.error:
+                return Verdict(Outcome.ERROR, reason=output.error)
+        return group.relation.relation.check(outputs)  # type: ignore[union-attr]
 
-def _advance(group: _Group, outputs: list[Output] | None) -> bool:
-    """Send the outputs on; whether the group asks for more. An error among them ends it."""
+    def _group_rows(self, groups: Sequence[_Group], ids: Mapping[int, int]) -> list[dict[str, Any]]:
+        return [
+            {
+                "id": ids[id(group)],
+                "study_id": self.study_id,
+                "relation_id": group.relation.id,
+                "source_id": group.source_id,
+                "system_id": group.system,
+            }
+            for group in groups
+        ]
+
+    def _member_rows(self, groups: Sequence[_Group], ids: Mapping[int, int]) -> list[dict[str, Any]]:
+        return [
+            {"group_id": ids[id(group)], "step": step, "input_id": self.ids[key], "role": role}
+            for group in groups
+            for step, (key, role) in enumerate(zip(group.keys, group.roles, strict=True))
+        ]
+
+
+def _verdict_rows(verdicts: Sequence[tuple[_Group, int, Verdict]], ids: Mapping[int, int]) -> list[dict[str, Any]]:
+    return [
+        {
+            "group_id": ids[id(group)],
+            "system_id": system,
+            "outcome": int(verdict.outcome),
+            "value": verdict.value,
+            "reason": verdict.reason,
+        }
+        for group, system, verdict in verdicts
+    ]
+
+
+def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None:
+    """Send the outputs on; the members that the group asks for next. None: it is at its end."""
     if group.steps is None:
-        return False
+        return None
     if outputs and (failed := next((output for output in outputs if output.error), None)):
         group.verdict = Verdict(Outcome.ERROR, reason=failed.error)
         group.steps.close()
-        return False
+        return None
     try:
-        asked = next(group.steps) if outputs is None else group.steps.send(outputs)
+        return next(group.steps) if outputs is None else group.steps.send(outputs)
     except StopIteration as end:
         group.verdict = end.value
-        return False
-    group.members += asked
-    group.asked = len(asked)
-    return True
+        return None
 
 
 def load_sources(connection: Connection, study_id: int, seed: int, first: int, count: int) -> dict[int, Source]:

@@ -7,6 +7,7 @@ what is noted as finished and does the rest; since choices are seeded by content
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import Engine, delete, select
@@ -16,11 +17,17 @@ from audit.errors import AuditError, NotInstalled
 from audit.relations import Outcome, Plain, Relation, all_relations, get_relation
 from audit.relations.on_documents import on_documents
 from audit.relations.registry import configured
-from audit.runner.chunk import Bound, Chunk, Counts, load_sources
+from audit.runner.chunk import Bound, Counts
+from audit.runner.coordinator import Coordinator, finished
 from audit.runner.executors import Executor
+from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
+from audit.runner.watching import Watcher
 from audit.store import pieces, table_of, tables
 from audit.systems import get_system
+
+TIME_LIMIT = 300.0
+"""Seconds that a system may take for a batch; most take two."""
 
 
 @dataclass(frozen=True)
@@ -74,19 +81,6 @@ class Ran:
         return lines
 
 
-class Watcher:
-    """Hears how far a run is. The command line draws a bar; this one stays silent."""
-
-    def begin(self, sources: int) -> None:
-        """`sources` are left to do."""
-
-    def executed(self, outputs: int) -> None:
-        """Systems returned this many more outputs."""
-
-    def finished(self, sources: int) -> None:
-        """This many more sources are done and committed."""
-
-
 def fitting(
     corpus: Corpus,
     names: Sequence[str] | None,
@@ -124,6 +118,35 @@ def fitting(
     return list({relation.name: relation for relation in fit}.values())
 
 
+def fitting_all(
+    corpora: Sequence[Corpus],
+    names: Sequence[str] | None,
+    document_share: float | None = None,
+    params: Mapping[str, Mapping[str, object]] | None = None,
+) -> list[list[Relation]]:
+    """`fitting` for each of several corpora, sentences and documents among them: each runs what fits it.
+
+    Raises what `fitting` raises, where a name or the document share fits none of the corpora.
+    """
+    if len(corpora) == 1:
+        return [fitting(corpora[0], names, document_share, params)]
+    units = {corpus.unit for corpus in corpora}
+    found = []
+    for corpus in corpora:
+        share = document_share if corpus.unit == "document" or "document" not in units else None
+        mine = names
+        if names is not None and len(units) > 1:
+            spread = ("sentence", "document") if share is not None else (corpus.unit,)
+            mine = [name for name in names if get_relation(corpus.task, name).unit in spread]
+            if not mine:
+                raise AuditError(
+                    f"none of {', '.join(names)} is a relation on {corpus.unit}s, which {corpus.name} has; leave "
+                    "it out, or name one that is"
+                )
+        found.append(fitting(corpus, mine, share, params))
+    return found
+
+
 def run(
     opened: Engine | Callable[[], Engine],
     corpus: Corpus,
@@ -135,11 +158,15 @@ def run(
     limit: int | None = None,
     watcher: Watcher | None = None,
     retry_errors: bool = False,
+    time_limit: float | None = TIME_LIMIT,
 ) -> Ran:
     """Run, or finish, a study. `systems` are specs as `audit.systems.get_system` takes them.
 
     `retry_errors` executes again, once, what failed, and checks again the groups that it was in; the errors stay stored
     as earlier attempts. A run that is broken off meanwhile goes on like any other.
+
+    `time_limit` is the seconds that a system may take for a batch of inputs, and for one alone (None: as long as it
+    likes); what takes longer is a stored error.
 
     `opened` is an engine or a function that opens one: it is called after everything else has been checked, so that a
     mistake leaves no empty database behind. Raises UnknownName, NotInstalled, AuditError and what the corpus raises,
@@ -171,20 +198,24 @@ def run(
     if todo:
         for system in made.values():
             system.prepare()
-    watcher.begin(sum(_size(study, number) for number in todo))
-    for number, left in todo.items():
-        with engine.connect() as connection:
-            sources = load_sources(connection, study.id, study.seed, number * study.chunk, study.chunk)
-        chunk = Chunk(engine, study.id, study.task, study.unit, number, sources, left, by_id, retried)
-        chunk.run(executor, counts, watcher.executed)
-        watcher.finished(len(sources))
+    watcher.begin(sum(study.size(number) for number in todo))
+    waiters = frozenset(id for id, bound in by_id.items() if is_asynchronous(made[bound.spec]))
+    with Asynchronous() if waiters and todo else nullcontext() as waiting:
+        Coordinator(
+            engine,
+            study,
+            by_id,
+            executor,
+            counts,
+            watcher,
+            retried=retried,
+            limit=time_limit,
+            waiting=waiting,
+            waiters=waiters,
+        ).run(todo)
     return Ran(
         study, counts, [one.name for one in relations], [system.name for system in made.values()], counts.first_error
     )
-
-
-def _size(study: StudyRow, number: int) -> int:
-    return min(study.chunk, study.sources - number * study.chunk)
 
 
 def _forget_chunks_with_errors(
@@ -225,13 +256,11 @@ def _forget_chunks_with_errors(
 
 
 def _todo(
-    engine: Engine, study: StudyRow, relations: Sequence[Bound], systems: dict[int, Bound]
+    engine: Engine, study: StudyRow, relations: Sequence[Bound], systems: Mapping[int, Bound]
 ) -> dict[int, dict[int, list[Bound]]]:
     """Chunk -> system -> relations that are not noted as finished; chunks with nothing left are absent."""
-    progress = table_of(tables.Progress)
     with engine.connect() as connection:
-        rows = connection.execute(select(progress).where(progress.c.study_id == study.id)).mappings()
-        done = {(row["chunk"], row["system_id"], row["relation_id"]) for row in rows}
+        done = finished(connection, study.id)
     todo = {}
     for number in range(-(-study.sources // study.chunk)):
         left = {

@@ -13,7 +13,7 @@ from audit.relations import Relation
 from audit.store import input_ids, insert_new, table_of, tables
 from audit.systems.base import System
 
-CHUNK = {"sentence": 200, "document": 20}
+CHUNK = {"sentence": 250, "document": 25}
 """Sources per chunk of work: a kill costs at most the checks of one."""
 
 
@@ -28,6 +28,10 @@ class StudyRow:
     unit: str
     chunk: int
     sources: int
+
+    def size(self, chunk: int) -> int:
+        """Sources of a chunk; the last one may be smaller."""
+        return min(self.chunk, self.sources - chunk * self.chunk)
 
 
 def make_study(engine: Engine, corpus: Corpus, seed: int, limit: int | None = None) -> StudyRow:

@@ -1,8 +1,9 @@
 """SQLModel tables, opening a database, bulk writes, and reading every check at once."""
 
-from audit.store.bulk import input_ids, insert_new, pieces, table_of, upsert
+from audit.store.bulk import insert_new, pieces, table_of, upsert
 from audit.store.engine import open_store
 from audit.store.ids import group_id
+from audit.store.inputs import input_ids, known_inputs
 from audit.store.outcomes import UNCHECKED, Checked, checked, integers
 from audit.store.writing import reading, writing
 
@@ -14,6 +15,7 @@ __all__ = [
     "input_ids",
     "insert_new",
     "integers",
+    "known_inputs",
     "open_store",
     "pieces",
     "reading",

@@ -3,12 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import SQLModel
-
-from audit.store import tables
-from audit.tasks import Input
 
 BATCH = 10_000
 _IN = 500
@@ -57,27 +54,3 @@ def pieces(values: Iterable[Any], size: int = _IN) -> Iterable[list[Any]]:
             piece = []
     if piece:
         yield piece
-
-
-def input_ids(connection: Connection, inputs: Iterable[Input]) -> dict[bytes, int]:
-    """Store each distinct input once; returns its id by its key."""
-    distinct = {one.key: one for one in inputs}
-    found = _find(connection, distinct)
-    missing: list[dict[str, Any]] = [
-        {"key": key, "texts": list(one.texts), "languages": ",".join(one.languages)}
-        for key, one in distinct.items()
-        if key not in found
-    ]
-    if missing:
-        insert_new(connection, tables.Input, missing)
-        found |= _find(connection, [bytes(row["key"]) for row in missing])
-    return found
-
-
-def _find(connection: Connection, keys: Iterable[bytes]) -> dict[bytes, int]:
-    table = table_of(tables.Input)
-    found: dict[bytes, int] = {}
-    for piece in pieces(keys):
-        rows = connection.execute(select(table.c.key, table.c.id).where(table.c.key.in_(piece)))
-        found.update({bytes(row[0]): int(row[1]) for row in rows})
-    return found

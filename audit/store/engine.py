@@ -2,18 +2,18 @@
 
 import json
 import time
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from sqlalchemy import Column, Connection, Engine, Table, create_engine, event, inspect, select, text
+from sqlalchemy import Engine, create_engine, event, inspect
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, InvalidatePoolError, OperationalError, SQLAlchemyError
-from sqlalchemy.schema import CreateColumn
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile, NotInstalled
-from audit.store import tables
+from audit.store import migrations, tables
 
 BACKENDS = ("sqlite", "postgresql")
 """Kinds of database whose SQL the bulk writes speak."""
@@ -22,15 +22,25 @@ POOL = 20
 FRESH = 1.0
 """Seconds since its last use in which a connection to a server is taken for good."""
 _USED = "used"
-_dumps = partial(json.dumps, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+_dumps = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+"""One encoder for all values: `json.dumps` makes one for each, which takes longer than encoding a text."""
 
 
 def open_store(where: str, create: bool = False) -> Engine:
     """The engine of a database, by path or SQLAlchemy URL; `create` makes the tables where there are none.
 
-    Raises BadFile when there is no such database (and `create` is false), when it cannot be opened, or when it is
-    something else; AuditError for a URL that is none or of another kind; NotInstalled when its driver is absent.
+    Tables of an older version are brought to this one (`audit.store.migrations`). Raises BadFile when there is no such
+    database (and `create` is false), when it cannot be opened, is of a newer version, or is something else; AuditError
+    for a URL that is none or of another kind; NotInstalled when its driver is absent.
     """
+    engine, name = _connected(where, create)
+    with _explained(engine, name):
+        _check_schema(engine, create, name)
+    return engine
+
+
+def _connected(where: str, create: bool = False) -> tuple[Engine, str]:
+    """The engine, and what messages call its database; nothing was asked of it yet."""
     url, file = _url(where), file_of(where)
     name = str(file) if file else url.render_as_string()
     if file:
@@ -48,8 +58,14 @@ def open_store(where: str, create: bool = False) -> Engine:
         event.listen(engine, "connect", _pragmas)
     else:
         _try_idle_connections(engine)
+    return engine, name
+
+
+@contextmanager
+def _explained(engine: Engine, name: str) -> Iterator[None]:
+    """Problems of opening in one sentence; the engine is closed then."""
     try:
-        _check_schema(engine, create, name)
+        yield
     except OperationalError as problem:
         engine.dispose()
         raise BadFile(f"cannot open the database {name}: {_one_line(problem.orig)}") from None
@@ -59,7 +75,6 @@ def open_store(where: str, create: bool = False) -> Engine:
     except BadFile:
         engine.dispose()
         raise
-    return engine
 
 
 def _pool(url: URL, file: Path | None) -> dict[str, Any]:
@@ -142,88 +157,46 @@ def _pragmas(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
+def schema_of(where: str) -> int:
+    """The version of a database's tables, which are left as they are. Raises what `open_store` raises."""
+    engine, name = _connected(where)
+    with _explained(engine, name):
+        known = set(inspect(engine).get_table_names())
+        version = _version(engine, name) if "schema_version" in known else _refuse(known, name)
+    engine.dispose()
+    return version
+
+
 def _check_schema(engine: Engine, create: bool, name: str) -> None:
     known = set(inspect(engine).get_table_names())
-    if "schema_version" in known:
-        with engine.connect() as connection:
-            found = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
-        if found is not None and (found < tables.SCHEMA_VERSION or (found == tables.SCHEMA_VERSION and _lacks(engine))):
-            found = _upgrade(engine)
-        if found != tables.SCHEMA_VERSION:
-            raise BadFile(f"{name} has tables of version {found}, this audit reads version {tables.SCHEMA_VERSION}")
-        return
+    if "schema_version" not in known:
+        if known or not create:
+            _refuse(known, name)
+        with migrations.alone(engine) as connection:
+            # Somebody else may have made them meanwhile.
+            if not inspect(connection).has_table("schema_version"):
+                SQLModel.metadata.create_all(connection)
+                marked = SQLModel.metadata.tables["schema_version"].insert()
+                connection.execute(marked, {"version": tables.SCHEMA_VERSION})
+    if _version(engine, name) < tables.SCHEMA_VERSION:
+        migrations.migrate(engine, name)
+
+
+def _version(engine: Engine, name: str) -> int:
+    """The version of the tables; raises BadFile for one that this audit cannot read."""
+    with engine.connect() as connection:
+        found = migrations.recorded(connection)
+    if found is None or found < migrations.FIRST:
+        raise BadFile(f"{name} does not say which version its tables have; restore it from a backup")
+    if found > tables.SCHEMA_VERSION:
+        raise BadFile(
+            f"{name} has tables of version {found}, this audit reads version {tables.SCHEMA_VERSION}; "
+            "install the audit that made them, or a later one"
+        )
+    return found
+
+
+def _refuse(known: set[str], name: str) -> NoReturn:
     if known:
         raise BadFile(f"{name} is a database of something else: it has tables, but none of audit's")
-    if not create:
-        raise BadFile(f"{name} is an empty database; fill it with `audit run` or `audit import-run`")
-    with engine.begin() as connection:
-        SQLModel.metadata.create_all(connection)
-        _mark(connection)
-
-
-def _lacks(engine: Engine) -> bool:
-    """Whether a table, column or index is not there that this version has: another checkout made the database."""
-    there = inspect(engine)
-    columns = {name: {one["name"] for one in found} for (_, name), found in there.get_multi_columns().items()}
-    if any(
-        not set(table.columns.keys()) <= columns.get(table.name, set()) for table in SQLModel.metadata.sorted_tables
-    ):
-        return True
-    indexes = {one["name"] for found in there.get_multi_indexes().values() for one in found}
-    return any(index.name not in indexes for table in SQLModel.metadata.sorted_tables for index in table.indexes)
-
-
-_FILLED = """
-UPDATE question SET filled = true WHERE annotators <= (
-    SELECT count(*) FROM judgement JOIN annotator ON annotator.id = judgement.annotator_id
-    WHERE judgement.question_id = question.id AND judgement.round = 1 AND judgement.answer <> 'withdrawn'
-    AND annotator.role <> 'gold'
-    AND NOT EXISTS (SELECT 1 FROM judgement AS later WHERE later.supersedes = judgement.id)
-)
-"""
-"""The column as the judgements have it; `audit.annotation.answers.settle` keeps it afterwards."""
-
-_REPLACED = ("ix_question_queue",)
-"""Indexes of earlier versions that others stand for now."""
-
-
-def _upgrade(engine: Engine) -> int:
-    """From an older version to this one: tables and columns more, and what is derived from the others.
-
-    Nothing else is touched. Doing it twice does no harm, also where two processes open the database at once.
-    """
-    metadata = SQLModel.metadata
-    with engine.begin() as connection:
-        # A write first, so that of two processes that open the database at once one waits for the other.
-        connection.execute(metadata.tables["schema_version"].update().values(version=tables.SCHEMA_VERSION))
-        metadata.create_all(connection)
-        for table in metadata.sorted_tables:
-            there = {column["name"] for column in inspect(connection).get_columns(table.name)}
-            new = [column for column in table.columns if column.name not in there]
-            for column in new:
-                connection.execute(
-                    text(f"ALTER TABLE {_quoted(connection, table)} ADD COLUMN {_ddl(connection, column)}")
-                )
-            if table.name == "question" and "filled" not in there:
-                connection.execute(text(_FILLED))
-            for index in table.indexes:
-                index.create(connection, checkfirst=True)
-        for name in _REPLACED:
-            connection.execute(text(f"DROP INDEX IF EXISTS {name}"))
-    return tables.SCHEMA_VERSION
-
-
-def _quoted(connection: Connection, table: Table) -> str:
-    return connection.dialect.identifier_preparer.format_table(table)
-
-
-def _ddl(connection: Connection, column: Column[Any]) -> str:
-    """How a column is declared; one that may not be null has a default for the rows that are there."""
-    declared = str(CreateColumn(column).compile(dialect=connection.dialect))
-    for foreign in column.foreign_keys:
-        declared += f" REFERENCES {_quoted(connection, foreign.column.table)} ({foreign.column.name})"
-    return declared
-
-
-def _mark(connection: Connection) -> None:
-    connection.execute(SQLModel.metadata.tables["schema_version"].insert(), {"version": tables.SCHEMA_VERSION})
+    raise BadFile(f"{name} is an empty database; fill it with `audit run` or `audit import-run`")

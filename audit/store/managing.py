@@ -95,3 +95,15 @@ class Job(SQLModel, table=True):
     seen_at: datetime = moment()
     """The last sign of life."""
     ended_at: datetime | None = moment(nullable=True)
+
+
+class ChunkLease(SQLModel, table=True):
+    """A chunk of a run that a process works at, until it is through or the lease expires. Not a part of the history."""
+
+    __tablename__ = "chunk_lease"
+    study_id: int = Field(primary_key=True, foreign_key="study.id")
+    chunk: int = Field(primary_key=True)
+    owner: str
+    """Who holds it, as `host:pid:number`: several runs of one process are several owners."""
+    until: datetime = moment()
+    """Afterwards anybody may take it."""

@@ -15,7 +15,7 @@ from audit.errors import BadFile
 from audit.store import tables
 from audit.store.bulk import table_of
 
-SECRET_TABLES = ("login", "job")
+SECRET_TABLES = ("login", "job", "chunk_lease")
 """Tables that stay where they are: sessions and what protects them, and work that this machine has in hand. A name with
 `_` behind it counts too."""
 SECRET_COLUMNS = {"annotator": ("password",)}

@@ -23,11 +23,16 @@ from sqlalchemy import (
 from sqlmodel import Field, SQLModel
 
 from audit.store.columns import content_key, json_column, moment, now
-from audit.store.managing import Cause, Job, Known, Log, Plan, Setting
+from audit.store.managing import Cause, ChunkLease, Job, Known, Log, Plan, Setting
 
-__all__ = ["Cause", "Job", "Known", "Log", "Plan", "Setting", "now"]
+__all__ = ["Cause", "ChunkLease", "Job", "Known", "Log", "Plan", "Setting", "now"]
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
+"""Counted up with each migration (`audit.store.migrations`)."""
+
+CLUSTERED = {"sqlite_with_rowid": False}
+"""SQLite keeps the rows of such a table in its primary key's index itself: narrow rows that are found by that key would
+otherwise be stored twice."""
 
 
 class SchemaVersion(SQLModel, table=True):
@@ -104,11 +109,14 @@ class System(SQLModel, table=True):
 
 
 class Output(SQLModel, table=True):
-    """What a system returned for an input. The last attempt counts."""
+    """What a system returned for an input. The last attempt counts.
 
-    __table_args__ = (Index("ix_output_input", "input_id"),)
-    system_id: int = Field(primary_key=True, foreign_key="system.id")
+    The key begins with the input: what all systems say of one is read together.
+    """
+
+    __table_args__ = CLUSTERED
     input_id: int = Field(primary_key=True, foreign_key="input.id")
+    system_id: int = Field(primary_key=True, foreign_key="system.id")
     attempt: int = Field(default=1, sa_column=Column(SmallInteger, primary_key=True))
     label: str | None = None
     score: float | None = None
@@ -122,8 +130,10 @@ class Group(SQLModel, table=True):
     The id is computed from source, relation and system (`audit.store.ids.group_id`): planning twice makes one row.
     """
 
-    __table_args__ = (Index("ix_group_source", "source_id"),)
-    id: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
+    # Only what SQLite calls INTEGER is its row number, and needs no index beside it; it has 64 bits there.
+    id: int = Field(
+        sa_column=Column(BigInteger().with_variant(Integer(), "sqlite"), primary_key=True, autoincrement=False)
+    )
     study_id: int = Field(foreign_key="study.id")
     relation_id: int = Field(foreign_key="relation.id")
     source_id: int = Field(foreign_key="source.id")
@@ -133,7 +143,7 @@ class Group(SQLModel, table=True):
 class Member(SQLModel, table=True):
     """One input of a group, at its step, in its role: source, follow_up, link or probe."""
 
-    __table_args__ = (Index("ix_member_input", "input_id"),)
+    __table_args__ = (Index("ix_member_input", "input_id"), CLUSTERED)
     group_id: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
     step: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
     input_id: int = Field(foreign_key="input.id")
@@ -143,6 +153,7 @@ class Member(SQLModel, table=True):
 class Verdict(SQLModel, table=True):
     """One relation's check of one group for one system. `outcome` is `audit.relations.Outcome`."""
 
+    __table_args__ = CLUSTERED
     group_id: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
     system_id: int = Field(primary_key=True, foreign_key="system.id")
     outcome: int = Field(sa_column=Column(SmallInteger, nullable=False))
@@ -153,6 +164,7 @@ class Verdict(SQLModel, table=True):
 class Progress(SQLModel, table=True):
     """A chunk of sources that is finished for one relation and one system."""
 
+    __table_args__ = CLUSTERED
     study_id: int = Field(primary_key=True, foreign_key="study.id")
     relation_id: int = Field(primary_key=True, foreign_key="relation.id")
     system_id: int = Field(primary_key=True, foreign_key="system.id")
@@ -178,7 +190,7 @@ class Sample(SQLModel, table=True):
 class Draw(SQLModel, table=True):
     """One drawn group of a cell: its rank in the cell's order and its inclusion probability."""
 
-    __table_args__ = (Index("ix_draw_group", "group_id"),)
+    __table_args__ = (Index("ix_draw_group", "group_id"), CLUSTERED)
     sample_id: int = Field(primary_key=True, foreign_key="sample.id")
     relation_id: int = Field(primary_key=True, foreign_key="relation.id")
     system_id: int = Field(primary_key=True, foreign_key="system.id")

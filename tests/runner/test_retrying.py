@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from audit.cli import main
 from audit.reports.study import study_report
-from audit.runner.executors import InProcess
+from audit.runner.executors import Batch, InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size, draw_all
 from audit.store import open_store, table_of, tables
@@ -29,7 +29,8 @@ def flaky(text):
 def small_chunks(monkeypatch):
     """Thirty sources are then four chunks, of a few batches each."""
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
-    monkeypatch.setattr("audit.runner.chunk.BATCH", {"sentence": 10, "document": 3})
+    for name in ("FEW", "MOST"):
+        monkeypatch.setattr(f"audit.runner.coordinator.{name}", 10)
 
 
 class Flaky:
@@ -57,9 +58,9 @@ def flaky(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "flaky_system", raising=False)
     # A worker keeps the systems that it made, by their spec.
-    from audit.runner import executors
+    from audit.runner.executors import batch
 
-    executors._system.cache_clear()
+    batch._system.cache_clear()
     return Flaky(tmp_path)
 
 
@@ -144,11 +145,14 @@ def test_what_fails_again_is_tried_once_in_a_run_and_stays_an_error(flaky, toy_c
 @pytest.mark.parametrize("batches", range(3))
 def test_broken_off_it_goes_on_like_any_run(flaky, toy_corpus, toy_relations, engine, batches):
     class BrokenOff(InProcess):
-        def run(self, some):
-            for number, batch in enumerate(some):
-                if number == batches:
+        done = 0
+
+        def finished(self, timeout=None):
+            if isinstance(self._waiting[0], Batch):
+                if self.done == batches:
                     raise KeyboardInterrupt
-                yield from super().run([batch])
+                self.done += 1
+            return super().finished(timeout)
 
     run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
     flaky.mend()

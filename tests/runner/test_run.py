@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.reports.study import study_report
-from audit.runner.executors import InProcess, Processes
+from audit.runner.executors import Batch, InProcess, Processes
 from audit.runner.run import fitting, run
 from audit.sampling.draw import Size, draw_all
 from audit.store import open_store, table_of, tables
@@ -20,7 +20,8 @@ from audit.store import open_store, table_of, tables
 def small_chunks(monkeypatch):
     """Thirty sources are then four chunks, of a few batches each."""
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
-    monkeypatch.setattr("audit.runner.chunk.BATCH", {"sentence": 10, "document": 3})
+    for name in ("FEW", "MOST"):
+        monkeypatch.setattr(f"audit.runner.coordinator.{name}", 10)
 
 
 @pytest.fixture
@@ -32,24 +33,26 @@ class Interrupting(InProcess):
     """Runs some batches, then it is as if somebody pressed Ctrl-C."""
 
     def __init__(self, batches):
+        super().__init__()
         self.left = batches
 
-    def run(self, batches):
-        for batch in batches:
+    def finished(self, timeout=None):
+        if isinstance(self._waiting[0], Batch):
             if self.left == 0:
                 raise KeyboardInterrupt
             self.left -= 1
-            yield from super().run([batch])
+        return super().finished(timeout)
 
 
 class Counting(InProcess):
     def __init__(self):
+        super().__init__()
         self.batches = 0
 
-    def run(self, batches):
-        for done in super().run(batches):
-            self.batches += 1
-            yield done
+    def finished(self, timeout=None):
+        done = super().finished(timeout)
+        self.batches += sum(isinstance(job, Batch) for job, _ in done)
+        return done
 
 
 def outcomes(engine, relation, system):
@@ -281,13 +284,16 @@ def test_processes_store_what_one_process_stores(own, tmp_path, toy_corpus, cont
     assert alone.as_json() | {"first_error": None} == beside.as_json() | {"first_error": None}
 
 
-def test_a_worker_that_dies_is_one_sentence_and_the_rest_is_kept(tmp_path, monkeypatch, toy_corpus, toy_relations):
+def test_a_system_that_always_kills_its_process_is_one_sentence_and_the_rest_is_kept(tmp_path, monkeypatch, toy_corpus):
     monkeypatch.chdir(tmp_path)
     module = f"dying_{abs(hash(tmp_path))}"
     (tmp_path / f"{module}.py").write_text("import os\ndef die(text):\n    os._exit(9)\n", encoding="utf-8")
     engine = open_store(str(tmp_path / "a.db"), create=True)
-    with pytest.raises(AuditError, match="a worker process died"), Processes(1) as executor:
-        run(engine, toy_corpus(), [f"{module}:die"], toy_relations[:1], executor)
+    with (
+        pytest.raises(AuditError, match="was lost on 10 inputs one after the other"),
+        Processes(1) as executor,
+    ):
+        run(engine, toy_corpus(), [f"{module}:die"], [get_relation("sentiment", "MR1.4")], executor)
     with engine.connect() as connection:
         assert connection.execute(select(func.count()).select_from(table_of(tables.Source))).scalar() == 30
 

@@ -1,24 +1,13 @@
 """Opening a database: what is refused, in which words, and that nothing is left behind."""
 
 import sqlite3
-from contextlib import contextmanager
 
 import pytest
-from sqlalchemy import Column, MetaData, Table, inspect, text
+from sqlalchemy import inspect, text
 from sqlalchemy.exc import SQLAlchemyError
-from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile
 from audit.store import open_store, tables
-
-
-@contextmanager
-def made_by_another(where):
-    """A new database, to be changed into what another version or checkout would have made; closed at the end."""
-    engine = open_store(where, create=True)
-    with engine.begin() as connection:
-        yield connection
-    engine.dispose()
 
 
 def test_a_new_database_has_the_tables_and_opens_again(tmp_path):
@@ -61,113 +50,6 @@ def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path):
             open_store(str(where), create=create)
     with sqlite3.connect(where) as other:
         assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("cats",)]
-
-
-def test_another_version_of_the_tables_is_refused(tmp_path):
-    where = str(tmp_path / "a.db")
-    with made_by_another(where) as connection:
-        connection.execute(text("UPDATE schema_version SET version = 99"))
-    with pytest.raises(BadFile, match=f"tables of version 99, this audit reads version {tables.SCHEMA_VERSION}"):
-        open_store(where)
-
-
-LATER = ("audit", "audit_draw", "spot_check", "login", "aside", "setting", "known", "cause", "log", "plan", "job")
-"""Tables that databases of version 1 lack."""
-COLUMNS = {
-    "question": ("filled", "protocol", "waits"),
-    "sample": ("protocol",),
-    "judgement": ("saw", "client", "withdrawn_by"),
-    "adjudication": ("code", "guideline"),
-    "lease": ("round", "saw"),
-}
-"""Columns that they lack."""
-
-
-def test_a_database_of_version_1_gains_the_new_tables_and_keeps_what_it_has(tmp_path):
-    where = str(tmp_path / "a.db")
-    with made_by_another(where) as connection:
-        for name in reversed(LATER):
-            connection.execute(text(f"DROP TABLE {name}"))
-        connection.execute(text("DROP INDEX ix_question_next"))
-        # SQLite does not drop a column that a foreign key names; the old table was without it.
-        _rebuilt_without(connection, COLUMNS)
-        _judged_before_filled(connection)
-        connection.execute(text("UPDATE schema_version SET version = 1"))
-        connection.execute(text("INSERT INTO relation (task, name, version, params) VALUES ('t', 'MR1', '1', '{}')"))
-    for _ in range(2):
-        engine = open_store(where)
-        with engine.connect() as connection:
-            assert connection.execute(text("SELECT version FROM schema_version")).scalars().all() == [
-                tables.SCHEMA_VERSION
-            ]
-            for table, columns in COLUMNS.items():
-                assert set(columns) <= {column["name"] for column in inspect(connection).get_columns(table)}
-            assert connection.execute(text("SELECT DISTINCT protocol, waits FROM question")).all() == [("blind", 0)]
-            assert connection.execute(text("SELECT name FROM relation")).scalars().all() == ["MR1"]
-            assert connection.execute(text("SELECT count(*) FROM audit")).scalar() == 0
-            assert connection.execute(text("SELECT count(*) FROM login")).scalar() == 0
-            filled = connection.execute(text("SELECT filled FROM question ORDER BY id")).scalars().all()
-            assert filled == [1, 0, 0]  # two people; one of two withdrew; a person and gold
-            assert "ix_question_next" in {index["name"] for index in inspect(connection).get_indexes("question")}
-        engine.dispose()
-
-
-def _rebuilt_without(connection, columns):
-    """Tables that hold nothing yet, made again without these columns."""
-    for name, gone in columns.items():
-        table = SQLModel.metadata.tables[name]
-        old = Table(
-            name,
-            MetaData(),
-            *(
-                Column(one.name, one.type, primary_key=one.primary_key, nullable=one.nullable)
-                for one in table.columns
-                if one.name not in gone
-            ),
-        )
-        connection.execute(text(f"DROP TABLE {name}"))
-        old.create(connection)
-
-
-def _judged_before_filled(connection):
-    """Three questions that want two people, and their judgements."""
-    connection.execute(text("INSERT INTO input (id, key, texts, languages) VALUES (1, 'i', '[]', 'en')"))
-    for name, role in (("ann", "annotator"), ("bob", "manager"), ("gold", "gold")):
-        connection.execute(
-            text(
-                "INSERT INTO annotator (name, role, languages, disabled, created_at) "
-                "VALUES (:n, :r, '', 0, '2026-01-01')"
-            ),
-            {"n": name, "r": role},
-        )
-    for id in (1, 2, 3):
-        connection.execute(
-            text(
-                "INSERT INTO question (id, key, task, kind, input_id, annotators) VALUES (:id, :id, 't', 'input', 1, 2)"
-            ),
-            {"id": id},
-        )
-    judged = [(1, 1, "a", None), (1, 2, "b", None), (2, 1, "a", None), (2, 2, "a", None), (2, 2, "withdrawn", 4)]
-    for question, annotator, answer, supersedes in [*judged, (3, 1, "a", None), (3, 3, "a", None)]:
-        connection.execute(
-            text(
-                "INSERT INTO judgement (question_id, annotator_id, round, answer, guideline, decided_at, supersedes) "
-                "VALUES (:q, :a, 1, :answer, 1, '2026-01-01', :s)"
-            ),
-            {"q": question, "a": annotator, "answer": answer, "s": supersedes},
-        )
-
-
-def test_a_database_of_version_2_gains_a_table_that_came_later(tmp_path):
-    where = str(tmp_path / "a.db")
-    with made_by_another(where) as connection:
-        connection.execute(text("DROP TABLE aside"))
-        connection.execute(text("INSERT INTO relation (task, name, version, params) VALUES ('t', 'MR1', '1', '{}')"))
-    engine = open_store(where)
-    with engine.connect() as connection:
-        assert connection.execute(text("SELECT count(*) FROM aside")).scalar() == 0
-        assert connection.execute(text("SELECT name FROM relation")).scalars().all() == ["MR1"]
-    engine.dispose()
 
 
 def test_a_table_of_the_same_name_with_other_columns_is_refused(tmp_path):
@@ -257,18 +139,30 @@ def test_errors_name_no_values(tmp_path):
     assert "a secret" not in str(caught.value)
 
 
-def test_an_index_that_another_stands_for_is_replaced(tmp_path):
-    # A database of this version that another checkout made: all columns are there, the queue's index is an older one.
-    where = str(tmp_path / "a.db")
-    with made_by_another(where) as connection:
-        connection.execute(text("DROP INDEX ix_question_next"))
-        connection.execute(text("CREATE INDEX ix_question_queue ON question (filled, priority, kind, id)"))
-    for _ in range(2):
-        engine = open_store(where)
-        indexes = {index["name"]: index["column_names"] for index in inspect(engine).get_indexes("question")}
-        assert indexes["ix_question_next"] == ["filled", "priority", "waits", "kind", "id"]
-        assert "ix_question_queue" not in indexes
-        engine.dispose()
+@pytest.mark.parametrize(
+    ("query", "reads"),
+    [
+        (
+            "SELECT label FROM output WHERE system_id = 1 AND input_id IN (1, 2)",
+            "output USING PRIMARY KEY (input_id=? AND",
+        ),
+        ("SELECT label FROM output WHERE input_id = 1", "output USING PRIMARY KEY (input_id=?)"),
+        ("SELECT role FROM member WHERE group_id IN (1, 2)", "member USING PRIMARY KEY (group_id=?)"),
+        ("SELECT group_id FROM member WHERE input_id IN (1, 2)", "member USING COVERING INDEX ix_member_input"),
+        (
+            "SELECT outcome FROM verdict WHERE group_id = 1 AND system_id = 1",
+            "verdict USING PRIMARY KEY (group_id=? AND",
+        ),
+        ('SELECT source_id FROM "group" WHERE id IN (1, 2)', "group USING INTEGER PRIMARY KEY"),
+        ("SELECT rank FROM draw WHERE group_id = 1", "draw USING COVERING INDEX ix_draw_group"),
+    ],
+)
+def test_what_a_run_makes_is_found_by_a_key(tmp_path, query, reads):
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    with engine.connect() as connection:
+        plan = " | ".join(str(row[3]) for row in connection.execute(text(f"EXPLAIN QUERY PLAN {query}")))
+    assert f"SEARCH {reads}" in plan
+    assert "SCAN" not in plan
 
 
 def test_the_queue_is_read_in_the_order_of_its_index(tmp_path):

@@ -3,10 +3,22 @@
 A new executor is one file and one line in `audit.cli.run`.
 """
 
+from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.executors.base import Executor, Job, Lost
 from audit.runner.executors.batch import Batch, Returned
 from audit.runner.executors.in_process import InProcess
 from audit.runner.executors.on_dask import Dask
 from audit.runner.executors.processes import Processes
 
-__all__ = ["Batch", "Dask", "Executor", "InProcess", "Job", "Lost", "Processes", "Returned"]
+__all__ = [
+    "Asynchronous",
+    "Batch",
+    "Dask",
+    "Executor",
+    "InProcess",
+    "Job",
+    "Lost",
+    "Processes",
+    "Returned",
+    "is_asynchronous",
+]

@@ -1,0 +1,60 @@
+"""Who does the work of a run: the options that say so, and what they make."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from audit.cli.options import fraction, whole
+
+if TYPE_CHECKING:
+    from audit.runner.executors import Executor
+
+MOST_WORKERS = 256
+EXECUTORS = ("processes", "in-process")
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--workers", type=whole, metavar="N", help="processes (default: one per core; 0: this process)")
+
+
+def add_executor(parser: argparse.ArgumentParser) -> None:
+    """Everything that says how a run is done, and nothing of which changes what it stores."""
+    add_workers(parser)
+    parser.add_argument(
+        "--executor", choices=EXECUTORS, default=EXECUTORS[0], help="who does the work (default: processes)"
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=fraction,
+        metavar="SECONDS",
+        help="that a system may take for a batch of inputs, and for one alone (default: 300)",
+    )
+
+
+def executor_of(arguments: argparse.Namespace) -> "Executor":
+    """The executor that the options ask for. Raises AuditError for a number of workers that is not allowed."""
+    from audit.runner.executors import InProcess, Processes
+
+    workers = arguments.workers
+    check_workers(workers)
+    if workers == 0 or getattr(arguments, "executor", "processes") == "in-process":
+        return InProcess()
+    return Processes(workers)
+
+
+def check_workers(workers: int | None) -> None:
+    """Raises AuditError for a number of workers that is not allowed."""
+    from audit.errors import AuditError
+
+    if workers is not None and not 0 <= workers <= MOST_WORKERS:
+        raise AuditError(f"--workers {workers}: must be from 0 (this process) to {MOST_WORKERS}")
+
+
+def time_limit_of(arguments: argparse.Namespace) -> float:
+    """Seconds that a system may take. Raises AuditError for none."""
+    from audit.errors import AuditError
+    from audit.runner.run import TIME_LIMIT
+
+    seconds = TIME_LIMIT if arguments.time_limit is None else float(arguments.time_limit)
+    if not 0 < seconds < float("inf"):
+        raise AuditError(f"--time-limit {seconds:g}: must be a number of seconds above 0")
+    return seconds

@@ -1,0 +1,362 @@
+"""What drives a run: keeps the executors busy with some chunks at once, and stores what they make.
+
+Outputs are committed as they arrive; groups, verdicts and the note that a chunk is finished for a relation and a system
+are committed together. Everything else is in memory and can be made again.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, select
+
+from audit.errors import AuditError
+from audit.runner.chunk import Bound, Chunk, Counts, Wanted, load_sources
+from audit.runner.executors import Batch, Executor, Job, Lost
+from audit.runner.executors.batch import CALL, failed
+from audit.runner.leases import RENEW, Leases
+from audit.runner.outputs import Stored
+from audit.runner.patience import patiently, written
+from audit.runner.planning import Planning
+from audit.runner.studies import StudyRow
+from audit.runner.watching import Watcher
+from audit.store import table_of, tables
+from audit.tasks import Input, Output
+
+MOST = 1_024
+"""Inputs of one batch, at most."""
+FEW = 8
+"""Inputs of a system's first batch: nobody knows yet how long it takes."""
+AIM = 2.0
+"""Seconds that a batch should take: what a killed run has to do again, and how long a limit of time has to wait."""
+SPARE = 2
+"""Jobs that wait in an executor, beside those that it does; and chunks that are begun before they are needed."""
+GIVE_UP = 10
+"""So many inputs lost one after the other, and a system is taken to be out of order."""
+LOOK = 1.0
+"""Seconds between two looks whether another run gave a chunk back."""
+
+Result = TypeVar("Result")
+Todo = dict[int, dict[int, list[Bound]]]
+"""Chunk -> system -> relations that are not finished."""
+
+
+@dataclass
+class _Pace:
+    """How many inputs a batch of a system has: so many that it takes about `AIM` seconds."""
+
+    size: int = FEW
+    lost: int = 0
+    """Inputs that were lost one after the other."""
+
+    def learn(self, inputs: int, seconds: float) -> None:
+        """From a batch that came back. A first one also loads a model, so that no batch changes the pace by much."""
+        fitting = int(inputs * AIM / max(seconds, 1e-6))
+        if fitting >= self.size or inputs >= self.size // 2:
+            self.size = max(1, self.size // 4, min(4 * self.size, fitting, MOST))
+
+
+@dataclass
+class _Pending:
+    """Inputs of a system that wait to be put into a batch; `alone`: each into one of its own."""
+
+    system: int
+    inputs: dict[bytes, Input]
+    alone: bool = False
+
+
+class Coordinator:
+    """One run of some systems under some relations on a study."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        study: StudyRow,
+        systems: Mapping[int, Bound],
+        executor: Executor,
+        counts: Counts,
+        watcher: Watcher,
+        *,
+        retried: set[tuple[int, bytes]] | None = None,
+        limit: float | None = None,
+        waiting: Executor | None = None,
+        waiters: frozenset[int] = frozenset(),
+    ):
+        """`limit` is the seconds that a system may take for a batch. `waiting` does the batches of the systems
+        `waiters`, which wait for other machines."""
+        self.engine, self.study, self.systems = engine, study, systems
+        self.counts, self.watcher, self.limit = counts, watcher, limit
+        self._executor = executor
+        self._waiting, self._waiters = waiting, waiters
+        self._stored = Stored(retried)
+        self._leases = Leases(study.id)
+        self._renewed = monotonic()
+        self._paces = {system: _Pace() for system in systems}
+        self._chunks: dict[int, Chunk] = {}
+        self._pending: deque[_Pending] = deque()
+        self._pending_waiting: deque[_Pending] = deque()
+        self._at_work: dict[Any, tuple[int, dict[bytes, Input]]] = {}
+        self._planning = 0
+        self._underway: dict[tuple[int, bytes], list[Chunk]] = {}
+        """Outputs that are on their way, and the chunks that wait for each."""
+
+    def run(self, todo: Todo) -> None:
+        """Do these chunks, or see them done by other runs of the same study."""
+        left = dict(todo)
+        try:
+            while left or self._chunks:
+                self._fill(left)
+                if not self._chunks:
+                    self._look_again(left)
+                    continue
+                self._take()
+                self._renew()
+        finally:
+            if self._chunks:  # whoever comes next need not wait for the leases to run out
+                self._give_back()
+
+    def _fill(self, left: Todo) -> None:
+        """Give the executors work, as much as they can do and a little more."""
+        while self._pending_waiting and self._waiting and self._busy(self._waiting) < self._waiting.places + SPARE:
+            self._submit(self._waiting, self._pending_waiting)
+        while self._busy(self._executor) < self._executor.places + SPARE:
+            if self._pending:
+                self._submit(self._executor, self._pending)
+            elif not (left and len(self._chunks) < self._executor.places + SPARE and self._begin(left)):
+                return
+
+    def _busy(self, executor: Executor) -> int:
+        mine = sum((system in self._waiters) == (executor is self._waiting) for system, _ in self._at_work.values())
+        return mine + (self._planning if executor is self._executor else 0)
+
+    def _submit(self, executor: Executor, pending: deque[_Pending]) -> None:
+        """Put the next inputs that wait into a batch."""
+        first = pending[0]
+        size = 1 if first.alone else self._paces[first.system].size
+        chosen = dict(list(first.inputs.items())[:size]) if size < len(first.inputs) else first.inputs
+        if len(chosen) == len(first.inputs):
+            pending.popleft()
+        else:
+            for key in chosen:
+                del first.inputs[key]
+        bound = self.systems[first.system]
+        batch = Batch(bound.spec, self.study.task, tuple(chosen.values()), CALL[self.study.unit], self.limit)
+        self._at_work[id(batch)] = first.system, chosen
+        executor.submit(batch)
+
+    def _begin(self, left: Todo) -> bool:
+        """Begin the next chunk that no other run works on; whether there is one."""
+
+        def claimed(connection: Connection) -> int | None:
+            return self._leases.claim(connection, list(left))
+
+        number = self._write(claimed)
+        if number is None:
+            return False
+        todo = left.pop(number)
+        done = self._read(lambda connection: finished(connection, self.study.id, number))
+        some = {
+            system: kept
+            for system, bound in todo.items()
+            if (kept := [one for one in bound if (number, system, one.id) not in done])
+        }
+        if not some:  # another run has finished it since we looked
+            self._write(lambda connection: self._leases.release(connection, number))
+            self.watcher.finished(self.study.size(number))
+            return True
+        study, first = self.study, number * self.study.chunk
+        sources = self._read(lambda connection: load_sources(connection, study.id, study.seed, first, study.chunk))
+        self._chunks[number] = chunk = Chunk(study.id, number, sources, some)
+        job = chunk.planning()
+        if job is None:
+            self._want(chunk, chunk.planned([]))
+        else:
+            self._planning += 1
+            self._executor.submit(job)
+        return True
+
+    def _want(self, chunk: Chunk, wanted: Wanted) -> None:
+        """See to it that the chunk gets what it wants, asking the database first and the systems last."""
+        while True:
+            self._ask(chunk, wanted)
+            if chunk.waits:
+                return
+            wanted = chunk.wanted()
+            if not wanted:
+                return self._finish(chunk)
+
+    def _ask(self, chunk: Chunk, wanted: Wanted) -> None:
+        new = {key: one for some in wanted.values() for key, one in some.items() if key not in chunk.ids}
+
+        def known(connection: Connection) -> tuple[dict[bytes, int], set[bytes]]:
+            return self._stored.inputs(connection, new)
+
+        ids, before = self._write(known) if new else ({}, set())
+        chunk.ids.update(ids)
+        asked = {
+            system: {key: chunk.ids[key] for key in some if key in before or key not in ids}
+            for system, some in wanted.items()
+        }
+
+        def stored(connection: Connection) -> dict[int, dict[bytes, Output]]:
+            return {system: self._stored.outputs(connection, system, some) for system, some in asked.items() if some}
+
+        there = self._read(stored) if any(asked.values()) else {}
+        for system, some in wanted.items():
+            found = there.get(system, {})
+            self.counts.stored += len(found)
+            for key, output in found.items():
+                chunk.keep(system, key, output)
+            missing = {}
+            for key, one in some.items():
+                if key in found:
+                    continue
+                chunk.waits += 1
+                if (system, key) in self._underway:
+                    self._underway[system, key].append(chunk)
+                    self.counts.stored += 1
+                else:
+                    self._underway[system, key] = [chunk]
+                    missing[key] = one
+            if missing:
+                self._queue(_Pending(system, missing))
+
+    def _queue(self, pending: _Pending) -> None:
+        (self._pending_waiting if pending.system in self._waiters else self._pending).append(pending)
+
+    def _take(self) -> None:
+        """Wait for what comes to an end first; store it and go on with the chunks that waited for it."""
+        made: list[tuple[int, dict[bytes, Input], list[Output]]] = []
+        planned = []
+        for job, result in self._finished():
+            if isinstance(job, Planning):
+                self._planning -= 1
+                planned.append((job, result))
+                continue
+            system, inputs = self._at_work.pop(id(job))
+            if isinstance(result, Lost):
+                made += self._lost(system, inputs, result)
+                continue
+            self._paces[system].lost = 0
+            self._paces[system].learn(len(inputs), result.seconds)
+            made.append((system, inputs, result.outputs(len(inputs))))
+        if made:
+            self._keep(made)
+        for job, result in planned:
+            if isinstance(result, Lost):
+                raise AuditError(
+                    f"a worker was lost while it made groups ({result.reason}; out of memory?); what was finished is "
+                    "stored, and the same command goes on from there: try --workers 1, or 0 for one process alone"
+                )
+            chunk = self._chunks[job.chunk]
+            self._want(chunk, chunk.planned(result))
+
+    def _finished(self) -> Iterable[tuple[Job, Any]]:
+        busy = [one for one in (self._executor, self._waiting) if one is not None and self._busy(one)]
+        if len(busy) == 1:
+            return busy[0].finished(LOOK)
+        return [done for one in busy for done in one.finished(0.02)]
+
+    def _lost(
+        self, system: int, inputs: dict[bytes, Input], lost: Lost
+    ) -> Iterable[tuple[int, dict[bytes, Input], list[Output]]]:
+        """A batch that was lost is done again, each input alone; one that is lost alone is an error."""
+        if len(inputs) > 1:
+            self._queue(_Pending(system, inputs, alone=True))
+            return []
+        pace = self._paces[system]
+        pace.lost += 1
+        if pace.lost >= GIVE_UP:
+            raise AuditError(
+                f"system {self.systems[system].name} was lost on {GIVE_UP} inputs one after the other ({lost.reason}); "
+                "what was finished is stored, and the same command goes on from there once the system works; "
+                "--time-limit gives it more time"
+            )
+        return [(system, inputs, [failed(lost.reason)])]
+
+    def _keep(self, made: Sequence[tuple[int, dict[bytes, Input], list[Output]]]) -> None:
+        """Store outputs, all of them in one transaction, and hand them to the chunks that wait."""
+
+        def kept(connection: Connection) -> list[dict[bytes, Output]]:
+            return [
+                self._stored.keep(connection, system, self._ids(system, inputs), outputs)
+                for system, inputs, outputs in made
+            ]
+
+        ready: dict[int, Chunk] = {}
+        for (system, inputs, _), outputs in zip(made, self._write(kept), strict=True):
+            self.counts.retried += self._stored.note(system, inputs)
+            self.counts.executed += len(inputs)
+            errors = [output.error for output in outputs.values() if output.error]
+            self.counts.failed += len(errors)
+            self.counts.first_error = self.counts.first_error or next(iter(errors), None)
+            self.watcher.executed(len(inputs))
+            for key, output in outputs.items():
+                for chunk in self._underway.pop((system, key)):
+                    chunk.receive(system, key, output)
+                    if not chunk.waits:
+                        ready[chunk.number] = chunk
+        for chunk in ready.values():
+            self._want(chunk, chunk.wanted())
+
+    def _ids(self, system: int, inputs: Iterable[bytes]) -> dict[bytes, int]:
+        return {key: self._underway[system, key][0].ids[key] for key in inputs}
+
+    def _finish(self, chunk: Chunk) -> None:
+        def stored(connection: Connection) -> Counts:
+            counts = Counts()
+            chunk.store(connection, counts)
+            self._leases.release(connection, chunk.number)
+            return counts
+
+        counts = self._write(stored)
+        self.counts.groups += counts.groups
+        self.counts.checks += counts.checks
+        for outcome, number in counts.outcomes.items():
+            self.counts.outcomes[outcome] += number
+        del self._chunks[chunk.number]
+        self.watcher.finished(len(chunk.sources))
+
+    def _look_again(self, left: Todo) -> None:
+        """All chunks that are left are other runs': wait, and see which they have finished."""
+        self.watcher.says("another run of this study works on what is left; waiting for it")
+        self.watcher.pause(LOOK)
+        done = self._read(lambda connection: finished(connection, self.study.id))
+        for number, todo in list(left.items()):
+            if all((number, system, one.id) in done for system, some in todo.items() for one in some):
+                del left[number]
+                self.watcher.finished(self.study.size(number))
+
+    def _renew(self) -> None:
+        if monotonic() - self._renewed > RENEW:
+            self._write(lambda connection: self._leases.renew(connection, self._chunks))
+            self._renewed = monotonic()
+
+    def _give_back(self) -> None:
+        try:
+            with self.engine.begin() as connection:
+                self._leases.release(connection)
+        except Exception:  # the run ends for another reason, which is the one to be told; the leases run out
+            return
+
+    def _write(self, work: Callable[[Connection], Result]) -> Result:
+        return written(self.engine, work, self.watcher.says)
+
+    def _read(self, work: Callable[[Connection], Result]) -> Result:
+        def once() -> Result:
+            with self.engine.connect() as connection:
+                return work(connection)
+
+        return patiently(once, self.watcher.says)
+
+
+def finished(connection: Connection, study_id: int, chunk: int | None = None) -> set[tuple[int, int, int]]:
+    """Chunk, system and relation of what is noted as finished."""
+    progress = table_of(tables.Progress)
+    query = select(progress.c.chunk, progress.c.system_id, progress.c.relation_id)
+    query = query.where(progress.c.study_id == study_id)
+    if chunk is not None:
+        query = query.where(progress.c.chunk == chunk)
+    return {(int(row[0]), int(row[1]), int(row[2])) for row in connection.execute(query)}

@@ -1,0 +1,85 @@
+"""Who works on which chunk of a study: several runs share the work, and what a lost one had goes to another."""
+
+import os
+import socket
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from sqlalchemy import Connection, delete, or_, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from audit.store import table_of, tables
+
+LENGTH = timedelta(seconds=90)
+"""How long a lease holds without a sign of life; clocks of machines that share a database may differ by less."""
+RENEW = 15.0
+"""Seconds between two signs of life."""
+_COUNT = 0
+
+
+class Leases:
+    """The leases of one run on chunks of one study.
+
+    Every method takes the connection of a transaction that its caller commits.
+    """
+
+    def __init__(self, study_id: int):
+        global _COUNT  # two runs of one process, as tests make them, are two owners
+        _COUNT += 1
+        self._study, self.owner = study_id, f"{_host()}:{os.getpid()}:{_COUNT}"
+
+    def claim(self, connection: Connection, chunks: Sequence[int]) -> int | None:
+        """The first of these chunks that nobody works on, which is ours from now on; None: others have them all."""
+        table = table_of(tables.ChunkLease)
+        moment = tables.now()
+        held = select(table.c.chunk, table.c.owner).where(table.c.study_id == self._study, table.c.until >= moment)
+        taken = {int(row.chunk): str(row.owner) for row in connection.execute(held)}
+        dead = {owner for owner in taken.values() if _is_gone(owner)}
+        dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+        for chunk in chunks:
+            if chunk in taken and taken[chunk] not in dead:
+                continue
+            row = {"study_id": self._study, "chunk": chunk, "owner": self.owner, "until": moment + LENGTH}
+            statement = dialect.insert(table).values(row)
+            statement = statement.on_conflict_do_update(
+                index_elements=list(table.primary_key),
+                set_={"owner": statement.excluded.owner, "until": statement.excluded.until},
+                # Another may have been quicker since we looked.
+                where=or_(table.c.until < moment, table.c.owner.in_(dead)),
+            )
+            if connection.execute(statement).rowcount:
+                return chunk
+        return None
+
+    def renew(self, connection: Connection, chunks: Iterable[int]) -> None:
+        """Say that we still work on these."""
+        table = table_of(tables.ChunkLease)
+        connection.execute(
+            table.update()
+            .where(table.c.study_id == self._study, table.c.owner == self.owner, table.c.chunk.in_(list(chunks)))
+            .values(until=tables.now() + LENGTH)
+        )
+
+    def release(self, connection: Connection, chunk: int | None = None) -> None:
+        """Give back a chunk, or all that we have."""
+        table = table_of(tables.ChunkLease)
+        mine = delete(table).where(table.c.study_id == self._study, table.c.owner == self.owner)
+        connection.execute(mine if chunk is None else mine.where(table.c.chunk == chunk))
+
+
+def _host() -> str:
+    return socket.gethostname().replace(":", "-")
+
+
+def _is_gone(owner: str) -> bool:
+    """Whether the process that has a lease ran on this machine and is no more: nobody need wait for it."""
+    host, pid, _ = owner.rsplit(":", 2)
+    if host != _host():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

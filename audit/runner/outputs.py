@@ -1,0 +1,84 @@
+"""Inputs and outputs in the store, as a run needs them: what is there already, and what came new."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlalchemy import Connection, select
+
+from audit.store import insert_new, known_inputs, pieces, table_of, tables
+from audit.tasks import Input, Output
+
+Asked = tuple[int, bytes]
+"""System id and key of an input."""
+
+
+class Stored:
+    """The outputs of a run's systems by input, and which failed ones are to be executed again.
+
+    `retried`, where it is given, says that failed inputs are executed again, and which were in this run: each once,
+    whether it failed again or not.
+    """
+
+    def __init__(self, retried: set[Asked] | None = None):
+        self.retried = retried
+        self._attempts: dict[Asked, int] = {}
+        """How often an input that is to be executed again was executed."""
+
+    def inputs(self, connection: Connection, wanted: Mapping[bytes, Input]) -> tuple[dict[bytes, int], set[bytes]]:
+        """Store inputs; their ids by key, and the keys of those that were there before."""
+        return known_inputs(connection, wanted)
+
+    def outputs(self, connection: Connection, system: int, ids: Mapping[bytes, int]) -> dict[bytes, Output]:
+        """Outputs of inputs by key, the last attempt of each. An error that is to be tried again is none of them."""
+        kept = {}
+        for key, (attempt, output) in self._attempted(connection, system, ids).items():
+            if output.error and self.retried is not None and (system, key) not in self.retried:
+                self._attempts[system, key] = attempt
+            else:
+                kept[key] = output
+        return kept
+
+    def _attempted(
+        self, connection: Connection, system: int, ids: Mapping[bytes, int]
+    ) -> dict[bytes, tuple[int, Output]]:
+        """The last attempt on each input, with its output."""
+        table = table_of(tables.Output)
+        keys = {id: key for key, id in ids.items()}
+        found: dict[bytes, tuple[int, Output]] = {}
+        for piece in pieces(keys):
+            query = (
+                select(table).where(table.c.system_id == system, table.c.input_id.in_(piece)).order_by(table.c.attempt)
+            )
+            for row in connection.execute(query).mappings():
+                output = Output(row["label"], row["score"], row["text"], row["error"])
+                found[keys[row["input_id"]]] = row["attempt"], output
+        return found
+
+    def note(self, system: int, keys: Collection[bytes]) -> int:
+        """Note that these were executed in this run; how many of them had failed before."""
+        if self.retried is not None:
+            self.retried.update((system, key) for key in keys)
+        return sum((system, key) in self._attempts for key in keys) if self._attempts else 0
+
+    def keep(
+        self, connection: Connection, system: int, ids: Mapping[bytes, int], outputs: Sequence[Output]
+    ) -> dict[bytes, Output]:
+        """Store outputs, in the order of `ids`; returns those that count: another run may have been quicker."""
+        rows = [
+            {
+                "input_id": id,
+                "system_id": system,
+                "attempt": self._attempts.get((system, key), 0) + 1 if self._attempts else 1,
+                "label": output.label,
+                "score": output.score,
+                "text": output.text,
+                "error": output.error,
+            }
+            for (key, id), output in zip(ids.items(), outputs, strict=True)
+        ]
+        new = insert_new(connection, tables.Output, rows)
+        made = dict(zip(ids, outputs, strict=True))
+        return (
+            made
+            if new == len(rows)
+            else made | {key: output for key, (_, output) in self._attempted(connection, system, ids).items()}
+        )

@@ -1,0 +1,37 @@
+"""The job of making the groups of some sources that are the same for every system: analyse once, perturb, key."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from audit.language import Analysis
+from audit.relations import Plain, Source
+from audit.tasks import Input
+
+
+class Made(NamedTuple):
+    """A group: the places of its source and its relation in the job, and its follow-ups with their keys."""
+
+    source: int
+    relation: int
+    follow_ups: list[tuple[bytes, Input]]
+
+
+@dataclass(frozen=True)
+class Planning:
+    """Perturb sources under relations: a job. A text is tagged once, however many relations look at it."""
+
+    chunk: int
+    sources: tuple[tuple[Input, str], ...]
+    """Each with the seed of its choices."""
+    relations: tuple[Plain, ...]
+    limit: float | None = field(default=None, compare=False)
+
+    def work(self) -> list[Made]:
+        """The groups, by source and relation. Raises what a perturbation raises: it is a mistake of the relation's."""
+        made = []
+        for place, (one, seed) in enumerate(self.sources):
+            source = Source(one, Analysis(one.text, one.languages[0]), seed)
+            for number, relation in enumerate(self.relations):
+                if follow_ups := relation.follow_ups(source):
+                    made.append(Made(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups]))
+        return made

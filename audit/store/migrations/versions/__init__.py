@@ -1,0 +1,1 @@
+"""One script a version; each leads from the one before it."""

@@ -1,0 +1,68 @@
+"""Workers are sent relations by pickle: every one survives it, and the copy makes the same groups and verdicts."""
+
+import pickle
+from collections.abc import Sequence
+
+import pytest
+
+from audit.language import Analysis
+from audit.relations import Plain, Relation, Source, Verdict, all_relations, get_relation
+from audit.relations.on_documents import on_documents
+from audit.relations.registry import configured
+from audit.tasks import Input, Output
+
+TEXTS = [
+    "The car isn't faster than the bicycle.",
+    "Although I like it, I will not buy it.",
+    "The film is wonderful and exciting. I want to buy a bike! It's a great day.",
+    "The weather is bad. I made a film.\n\nThe scenes are dull, but the plot makes sense.",
+    "It makes sense.",
+]
+LABELS = ("positive", "neutral", "negative")
+REGISTERED = all_relations()
+SPREAD = [on_documents(one, 0.5) for one in REGISTERED if isinstance(one, Plain) and one.unit == "sentence"]
+CONFIGURED = [configured(get_relation("sentiment", name), {"sentences": 5}) for name in ("MR6.1", "MR6.2")]
+EVERY = [*REGISTERED, *SPREAD, *CONFIGURED]
+
+
+def _walked(relation: Relation, text: str) -> tuple[list[list[str]], Verdict | None]:
+    """All texts that the relation asks for, and its verdict, with outputs that depend on the text alone."""
+    asked = []
+    steps = relation.steps(Source(Input.of(text), Analysis(text), "7:row"))
+    try:
+        members = next(steps)
+        while True:
+            asked.append([member.input.text for member in members])
+            members = steps.send(_outputs(asked[-1]))
+    except StopIteration as end:
+        return asked, end.value
+
+
+def _outputs(texts: Sequence[str]) -> list[Output]:
+    return [Output(LABELS[len(text) % 3], (len(text) % 10) / 10) for text in texts]
+
+
+def _id(relation: Relation) -> str:
+    return "-".join([relation.name, *(f"{name}={value}" for name, value in relation.params.items())])
+
+
+@pytest.mark.parametrize("relation", EVERY, ids=_id)
+@pytest.mark.parametrize("protocol", [0, pickle.HIGHEST_PROTOCOL])
+def test_a_copy_makes_the_same_groups_and_verdicts(relation, protocol):
+    copy = pickle.loads(pickle.dumps(relation, protocol))  # noqa: S301, our own bytes
+    assert [_walked(copy, text) for text in TEXTS] == [_walked(relation, text) for text in TEXTS]
+    for label in LABELS:
+        assert copy.carry({label}) == relation.carry({label})
+    assert copy.carry.preserves_truth == relation.carry.preserves_truth
+    assert (copy.name, copy.version, copy.params, copy.unit) == (
+        relation.name,
+        relation.version,
+        relation.params,
+        relation.unit,
+    )
+
+
+def test_the_texts_make_every_plain_relation_work():
+    # Else the test above would compare nothing with nothing.
+    for relation in (*REGISTERED, *SPREAD):
+        assert any(_walked(relation, text)[0] for text in TEXTS), relation.name
