@@ -1,5 +1,6 @@
 """The executor on a cluster of another process: real workers, real deaths."""
 
+import json
 import os
 import signal
 import socket
@@ -14,9 +15,13 @@ from dask_cluster import started
 from executor_jobs import Double, Hold, Kill, Note, Raise, Where
 from processes import processes
 
+from audit.cli import main
 from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.relations import get_relation
 from audit.runner.executors import Batch, Dask, InProcess, Lost, on_dask
 from audit.runner.executors.base import too_long
+from audit.runner.run import run
+from audit.store import open_store
 from audit.tasks import Input
 
 pytest.importorskip("distributed", reason="pip install 'audit[dask]'")
@@ -202,6 +207,16 @@ def test_dask_is_not_installed(monkeypatch):
         Dask()
 
 
+def test_a_run_stores_what_one_process_stores(cluster, own, tmp_path, toy_corpus, content):
+    relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
+    alone, beside = (open_store(str(tmp_path / f"{name}.db"), create=True) for name in ("alone", "beside"))
+    expected = run(alone, toy_corpus(12), own.specs("calm", "failing"), relations, InProcess())
+    with Dask(cluster.address) as executor:
+        found = run(beside, toy_corpus(12), own.specs("calm", "failing"), relations, executor)
+    assert content(beside) == content(alone)
+    assert found.as_json() | {"first_error": None} == expected.as_json() | {"first_error": None}
+
+
 def test_places_follow_the_workers(cluster, executor, monkeypatch):
     monkeypatch.setattr(on_dask, "_FRESH", 0.0)
     before = executor.places
@@ -301,6 +316,33 @@ def test_a_cluster_of_its_own_starts_with_the_first_job_and_ends_with_the_run(tm
         executor.submit(Double(1, seconds=300))
         executor.finished(0.5)
     assert until(lambda: not any(alive(one) for process, worker, _ in where for one in (process, worker)))
+
+
+@pytest.mark.slow
+def test_a_whole_run_ends_with_what_one_process_ends_with(own, tmp_path, capsys, content):
+    """Three chunks, a system that fails on some inputs, a cluster of the run's own; byte for byte the same report."""
+    lines = ["text,gold", *(f"The film number {n} is good.,{('positive', 'negative')[n % 2]}" for n in range(600))]
+    (tmp_path / "reviews.csv").write_text("\n".join(lines), encoding="utf-8")
+    command = ["run", "--corpus", "reviews.csv", "--systems", ",".join(["vader", *own.specs("calm", "failing")])]
+    command += ["--relations", "MR1.4,MR3.1", "--json"]
+    found, printed = {}, {}
+    for name, options in (
+        ("alone", ["--workers", "0"]),
+        ("dask", ["--executor", "dask", "--workers", "2"]),
+    ):
+        database = str(tmp_path / f"{name}.db")
+        assert main([*command, "--db", database, *options]) == 0
+        counts = json.loads(capsys.readouterr().out) | {"first_error": None}
+        found[name] = content(
+            open_store(database), "source", "input", "output", "group", "member", "verdict", "progress"
+        )
+        assert main(["sample", "--db", database, "--per-relation", "20"]) == main(["gold", "--db", database]) == 0
+        capsys.readouterr()
+        assert main(["report", "--db", database, "--json"]) == 0
+        printed[name] = counts, capsys.readouterr().out
+    assert printed["alone"][0]["failed"] > 0
+    assert found["dask"] == found["alone"]
+    assert printed["dask"] == printed["alone"]
 
 
 @pytest.mark.slow
