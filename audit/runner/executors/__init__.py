@@ -1,6 +1,6 @@
 """Who does the work of a run: this process, or others. Whoever does, what is stored is the same.
 
-A new executor is one file and one line in `audit.cli.run`.
+A new executor is one file and one line in `audit.cli.executing`.
 """
 
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
