@@ -79,7 +79,7 @@ class Dask(AbstractContextManager["Dask"]):
         client, now = self._connected(), time.monotonic()
         if now - self._counted >= _FRESH:
             self._counted = now
-            with suppress(OSError):  # a scheduler that is away has the workers that it had
+            with suppress(OSError, AttributeError):  # a scheduler that is away has the workers that it had
                 self._places = sum(client.nthreads(callback_timeout=_CONNECT).values())
         return max(1, self._places)
 
@@ -183,7 +183,7 @@ class Dask(AbstractContextManager["Dask"]):
 
     def _connected(self) -> Any:
         """The client, with a cluster behind it. Raises AuditError."""
-        if self._client is None:
+        if self._client is None or self._client.status == "closed":  # closed: by itself, when the scheduler went away
             from distributed import Client
 
             self._hush()
@@ -211,23 +211,33 @@ class Dask(AbstractContextManager["Dask"]):
             logger.setLevel(logging.CRITICAL + 1)
 
     def _own_cluster(self) -> Any:
+        import dask
         from distributed import LocalCluster
 
-        return LocalCluster(
-            n_workers=self._workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # else a port that another cluster may have
-            memory_limit=0,  # the work is done in other processes than the one that Dask would measure
-            silence_logs=logging.CRITICAL + 1,
-        )
+        # A worker's own thread only waits for the process beside it; there is nothing to profile.
+        with dask.config.set({"distributed.worker.profile.enabled": False}):
+            return LocalCluster(
+                n_workers=self._workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # else a port that another cluster may have
+                memory_limit=0,  # the work is done in other processes than the one that Dask would measure
+                silence_logs=logging.CRITICAL + 1,
+            )
 
     def _check_versions(self) -> None:
         """Refuse a cluster that has a worker without this version of audit; one that comes later is refused by
         `on_worker`."""
         # By a function of the standard library, which every worker can read.
-        versions = self._client.run(resolve_name, "audit:__version__", on_error="return")
+        try:
+            versions = self._client.run(
+                resolve_name, "audit:__version__", on_error="return", callback_timeout=_RECONNECT
+            )
+        except TimeoutError as problem:
+            raise AuditError(
+                f"a worker of the Dask scheduler at {self.address} does not answer within {_RECONNECT} s; restart it"
+            ) from problem
         if not versions:
             _say(f"the Dask scheduler at {self.address} has no workers yet; waiting for the first")
         for address, theirs in sorted(versions.items()):
