@@ -11,7 +11,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from audit.runner.executors.base import Job, Lost, too_long
+from audit.runner.executors.base import Job, Lost, ended, too_long
 
 
 class Processes(AbstractContextManager["Processes"]):
@@ -53,18 +53,7 @@ def _result(future: Any) -> Any:
             raise  # the job's own, not the pool's
         return too_long(over.args[1])
     except ProcessExpired as death:
-        return Lost(f"its process ended with {_status(death.exitcode)}")
-
-
-def _status(code: int | None) -> str:
-    """How a process ended, in words.
-
-    >>> _status(-11), _status(3)
-    ('signal SIGSEGV', 'status 3')
-    """
-    if code is not None and code < 0:
-        return f"signal {signal.Signals(-code).name}"
-    return f"status {code}"
+        return Lost(f"its process ended with {ended(death.exitcode)}")
 
 
 def _start_worker() -> None:
