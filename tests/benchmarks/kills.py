@@ -3,11 +3,11 @@
 python tests/benchmarks/kills.py                       # 1,000 sentences x 13 relations x 5 systems, 42 runs, 54 kills
 python tests/benchmarks/kills.py --limit 200 --moments 3 --random 0 --several 0
 
-Each run is a real process with two workers, on four real systems and a user's own one that writes down what it is given.
-It is killed when the database, which is polled beside it, holds 5 %, 10 %, ... of the verdicts of an undisturbed run, at
-random shares (seeded), or at several shares one after the other. Then the same command goes on to its end. Counted is
-what was executed again although it was stored, and compared are the database's content and the report, which must be
-the undisturbed run's byte for byte. Chunks are smaller than usual, so that verdicts come in small steps.
+Each run is a real process with two workers, on four real systems and a user's own one that writes down what it is
+given. It is killed when the database, which is polled beside it, holds 5 %, 10 %, ... of the verdicts of an undisturbed
+run, at random shares (seeded), or at several shares one after the other. Then the same command goes on to its end.
+Counted is what was executed again although it was stored, and compared are the database's content and the report, which
+must be the undisturbed run's byte for byte. Chunks are smaller than usual, so that verdicts come in small steps.
 """
 
 import argparse
@@ -54,7 +54,7 @@ sys.exit(main())
 """
 GONE = 10.0
 """Seconds in which the workers of a killed run must be gone."""
-COUNTED = ("output", "verdict")
+COUNT = "SELECT (SELECT count(*) FROM output), (SELECT count(*) FROM verdict)"
 
 
 @dataclass
@@ -120,9 +120,9 @@ def counted(database):
     """Stored outputs and verdicts, as another process sees them."""
     try:
         with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=5)) as connection:
-            return [connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in COUNTED]
+            return connection.execute(COUNT).fetchone()
     except sqlite3.OperationalError:  # not there yet, or its tables are not
-        return [0, 0]
+        return 0, 0
 
 
 def texts_of(database):
