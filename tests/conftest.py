@@ -169,39 +169,10 @@ def postgres_url(new_postgres) -> str:
 
 @pytest.fixture
 def content() -> Callable[..., dict[str, list]]:
-    """What a database holds: every table's rows but for their times, sorted.
+    """`contents.content`: what a database holds."""
+    from contents import content
 
-    Inputs are named by their keys: their numbers come from the order in which they were stored.
-    """
-    from sqlalchemy import DateTime, select
-    from sqlmodel import SQLModel
-
-    from audit.store import table_of, tables
-
-    def read(engine, *names: str) -> dict[str, list]:
-        found = {}
-        with engine.connect() as connection:
-            known = table_of(tables.Input)
-            keys = {id: key.hex() for id, key in connection.execute(select(known.c.id, known.c.key))}
-            for table in SQLModel.metadata.sorted_tables:
-                if names and table.name not in names:
-                    continue
-                columns = [column for column in table.columns if not isinstance(column.type, DateTime)]
-                inputs = [
-                    place
-                    for place, column in enumerate(columns)
-                    if column is known.c.id or any(one.column is known.c.id for one in column.foreign_keys)
-                ]
-                rows = []
-                for row in connection.execute(select(*columns)):
-                    shown = list(row)
-                    for place in inputs:
-                        shown[place] = keys.get(row[place])
-                    rows.append(repr(shown))
-                found[table.name] = sorted(rows)
-        return found
-
-    return read
+    return content
 
 
 def _lines() -> Iterator[dict]:

@@ -4,7 +4,7 @@ Outputs are committed as they arrive; groups, verdicts and the note that a chunk
 are committed together. Everything else is in memory and can be made again.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
@@ -35,6 +35,10 @@ AIM = 2.0
 """Seconds that a batch should take: what a killed run has to do again, and how long a limit of time has to wait."""
 SPARE = 2
 """Jobs that wait in an executor, beside those that it does; and chunks that are begun before they are needed."""
+HASTE = 4
+"""A batch should take this part of the limit of time at most: a slow one is not to be taken for one that hangs."""
+TRIES = 3
+"""So many workers may be lost at the groups of a chunk."""
 GIVE_UP = 10
 """So many inputs lost one after the other, and a system is taken to be out of order."""
 LOOK = 1.0
@@ -47,17 +51,22 @@ Todo = dict[int, dict[int, list[Bound]]]
 
 @dataclass
 class _Pace:
-    """How many inputs a batch of a system has: so many that it takes about `AIM` seconds."""
+    """How many inputs a batch of a system has: so many that it takes about `aim` seconds."""
 
+    aim: float = AIM
     size: int = FEW
     lost: int = 0
     """Inputs that were lost one after the other."""
 
     def learn(self, inputs: int, seconds: float) -> None:
         """From a batch that came back. A first one also loads a model, so that no batch changes the pace by much."""
-        fitting = int(inputs * AIM / max(seconds, 1e-6))
+        fitting = int(inputs * self.aim / max(seconds, 1e-6))
         if fitting >= self.size or inputs >= self.size // 2:
             self.size = max(1, self.size // 4, min(4 * self.size, fitting, MOST))
+
+    def lose(self, inputs: int) -> None:
+        """A batch of some inputs was lost. It may have had too many of them, and would be lost again and again."""
+        self.size = max(1, min(self.size, inputs // 4))
 
 
 @dataclass
@@ -95,12 +104,14 @@ class Coordinator:
         self._stored = Stored(retried)
         self._leases = Leases(study.id)
         self._renewed = monotonic()
-        self._paces = {system: _Pace(max(FEW, waiters.get(system, 0))) for system in systems}
+        aim = AIM if limit is None else min(AIM, limit / HASTE)
+        self._paces = {system: _Pace(aim, max(FEW, waiters.get(system, 0))) for system in systems}
         self._chunks: dict[int, Chunk] = {}
         self._pending: deque[_Pending] = deque()
         self._pending_waiting: deque[_Pending] = deque()
         self._at_work: dict[Any, tuple[int, dict[bytes, Input]]] = {}
         self._planning = 0
+        self._tries: Counter[int] = Counter()
         self._sources = np.empty(0, np.int64)
         """Ids of the study's sources, in order: chunk n is the n-th piece of them."""
         self._underway: dict[tuple[int, bytes], list[Chunk]] = {}
@@ -238,7 +249,7 @@ class Coordinator:
     def _take(self) -> None:
         """Wait for what comes to an end first; store it and go on with the chunks that waited for it."""
         made: list[tuple[int, dict[bytes, Input], list[Output]]] = []
-        planned = []
+        lost, planned = [], []
         for job, result in self._finished():
             if isinstance(job, Planning):
                 self._planning -= 1
@@ -246,21 +257,33 @@ class Coordinator:
                 continue
             system, inputs = self._at_work.pop(id(job))
             if isinstance(result, Lost):
-                made += self._lost(system, inputs, result)
+                lost.append((system, inputs, result))
                 continue
             self._paces[system].lost = 0
             self._paces[system].learn(len(inputs), result.seconds)
             made.append((system, inputs, result.outputs(len(inputs))))
         if made:
             self._keep(made)
+        errors = [one for each in lost for one in self._lost(*each)]
+        if errors:
+            self._keep(errors)
         for job, result in planned:
             if isinstance(result, Lost):
-                raise AuditError(
-                    f"a worker was lost while it made groups ({result.reason}; out of memory?); what was finished is "
-                    "stored, and the same command goes on from there: try --workers 1, or 0 for one process alone"
-                )
+                self._plan_again(job, result)
+                continue
             chunk = self._chunks[job.chunk]
             self._want(chunk, chunk.planned(result))
+
+    def _plan_again(self, job: Planning, lost: Lost) -> None:
+        """Somebody ended the worker, or what a system did in it before did: another makes the groups."""
+        self._tries[job.chunk] += 1
+        if self._tries[job.chunk] >= TRIES:
+            raise AuditError(
+                f"{TRIES} workers were lost while they made the same groups ({lost.reason}; out of memory?); what was "
+                "finished is stored, and the same command goes on from there: try --workers 1, or 0 for one process"
+            )
+        self._planning += 1
+        self._executor.submit(job)
 
     def _finished(self) -> Iterable[tuple[Job, Any]]:
         busy = [one for one in (self._executor, self._waiting) if one is not None and self._busy(one)]
@@ -273,6 +296,7 @@ class Coordinator:
     ) -> Iterable[tuple[int, dict[bytes, Input], list[Output]]]:
         """A batch that was lost is done again, each input alone; one that is lost alone is an error."""
         if len(inputs) > 1:
+            self._paces[system].lose(len(inputs))
             self._queue(_Pending(system, inputs, alone=True))
             return []
         pace = self._paces[system]
@@ -280,8 +304,8 @@ class Coordinator:
         if pace.lost >= GIVE_UP:
             raise AuditError(
                 f"system {self.systems[system].name} was lost on {GIVE_UP} inputs one after the other ({lost.reason}); "
-                "what was finished is stored, and the same command goes on from there once the system works; "
-                "--time-limit gives it more time"
+                "what was finished is stored, and the same command with --retry-errors goes on from there once the "
+                "system works; --time-limit gives it more time"
             )
         return [(system, inputs, [failed(lost.reason)])]
 

@@ -4,6 +4,7 @@ import os
 import socket
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from pathlib import Path
 
 from sqlalchemy import Connection, delete, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -26,18 +27,22 @@ class Leases:
     def __init__(self, study_id: int):
         global _COUNT  # two runs of one process, as tests make them, are two owners
         _COUNT += 1
-        self._study, self.owner = study_id, f"{_host()}:{os.getpid()}:{_COUNT}"
+        self._study, self.owner = study_id, f"{_host()}:{os.getpid()}:{_began(os.getpid())}-{_COUNT}"
 
     def claim(self, connection: Connection, chunks: Sequence[int]) -> int | None:
-        """The first of these chunks that nobody works on, which is ours from now on; None: others have them all."""
+        """The first of these chunks that nobody works on, which is ours from now on; None: others have them all.
+
+        `chunks` are none that we work on. A lease on one that is ours all the same is of a transaction whose end we
+        never heard of, since the server went away with it: it counts as free.
+        """
         table = table_of(tables.ChunkLease)
         moment = tables.now()
         held = select(table.c.chunk, table.c.owner).where(table.c.study_id == self._study, table.c.until >= moment)
         taken = {int(row.chunk): str(row.owner) for row in connection.execute(held)}
-        dead = {owner for owner in taken.values() if _is_gone(owner)}
+        free = {self.owner, *(owner for owner in taken.values() if _is_gone(owner))}
         dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
         for chunk in chunks:
-            if chunk in taken and taken[chunk] not in dead:
+            if chunk in taken and taken[chunk] not in free:
                 continue
             row = {"study_id": self._study, "chunk": chunk, "owner": self.owner, "until": moment + LENGTH}
             statement = dialect.insert(table).values(row)
@@ -45,7 +50,7 @@ class Leases:
                 index_elements=list(table.primary_key),
                 set_={"owner": statement.excluded.owner, "until": statement.excluded.until},
                 # Another may have been quicker since we looked.
-                where=or_(table.c.until < moment, table.c.owner.in_(dead)),
+                where=or_(table.c.until < moment, table.c.owner.in_(free)),
             )
             if connection.execute(statement).rowcount:
                 return chunk
@@ -73,13 +78,27 @@ def _host() -> str:
 
 def _is_gone(owner: str) -> bool:
     """Whether the process that has a lease ran on this machine and is no more: nobody need wait for it."""
-    host, pid, _ = owner.rsplit(":", 2)
+    host, pid, since = owner.rsplit(":", 2)
     if host != _host():
         return False
+    began = _began(int(pid))
+    return began is None or (began != "" and began != since.partition("-")[0])
+
+
+def _began(pid: int) -> str | None:
+    """When a process began, as the machine counts; empty where the machine does not say; None: it is no more.
+
+    Another process may have its number by now, and one that was killed is there until its parent has looked.
+    """
     try:
-        os.kill(int(pid), 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
-        return True
+        return None
     except PermissionError:
-        return False
-    return False
+        pass  # somebody else's
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""
+    state, *others = status.rpartition(")")[2].split()
+    return None if state == "Z" else others[18]

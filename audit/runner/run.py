@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import Engine, delete, select
+from sqlalchemy import Connection, Engine, delete, select
 
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, NotInstalled
@@ -21,10 +21,12 @@ from audit.runner.chunk import Bound, Counts
 from audit.runner.coordinator import Coordinator, finished
 from audit.runner.executors import Executor
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
+from audit.runner.patience import patiently, written
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
 from audit.runner.watching import Watcher
 from audit.store import pieces, table_of, tables
 from audit.systems import get_system
+from audit.systems.base import System
 
 TIME_LIMIT = 300.0
 """Seconds that a system may take for a batch; most take two."""
@@ -183,18 +185,13 @@ def run(
     if needs := corpus.needs():
         raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
     engine = opened if isinstance(opened, Engine) else opened()
-    study = make_study(engine, corpus, seed, limit)
-    with engine.begin() as connection:
-        bound = [Bound(relation_id(connection, relation), relation.name, relation=relation) for relation in relations]
-        by_id = {}
-        for spec, system in made.items():
-            id = system_id(connection, system)
-            by_id[id] = Bound(id, system.name, spec)
+    study = patiently(lambda: make_study(engine, corpus, seed, limit), watcher.says)
+    bound, by_id = written(engine, lambda connection: _bound(connection, relations, made), watcher.says)
     counts = Counts(sources=study.sources)
     if retry_errors:
-        _forget_chunks_with_errors(engine, study, bound, by_id)
+        patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
     retried: set[tuple[int, bytes]] | None = set() if retry_errors else None
-    todo = _todo(engine, study, bound, by_id)
+    todo = patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)
     if todo:
         for system in made.values():
             system.prepare()
@@ -215,6 +212,17 @@ def run(
         ).run(todo)
     return Ran(
         study, counts, [one.name for one in relations], [system.name for system in made.values()], counts.first_error
+    )
+
+
+def _bound(
+    connection: Connection, relations: Sequence[Relation], systems: Mapping[str, System]
+) -> tuple[list[Bound], dict[int, Bound]]:
+    """The relations, and the systems by id, with the ids of their rows."""
+    ids = {spec: system_id(connection, system) for spec, system in systems.items()}
+    return (
+        [Bound(relation_id(connection, relation), relation.name, relation=relation) for relation in relations],
+        {id: Bound(id, systems[spec].name, spec) for spec, id in ids.items()},
     )
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from audit.errors import AuditError
 from audit.runner import coordinator
-from audit.runner.coordinator import AIM, FEW, MOST, _Pace
+from audit.runner.coordinator import AIM, FEW, HASTE, MOST, _Pace
 from audit.runner.executors import InProcess, Lost
 from audit.runner.executors.batch import Batch
 from audit.runner.run import run
@@ -46,6 +46,17 @@ def test_a_remainder_says_little_and_a_first_batch_that_loads_a_model_is_forgott
     assert pace.size == 32
     pace.learn(1, 1.9)  # the last of a chunk, slow by chance
     assert pace.size == 32
+
+
+@given(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+def test_no_batch_comes_near_the_limit_of_time_but_one_input_that_takes_so_long(seconds, limit):
+    pace = _Pace(min(AIM, limit / HASTE))
+    for _ in range(20):
+        if pace.size * seconds > limit and pace.size > 1:
+            pace.lose(pace.size)
+        else:
+            pace.learn(pace.size, pace.size * seconds)
+    assert pace.size == 1 or pace.size * seconds <= limit / HASTE + 1e-6
 
 
 class Losing(InProcess):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -35,7 +36,10 @@ def age(engine, by):
 def test_each_chunk_goes_to_one_of_several_runs(engine):
     one, other = Leases(1), Leases(1)
     with engine.begin() as connection:
-        given = [run.claim(connection, [0, 1, 2]) for run in (one, other, one, other)]
+        given = [
+            run.claim(connection, chunks)
+            for run, chunks in ((one, [0, 1, 2]), (other, [0, 1, 2]), (one, [1, 2]), (other, [0, 2]))
+        ]
     assert given == [0, 1, 2, None]
     assert held(engine) == {0: one.owner, 1: other.owner, 2: one.owner}
     with engine.begin() as connection:
@@ -74,6 +78,35 @@ def test_the_lease_of_a_process_that_is_no_more_need_not_run_out(engine, monkeyp
         assert far.claim(connection, [1]) == 1
         assert here.claim(connection, [1]) is None  # who knows what runs there
     assert here.owner.split(":")[1] == str(os.getpid())
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+def test_a_number_that_another_process_has_by_now_and_one_that_nobody_waited_for_are_gone(engine):
+    reused, waited_for, here = Leases(1), Leases(1), Leases(1)
+    host, pid, since = here.owner.split(":")
+    reused.owner = f"{host}:{pid}:{int(since.partition('-')[0]) - 1}-1"
+    killed = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        waited_for.owner = f"{host}:{killed.pid}:{leases._began(killed.pid)}-1"
+        with engine.begin() as connection:
+            assert [reused.claim(connection, [0]), waited_for.claim(connection, [1])] == [0, 1]
+            assert [here.claim(connection, [0]), here.claim(connection, [1])] == [0, None]
+        killed.kill()
+        os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and is a zombie
+        with engine.begin() as connection:
+            assert here.claim(connection, [1]) == 1
+    finally:
+        killed.kill()
+        killed.wait()
+
+
+def test_a_lease_that_we_never_heard_that_we_got_is_ours(engine):
+    """The server went away after the commit and before its answer: the claim is made again."""
+    one, other = Leases(1), Leases(1)
+    with engine.begin() as connection:
+        assert one.claim(connection, [0, 1]) == 0
+        assert one.claim(connection, [0, 1]) == 0
+        assert other.claim(connection, [0, 1]) == 1
 
 
 def test_studies_do_not_share_leases(engine, toy_corpus):

@@ -1,0 +1,76 @@
+"""The same seed makes the same groups and the same report, whoever does the work and in whatever order it is done."""
+
+import json
+import random
+
+import pytest
+
+from audit.annotation.gold import answer_with_gold
+from audit.false_satisfaction.questions import refresh
+from audit.relations import get_relation
+from audit.reports.study import study_report
+from audit.runner.executors import InProcess, Processes
+from audit.runner.run import run
+from audit.sampling.draw import Size, draw_all
+from audit.store import open_store
+
+
+class Shuffled(InProcess):
+    """Takes many jobs and hands them back in a random order, sometimes several at once."""
+
+    places = 5
+
+    def __init__(self, seed):
+        super().__init__()
+        self._chance = random.Random(seed)
+
+    def finished(self, timeout=None):
+        self._chance.shuffle(self._waiting)
+        several = self._chance.randint(1, max(1, len(self._waiting)))
+        return [done for _ in range(several) for done in super(Shuffled, self).finished(timeout)]
+
+
+def made(executor, where, corpus, specs, relations, content, seed=0):
+    """What a run leaves in a database, and the bytes of its report after a draw and gold's answers."""
+    engine = open_store(where, create=True)
+    with executor:
+        run(engine, corpus, specs, relations, executor, seed=seed)
+    held = content(engine)
+    draw_all(engine, Size(per_relation=10))
+    refresh(engine)
+    answer_with_gold(engine)
+    refresh(engine)
+    report = json.dumps(study_report(engine), ensure_ascii=False)
+    engine.dispose()
+    return held, report
+
+
+def test_the_executor_and_the_order_of_completion_change_nothing(
+    own, tmp_path, toy_corpus, toy_relations, content, monkeypatch
+):
+    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 7, "document": 2})
+    # Plain ones that workers know, and one that asks the systems on its way, which the run itself walks.
+    relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")] + toy_relations[2:]
+    specs = own.specs("calm", "failing", "nervous")
+
+    def with_(executor, name, seed=0):
+        return made(executor, str(tmp_path / f"{name}.db"), toy_corpus(), specs, relations, content, seed)
+
+    expected, report = with_(InProcess(), "alone")
+    assert len(expected["group"]) > 60
+    for name, executor in (
+        [(f"processes{number}", Processes(number)) for number in (1, 2, 3)]
+        + [(f"shuffled{seed}", Shuffled(seed)) for seed in range(5)]
+    ):  # fmt: skip
+        found, again = with_(executor, name)
+        assert found == expected, name
+        assert again == report, name
+    # And the test can tell one seed from another.
+    assert with_(InProcess(), "other", seed=1)[0]["source"] != expected["source"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_errors_are_the_same_in_any_order(own, toy_corpus, toy_relations, content, seed, tmp_path):
+    found = made(Shuffled(seed), str(tmp_path / "a.db"), toy_corpus(), own.specs("failing"), toy_relations, content)
+    expected = made(InProcess(), str(tmp_path / "b.db"), toy_corpus(), own.specs("failing"), toy_relations, content)
+    assert found == expected

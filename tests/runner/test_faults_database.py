@@ -1,0 +1,285 @@
+"""A disk that is full and a database that somebody locks: told in one sentence, nothing lost, and the run goes on."""
+
+import contextlib
+import os
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from audit.cli import main
+from audit.cli import progress as cli_progress
+from audit.runner import patience
+from audit.runner.coordinator import Coordinator
+from audit.store import engine as opening
+from audit.store import open_store
+
+SOURCES = 120
+ROOM = "what was stored before is kept"
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    """Many transactions: the sources are fifteen chunks."""
+    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
+
+
+@pytest.fixture
+def command(own, tmp_path):
+    """`audit run` on a user's own file and system, in this process; `--db` is missing."""
+    lines = ["text,gold", *(f"The film number {n} is good.,{('positive', 'negative')[n % 2]}" for n in range(SOURCES))]
+    (tmp_path / "reviews.csv").write_text("\n".join(lines), encoding="utf-8")
+    return [
+        *("run", "--corpus", str(tmp_path / "reviews.csv"), "--systems", ",".join(own.specs("calm", "failing"))),
+        *("--relations", "MR1.4,MR3.1", "--workers", "0"),
+    ]
+
+
+@pytest.fixture
+def undisturbed(command, tmp_path, content, capsys):
+    """What the command leaves where nothing happens."""
+    assert main([*command, "--db", str(tmp_path / "calm.db")]) == 0
+    capsys.readouterr()
+    return held(content, tmp_path / "calm.db")
+
+
+def held(content, database):
+    engine = open_store(str(database))
+    try:
+        return content(engine)
+    finally:
+        engine.dispose()
+
+
+def whole(database):
+    """Whether SQLite finds nothing wrong with a database."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        return connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def rows(database, table):
+    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        return {
+            "output": connection.execute("SELECT count(*) FROM output"),
+            "verdict": connection.execute("SELECT count(*) FROM verdict"),
+            "chunk_lease": connection.execute("SELECT count(*) FROM chunk_lease"),
+        }[table].fetchone()[0]
+
+
+def sentence(capsys):
+    """The one sentence that a command said, beside its bar."""
+    shown = capsys.readouterr()
+    assert "Traceback" not in shown.err
+    said = [line for line in shown.err.splitlines() if line.startswith("audit: ")]
+    assert len(said) == 1
+    return said[0]
+
+
+def pragmas(monkeypatch, *more):
+    """Connections that have these settings beside the usual ones."""
+    usual = opening._pragmas
+
+    def set_all(connection, record):
+        usual(connection, record)
+        for pragma in more:
+            connection.execute(f"PRAGMA {pragma}")
+
+    monkeypatch.setattr(opening, "_pragmas", set_all)
+
+
+@pytest.mark.parametrize("pages", [2, 8, 20])
+def test_a_database_that_has_no_room_left_is_whole_and_the_run_goes_on_when_it_has(
+    command, undisturbed, tmp_path, content, capsys, monkeypatch, pages
+):
+    database = tmp_path / "a.db"
+    open_store(str(database), create=True).dispose()
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        there = connection.execute("PRAGMA page_count").fetchone()[0]
+    with monkeypatch.context() as patch:
+        pragmas(patch, f"max_page_count={there + pages}")
+        assert main([*command, "--db", str(database)]) == 2
+        assert sentence(capsys) == f"audit: the database refused: database or disk is full; {ROOM}"
+        assert main([*command, "--db", str(database)]) == 2
+        assert "is full" in sentence(capsys)
+    assert whole(database)
+    before = rows(database, "output")
+    assert before < len(undisturbed["output"])
+    assert main([*command, "--db", str(database), "--json"]) == 0
+    assert f'"executed": {len(undisturbed["output"]) - before}' in capsys.readouterr().out
+    assert held(content, database) == undisturbed
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 700 KiB, and a function that gives it room."""
+    if os.name != "posix" or os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("only root may mount a small file system")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=700k", "none", str(folder)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("this machine lets nobody mount a small file system")
+
+    def widen():
+        subprocess.run(["mount", "-o", "remount,size=50m", str(folder)], check=True)
+
+    yield folder, widen
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_a_real_full_disk(command, undisturbed, small_disk, content, capsys):
+    folder, widen = small_disk
+    database = folder / "a.db"
+    assert main([*command, "--db", str(database)]) == 2
+    said = sentence(capsys)
+    assert said.startswith("audit: ")
+    assert "full" in said or "disk I/O error" in said
+    assert 0 < rows(database, "output") < len(undisturbed["output"])
+    widen()
+    assert whole(database)
+    assert main([*command, "--db", str(database)]) == 0
+    assert held(content, database) == undisturbed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kibibytes", [100, 330, 450])
+def test_no_file_may_grow_any_more(command, undisturbed, tmp_path, content, capsys, kibibytes):
+    """A quota of the user's, in a process of its own."""
+    database = tmp_path / "a.db"
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (kibibytes << 10, kibibytes << 10))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "audit.cli", *command, "--db", str(database)],
+        cwd=tmp_path,
+        preexec_fn=limited,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert sum(line.startswith("audit: ") for line in done.stderr.splitlines()) == 1
+    assert whole(database)
+    assert main([*command, "--db", str(database)]) == 0
+    found = held(content, database)
+    # Chunks of that process are not as small.
+    assert {name: some for name, some in found.items() if name not in ("study", "progress")} == {
+        name: some for name, some in undisturbed.items() if name not in ("study", "progress")
+    }
+
+
+LOCK = """
+import sqlite3, sys, time
+connection = sqlite3.connect(sys.argv[1], timeout=30)
+connection.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+time.sleep(float(sys.argv[2]))
+connection.rollback()
+"""
+
+
+@contextlib.contextmanager
+def locked(database, seconds):
+    """Another process has the write lock, for some seconds or until the end of this block."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", LOCK, str(database), str(seconds)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout.readline() == "locked\n"
+        yield
+    finally:
+        holder.kill()
+        holder.wait()
+        holder.stdout.close()
+
+
+@pytest.fixture
+def in_the_middle(monkeypatch):
+    """Makes a run do something when it has stored the outputs of so many batches."""
+
+    def when(batches, do):
+        keep, seen = Coordinator._keep, []
+
+        def kept(self, made):
+            keep(self, made)
+            seen.append(made)
+            if len(seen) == batches:
+                do()
+
+        monkeypatch.setattr(Coordinator, "_keep", kept)
+
+    return when
+
+
+LOCKED = "audit: the database does not answer (database is locked); trying again"
+
+
+def test_a_run_waits_for_a_database_that_another_process_locks(
+    command, undisturbed, tmp_path, content, capsys, monkeypatch, in_the_middle
+):
+    database = tmp_path / "a.db"
+    pragmas(monkeypatch, "busy_timeout=50")
+    with contextlib.ExitStack() as locks:
+        in_the_middle(4, lambda: locks.enter_context(locked(database, 1.5)))
+        assert main([*command, "--db", str(database)]) == 0
+    assert sentence(capsys) == LOCKED  # once, though it tried many times
+    assert held(content, database) == undisturbed
+
+
+def test_who_waits_long_says_so_again(command, undisturbed, tmp_path, content, capsys, monkeypatch, in_the_middle):
+    database = tmp_path / "a.db"
+    pragmas(monkeypatch, "busy_timeout=50")
+    monkeypatch.setattr(cli_progress, "AGAIN", 0.4)
+    with contextlib.ExitStack() as locks:
+        in_the_middle(4, lambda: locks.enter_context(locked(database, 2)))
+        assert main([*command, "--db", str(database)]) == 0
+    assert 2 <= capsys.readouterr().err.count(LOCKED) <= 6
+
+
+def test_a_database_that_is_locked_for_too_long_is_one_sentence_and_the_run_can_go_on(
+    command, undisturbed, tmp_path, content, capsys, monkeypatch, in_the_middle
+):
+    database = tmp_path / "a.db"
+    with monkeypatch.context() as patch:
+        pragmas(patch, "busy_timeout=50")
+        patch.setattr(patience, "PATIENCE", 0.5)
+        with contextlib.ExitStack() as locks:
+            in_the_middle(4, lambda: locks.enter_context(locked(database, 600)))
+            assert main([*command, "--db", str(database)]) == 2
+            said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("audit: ")]
+            assert said == [LOCKED, f"audit: the database refused: database is locked; {ROOM}"]
+            assert 0 < rows(database, "output") < len(undisturbed["output"])
+    # Its leases could not be given back; this process still runs, and so nobody takes them for lost.
+    held_by_us = rows(database, "chunk_lease")
+    assert held_by_us > 0
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("DELETE FROM chunk_lease")
+    assert main([*command, "--db", str(database)]) == 0
+    assert held(content, database) == undisturbed
+
+
+def test_a_database_that_is_locked_from_the_start_is_waited_for(
+    command, undisturbed, tmp_path, content, capsys, monkeypatch
+):
+    database = tmp_path / "a.db"
+    open_store(str(database), create=True).dispose()
+    pragmas(monkeypatch, "busy_timeout=50")
+    with locked(database, 1):
+        assert main([*command, "--db", str(database)]) == 0
+    assert sentence(capsys) == LOCKED
+    assert held(content, database) == undisturbed
+
+
+def test_a_file_that_nobody_may_write_is_one_sentence(command, tmp_path, capsys):
+    if os.name != "posix" or os.geteuid() == 0:
+        pytest.skip("root may write every file")
+    database = tmp_path / "a.db"
+    open_store(str(database), create=True).dispose()
+    Path(database).chmod(0o400)
+    assert main([*command, "--db", str(database)]) == 2
+    assert "readonly" in sentence(capsys)

