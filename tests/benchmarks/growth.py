@@ -67,7 +67,7 @@ def picture(steps):
 
     from audit.reports.charts import LIGHT
 
-    colours = {"run": LIGHT.genuine, "sample": LIGHT.accent, "report": LIGHT.observed, "database": LIGHT.ink}
+    colours = {"run": LIGHT.genuine, "sample": LIGHT.false, "report": LIGHT.observed, "database": LIGHT.ink}
     reference = "in proportion to groups"
     panels = {
         "seconds": {name: [one[name]["seconds"] for one in steps] for name in COMMANDS},
