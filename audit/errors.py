@@ -43,3 +43,25 @@ class NotAllowed(AuditError):
 
 class Refused(AuditError):
     """An answer was not taken: the question is settled, not leased to this annotator, or the label is unknown."""
+
+
+class Declined(AuditError):
+    """Another machine, asked by a system, said no, and would say it again. `inputs`: for what it was asked."""
+
+    def __init__(self, reason: str, inputs: bool = False):
+        super().__init__(reason)
+        self.inputs = inputs
+
+
+class Unanswered(AuditError):
+    """Another machine, asked by a system, gave no answer now; it may when it is asked again.
+
+    `after`: the seconds that it asks to be left alone. `crowded`: fewer questions at once may help. `inputs`: what it
+    was asked may be the reason, since it is there and fails.
+    """
+
+    def __init__(self, reason: str, after: float | None = None, crowded: bool = False, inputs: bool = False):
+        super().__init__(reason)
+        self.after = after
+        self.crowded = crowded
+        self.inputs = inputs

@@ -14,6 +14,7 @@ from audit.errors import AuditError
 COMMANDS = (
     "demo",
     "run",
+    "runs",
     "study",
     "import_run",
     "sample",

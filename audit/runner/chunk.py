@@ -251,16 +251,14 @@ def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None
         return None
 
 
-def load_sources(connection: Connection, study_id: int, seed: int, first: int, count: int) -> dict[int, Source]:
-    """Sources number `first` to `first + count - 1` of a study, by id, in the order of their ids."""
+def load_sources(connection: Connection, study_id: int, seed: int, first: int, last: int) -> dict[int, Source]:
+    """A study's sources from the id `first` to the id `last`, by id, in their order."""
     source, given = table_of(tables.Source), table_of(tables.Input)
     query = (
         select(source.c.id, source.c.row, given.c.texts, given.c.languages)
         .join(given, given.c.id == source.c.input_id)
-        .where(source.c.study_id == study_id)
+        .where(source.c.study_id == study_id, source.c.id.between(first, last))
         .order_by(source.c.id)
-        .offset(first)
-        .limit(count)
     )
     found = {}
     for row in connection.execute(query).mappings():

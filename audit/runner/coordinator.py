@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, TypeVar
 
+import numpy as np
 from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError
@@ -22,7 +23,7 @@ from audit.runner.patience import patiently, written
 from audit.runner.planning import Planning
 from audit.runner.studies import StudyRow
 from audit.runner.watching import Watcher
-from audit.store import table_of, tables
+from audit.store import integers, table_of, tables
 from audit.tasks import Input, Output
 
 MOST = 1_024
@@ -99,12 +100,17 @@ class Coordinator:
         self._pending_waiting: deque[_Pending] = deque()
         self._at_work: dict[Any, tuple[int, dict[bytes, Input]]] = {}
         self._planning = 0
+        self._sources = np.empty(0, np.int64)
+        """Ids of the study's sources, in order: chunk n is the n-th piece of them."""
         self._underway: dict[tuple[int, bytes], list[Chunk]] = {}
         """Outputs that are on their way, and the chunks that wait for each."""
 
     def run(self, todo: Todo) -> None:
         """Do these chunks, or see them done by other runs of the same study."""
         left = dict(todo)
+        source = table_of(tables.Source)
+        mine = select(source.c.id).where(source.c.study_id == self.study.id).order_by(source.c.id)
+        self._sources = self._read(lambda connection: integers(connection, mine))[:, 0]
         try:
             while left or self._chunks:
                 self._fill(left)
@@ -166,8 +172,10 @@ class Coordinator:
             self._write(lambda connection: self._leases.release(connection, number))
             self.watcher.finished(self.study.size(number))
             return True
-        study, first = self.study, number * self.study.chunk
-        sources = self._read(lambda connection: load_sources(connection, study.id, study.seed, first, study.chunk))
+        study = self.study
+        ids = self._sources[number * study.chunk :][: study.chunk]
+        first, last = int(ids[0]), int(ids[-1])
+        sources = self._read(lambda connection: load_sources(connection, study.id, study.seed, first, last))
         self._chunks[number] = chunk = Chunk(study.id, number, sources, some)
         job = chunk.planning()
         if job is None:

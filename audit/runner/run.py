@@ -7,6 +7,7 @@ what is noted as finished and does the rest; since choices are seeded by content
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import Engine, delete, select
@@ -19,6 +20,7 @@ from audit.relations.registry import configured
 from audit.runner.chunk import Bound, Counts
 from audit.runner.coordinator import Coordinator, finished
 from audit.runner.executors import Executor
+from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
 from audit.runner.watching import Watcher
 from audit.store import pieces, table_of, tables
@@ -197,7 +199,20 @@ def run(
         for system in made.values():
             system.prepare()
     watcher.begin(sum(study.size(number) for number in todo))
-    Coordinator(engine, study, by_id, executor, counts, watcher, retried=retried, limit=time_limit).run(todo)
+    waiters = frozenset(id for id, bound in by_id.items() if is_asynchronous(made[bound.spec]))
+    with Asynchronous() if waiters and todo else nullcontext() as waiting:
+        Coordinator(
+            engine,
+            study,
+            by_id,
+            executor,
+            counts,
+            watcher,
+            retried=retried,
+            limit=time_limit,
+            waiting=waiting,
+            waiters=waiters,
+        ).run(todo)
     return Ran(
         study, counts, [one.name for one in relations], [system.name for system in made.values()], counts.first_error
     )

@@ -14,10 +14,11 @@ _SYSTEMS: dict[str, str] = {
 
 
 def get_system(spec: str) -> System:
-    """The system of this name, or the user's own of the form `module:name` (see `audit.systems.own`).
+    """The system of this name, the service that `http:FILE.toml` describes (see `audit.systems.http`), or the user's
+    own of the form `module:name` (see `audit.systems.own`).
 
     Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the built-in
-    ones, or AuditError where the user's module or name is not there.
+    ones, AuditError where the user's module or name is not there, and BadFile for what is wrong with the file.
 
     >>> get_system("vader").name
     'vader'
@@ -25,6 +26,8 @@ def get_system(spec: str) -> System:
     if spec in _SYSTEMS:
         module, _, name = _SYSTEMS[spec].partition(":")
         return getattr(import_module(module), name)()
+    if spec.startswith("http:"):
+        return import_module("audit.systems.http").Http(spec.removeprefix("http:"))
     if ":" in spec:
         from audit.systems.own import load
 

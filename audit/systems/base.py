@@ -35,12 +35,17 @@ class System(Protocol):
 class AsynchronousSystem(System, Protocol):
     """A system that mostly waits for another machine: it is asked many times at once, from one process.
 
-    `concurrency` is the most calls at once, `batch` the most inputs of one call.
+    `concurrency` is the most calls at once, `batch` the most inputs of one call. Where it has them, `tries` and
+    `patience` are those of `audit.systems.asking.Asking`, and `close_async()` lets go of what it holds at the end.
     """
 
     concurrency: int
     batch: int
 
     async def run_async(self, inputs: Sequence[Input]) -> list[Output]:
-        """As `run`, for at most `batch` inputs."""
+        """As `run`, for at most `batch` inputs.
+
+        Raises Unanswered for what may be answered when it is asked again, Declined for what will not, anything else for
+        an answer that cannot be used. All calls are made on one event loop.
+        """
         ...

@@ -3,9 +3,20 @@
 A new executor is one file and one line in `audit.cli.run`.
 """
 
+from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.executors.base import Executor, Job, Lost
 from audit.runner.executors.batch import Batch, Returned
 from audit.runner.executors.in_process import InProcess
 from audit.runner.executors.processes import Processes
 
-__all__ = ["Batch", "Executor", "InProcess", "Job", "Lost", "Processes", "Returned"]
+__all__ = [
+    "Asynchronous",
+    "Batch",
+    "Executor",
+    "InProcess",
+    "Job",
+    "Lost",
+    "Processes",
+    "Returned",
+    "is_asynchronous",
+]

@@ -1,0 +1,169 @@
+"""Asking another machine: as many calls at once as it bears, again where it gave no answer, and not for ever.
+
+The limit of calls at once goes up by one a round of answers and is halved when the machine is crowded (additive
+increase, multiplicative decrease: Chiu and Jain, "Analysis of the increase and decrease algorithms for congestion
+avoidance in computer networks", Computer Networks and ISDN Systems 17, 1989). Waits between tries are drawn from zero
+to a bound that doubles ("full jitter": Brooker, "Exponential backoff and jitter", AWS Architecture Blog, 2015).
+Libraries for retrying look at one call; here a pause, the limit and giving up are the machine's: its calls share them.
+"""
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from audit.errors import Declined, Unanswered
+
+TRIES = 6
+"""Times that a call is made; with the waits between, about 8 s where the machine refuses at once."""
+PATIENCE = 300.0
+"""Seconds without any answer, or that a machine may ask for, after which a run asks it no more."""
+_FIRST, _LONGEST = 0.5, 30.0
+"""Bounds of the wait after the first try, and of any wait, in seconds."""
+
+Answer = TypeVar("Answer")
+
+
+class Asking:
+    """The way to one machine, shared by all calls to it; it belongs to one event loop.
+
+    `concurrency` is the most calls at once, `tries` the most times that a call is made, `patience` the seconds without
+    any answer after which the machine is given up: what is asked from then on is declined at once, so that a run comes
+    to an end. `first` bounds the wait after the first try, in seconds.
+
+    >>> async def answer():
+    ...     return 42
+    >>> asyncio.run(Asking(concurrency=2).ask(answer))
+    42
+    """
+
+    def __init__(self, concurrency: int, tries: int = TRIES, patience: float = PATIENCE, first: float = _FIRST) -> None:
+        self.concurrency, self.tries, self.patience, self.first = concurrency, tries, patience, first
+        self._limit = float(concurrency)
+        self._under_way = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._paused_until = 0.0
+        self._halved = -1.0
+        """When the limit was last halved: calls that began before then say nothing new."""
+        self._failing_since: float | None = None
+        self._given_up: str | None = None
+        # Waits are the one thing here that chance decides; no answer hangs on them.
+        self._chance = random.Random()
+
+    @property
+    def limit(self) -> int:
+        """The most calls at once, for now."""
+        return int(self._limit)
+
+    async def ask(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
+        """What the call returns, made when there is a place for it and again when it gave no answer.
+
+        A call raises Unanswered (TimeoutError and ConnectionError count as such) to be made again. Raises what the call
+        raises else, Unanswered after the last try, and Declined once the machine is given up.
+        """
+        for number in range(1, self.tries + 1):
+            await self._enter(again=number > 1)
+            began = _now()
+            try:
+                answer = await call()
+            except (Unanswered, TimeoutError, ConnectionError) as problem:
+                unanswered = _as_unanswered(problem)
+                self._note_unanswered(unanswered, began, last=number == self.tries)
+            except Declined as declined:
+                self._note_declined(declined)
+                raise
+            except BaseException as problem:
+                if not isinstance(problem, asyncio.CancelledError):
+                    self._note_answer()  # it is there, whatever its answer was worth
+                raise
+            else:
+                self._note_answer()
+                return answer
+            finally:
+                self._under_way -= 1
+                self._wake()
+            if number < self.tries:
+                await asyncio.sleep(self._chance.uniform(0, min(_LONGEST, self.first * 2 ** (number - 1))))
+        times = "once" if self.tries == 1 else f"{self.tries} times"
+        raise Unanswered(f"{unanswered} (asked {times})", inputs=unanswered.inputs) from None
+
+    async def _enter(self, again: bool) -> None:
+        """Wait for a place; calls that are made again come first, so that what was begun comes to an end."""
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if again:
+            self._waiting.appendleft(place)
+        else:
+            self._waiting.append(place)
+        self._wake()
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled() and place.exception() is None:
+                self._under_way -= 1  # the place was given at the moment when it was no longer wanted
+                self._wake()
+            raise
+
+    def _wake(self) -> None:
+        """Give the free places to those who wait, unless the machine is to be left alone."""
+        if self._given_up is not None:
+            while self._waiting:
+                if not (place := self._waiting.popleft()).done():
+                    place.set_exception(Declined(self._given_up))
+            return
+        if _now() < self._paused_until:
+            return  # the end of the pause wakes
+        while self._waiting and self._under_way < self.limit:
+            if not (place := self._waiting.popleft()).done():
+                self._under_way += 1
+                place.set_result(None)
+
+    def _note_answer(self) -> None:
+        self._failing_since = None
+        self._limit = min(self.concurrency, self._limit + 1 / self._limit)
+
+    def _note_unanswered(self, problem: Unanswered, began: float, last: bool) -> None:
+        now = _now()
+        if self._failing_since is None:
+            self._failing_since = began
+        if problem.crowded and began > self._halved:
+            self._limit = max(1.0, self._limit / 2)
+            self._halved = now
+        if problem.after is not None and problem.after > self.patience:
+            self._given_up = (
+                f"{problem}; it asks for {problem.after:,.0f} s, patience is {self.patience:,.0f} s, "
+                "so this run asks it no more"
+            )
+        elif problem.after:
+            self._pause(now + problem.after)
+        elif last:
+            self._lose_patience(problem)
+
+    def _note_declined(self, problem: Declined) -> None:
+        if problem.inputs:
+            self._note_answer()
+            return
+        if self._failing_since is None:
+            self._failing_since = _now()
+        self._lose_patience(problem)
+
+    def _lose_patience(self, problem: Exception) -> None:
+        failing = 0.0 if self._failing_since is None else _now() - self._failing_since
+        if failing >= self.patience:
+            self._given_up = f"{problem}; nothing was answered for {failing:,.0f} s, so this run asks it no more"
+
+    def _pause(self, until: float) -> None:
+        if until > self._paused_until:
+            self._paused_until = until
+            # A little late rather than early: the clock that wakes is coarser than the one that is compared.
+            asyncio.get_running_loop().call_at(until + 0.001, self._wake)
+
+
+def _as_unanswered(problem: Exception) -> Unanswered:
+    if isinstance(problem, Unanswered):
+        return problem
+    return Unanswered(f"{type(problem).__name__}: {problem}".rstrip(": "), crowded=isinstance(problem, TimeoutError))
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,299 @@
+"""A system that answers over HTTP, described by a TOML file and named `http:FILE.toml`.
+
+Three lines are enough for a service that takes `{"texts": [...]}` and returns `{"outputs": [{"label": ..., "score":
+...}, ...]}` (docs/systems.md has the whole format)::
+
+    name = "acme"
+    version = "2026-11"
+    url = "http://127.0.0.1:8000/sentiment"
+
+What a run needs of it is `run_async`: `audit.runner.executors.Asynchronous` makes many requests at once, waits when the
+service asks for it, and tries again. `run` does the same from any executor, one list of inputs at a time.
+"""
+
+import asyncio
+import html
+import json
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import partial
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, quote_plus
+
+from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered
+from audit.systems.asking import Asking
+from audit.systems.http_file import VARIABLE, check_address, read_description
+from audit.systems.installed import missing
+from audit.systems.json_paths import kind
+from audit.tasks import TASKS, Input, Output
+
+if TYPE_CHECKING:
+    import httpx
+
+LARGEST = 16 * 1024 * 1024
+"""Bytes of an answer; what is longer is an error, whatever the service says of its length."""
+WORDS = 300
+"""Characters kept of what a service says beside an error."""
+_AGAIN = (408, 425, 429)
+"""Statuses below 500 after which a request is made again (RFC 9110, RFC 6585, RFC 8470)."""
+_CROWDED = (408, 429, 503, 504)
+"""Statuses of a service that has too much to do."""
+_ABOUT_INPUTS = (400, 413, 414, 422)
+"""Statuses that say that something is wrong with what was sent: other inputs may do."""
+
+
+class Http:
+    """The service that a TOML file describes, as a `System` and an `AsynchronousSystem`.
+
+    Creating it reads the file and raises BadFile for what is wrong with it. The values of environment variables are
+    read when requests are made, kept nowhere else, and taken out of every message and output.
+    """
+
+    def __init__(self, path: str):
+        if not path or path.startswith("//"):
+            raise AuditError(
+                f"'http:{path}' does not name a system; write http:FILE.toml, where the file has the address "
+                "(see docs/systems.md)"
+            )
+        self._said = said = read_description(path)
+        self.name, self.version, self.tasks, self.languages = said.name, said.version, said.tasks, said.languages
+        self.settings: Mapping[str, object] = said.settings
+        self.summary = f"over HTTP, {said.url}"
+        self.batch, self.concurrency = said.batch, said.concurrency
+        self.tries, self.patience = said.tries, said.patience
+        labels = [label for task in self.tasks for label in TASKS[task].labels]
+        self._spelling = {label.casefold(): label for label in labels}
+        self._client: httpx.AsyncClient | None = None
+
+    def __reduce__(self) -> tuple[type["Http"], tuple[str]]:
+        return Http, (self._said.file,)  # without the client and its secrets
+
+    def needs(self) -> str | None:
+        return missing("httpx", "pip install 'audit[http]'") or self._unset()
+
+    def prepare(self) -> None:
+        """Nothing: a service that is away is asked again by whoever runs."""
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        """As many requests at once as allowed, and again where there was no answer. Raises what the first one raised
+        that had none in the end."""
+        return asyncio.run(self._run(inputs))
+
+    async def _run(self, inputs: Sequence[Input]) -> list[Output]:
+        asking = Asking(self.concurrency, self.tries, self.patience)
+        pieces = [inputs[start : start + self.batch] for start in range(0, len(inputs), self.batch)]
+        try:
+            async with self._new_client() as client, asyncio.TaskGroup() as group:
+                calls = [group.create_task(asking.ask(partial(self._ask, client, piece))) for piece in pieces]
+        except BaseExceptionGroup as problems:
+            raise problems.exceptions[0] from None
+        return [output for call in calls for output in call.result()]
+
+    async def run_async(self, inputs: Sequence[Input]) -> list[Output]:
+        """One request, of at most `batch` inputs. Raises Unanswered, Declined and BadOutput."""
+        if self._client is None:
+            self._client = self._new_client()
+        return await self._ask(self._client, inputs)
+
+    async def close_async(self) -> None:
+        """End the connections that are kept for `run_async`."""
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.aclose()
+
+    def _new_client(self) -> "httpx.AsyncClient":
+        if needs := self.needs():
+            raise NotInstalled(f"system {self.name} is not installed; {needs}")
+        import httpx
+
+        if VARIABLE.search(self._said.url):
+            # httpx logs the address of each request, and here a part of it is secret.
+            logging.getLogger("httpx").setLevel(logging.WARNING)
+        headers = httpx.Headers({"Content-Type": "application/json"})
+        headers.update({name: _with_variables(value) for name, value in self._said.headers.items()})
+        return httpx.AsyncClient(
+            headers=headers,
+            limits=httpx.Limits(max_connections=self.concurrency, max_keepalive_connections=self.concurrency),
+            timeout=None,  # `_ask` limits the whole request
+            follow_redirects=False,  # else the headers would go wherever an answer says
+        )
+
+    async def _ask(self, client: "httpx.AsyncClient", inputs: Sequence[Input]) -> list[Output]:
+        import httpx
+
+        try:
+            try:
+                async with asyncio.timeout(self._said.timeout):
+                    content = await self._content(client, inputs)
+            except (TimeoutError, httpx.TimeoutException):
+                raise Unanswered(f"no answer within {self._said.timeout:g} s", crowded=True) from None
+            except httpx.DecodingError as problem:
+                raise BadOutput(f"the answer cannot be read ({problem})") from None
+            except httpx.TransportError as problem:
+                raise Unanswered(f"no connection ({type(problem).__name__}: {problem})") from None
+            return self._outputs(content, len(inputs))
+        except AuditError as problem:
+            # Everything that a service says comes by here: cut only after secrets are taken out, or half of one stays.
+            problem.args = (_cut(self._without_secrets(str(problem))),)
+            raise
+
+    async def _content(self, client: "httpx.AsyncClient", inputs: Sequence[Input]) -> bytes:
+        """The bytes of the answer to one request. Raises Unanswered and Declined by its status."""
+        sent = json.dumps(_filled(self._said.request, inputs)).encode()
+        async with client.stream(self._said.method, _with_variables(self._said.url), content=sent) as response:
+            parts, size = [], 0
+            async for part in response.aiter_bytes():
+                size += len(part)
+                if size > LARGEST:
+                    raise BadOutput(f"the answer is longer than {LARGEST:,} bytes")
+                parts.append(part)
+        content, status = b"".join(parts), response.status_code
+        if 200 <= status < 300:
+            return content
+        words = self._words(content)
+        reason = f"HTTP {status}: {words}" if words else f"HTTP {status}"
+        if 300 <= status < 400:
+            raise Declined(f"HTTP {status}: it leads to {response.headers.get('location')!r}; name that as the url")
+        if status in _AGAIN or status >= 500:
+            after = seconds_to_wait(response.headers.get("retry-after"), response.headers.get("date"))
+            raise Unanswered(reason, after, crowded=status in _CROWDED, inputs=status == 500)
+        raise Declined(reason, inputs=status in _ABOUT_INPUTS)
+
+    def _outputs(self, content: bytes, number: int) -> list[Output]:
+        """The outputs in an answer to this number of inputs. Raises BadOutput where there are others."""
+        try:
+            document = json.loads(content)
+        except (ValueError, RecursionError):
+            words = self._words(content)
+            raise BadOutput(f"the answer is not JSON: {words}" if words else "the answer is empty") from None
+        said, nothing = self._said, [None] * number
+        labels = said.label.values(document) if said.label else nothing
+        scores = said.score.values(document, said.score_needed) if said.score else nothing
+        texts = said.text.values(document) if said.text else nothing
+        for path, values in ((said.label, labels), (said.score, scores), (said.text, texts)):
+            if path is not None and len(values) != number:
+                raise BadOutput(f"{len(values)} outputs for {number} inputs at {path.written!r}")
+        return [
+            Output(
+                None if said.label is None else self._label(label),
+                None if score is None else _score(score),
+                None if said.text is None else self._text(text),
+            )
+            for label, score, text in zip(labels, scores, texts, strict=True)
+        ]
+
+    def _label(self, value: object) -> str:
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise BadOutput(f"a label must be a text, the answer has {kind(value)}")
+        written = str(value)
+        if written in self._said.labels:
+            return self._said.labels[written]
+        known = self._spelling.get(written.strip().casefold())
+        return known or self._without_secrets(written)
+
+    def _text(self, value: object) -> str:
+        if not isinstance(value, str):
+            raise BadOutput(f"a text must be a text, the answer has {kind(value)}")
+        # A short value may be a word of the language, and no text is changed for that.
+        return self._without_secrets(value, least=8)
+
+    def _words(self, content: bytes) -> str:
+        """The beginning of an answer in one line: spaces are folded when secrets, which may have some, are out."""
+        return " ".join(self._without_secrets(content[: 64 * 1024].decode("utf-8", "replace")).split())
+
+    def _unset(self) -> str | None:
+        """What is wrong with the environment: a variable that is absent or holds what no header can; or None."""
+        for name in self._said.variables:
+            value = os.environ.get(name, "").strip()
+            if not value:
+                return f"set the environment variable {name}, which {self._said.file} names"
+            if not value.isascii() or not value.isprintable():
+                return f"the environment variable {name} must be printable ASCII, without line breaks"
+        if wrong := check_address(_with_variables(self._said.url)):
+            return f"the url of {self._said.file}, with the environment's values, {wrong}"
+        return None
+
+    def _without_secrets(self, text: str, least: int = 1) -> str:
+        """The text with the values of environment variables taken out, however they are spelled; those of `least`
+        characters and more."""
+        values = {name: os.environ.get(name, "").strip() for name in self._said.variables}
+        for name, value in sorted(values.items(), key=lambda item: -len(item[1])):
+            for spelled in (
+                html.escape(value),
+                json.dumps(value)[1:-1],
+                quote(value),
+                quote(value, safe=""),
+                quote_plus(value),
+                value,
+            ):
+                if len(value) >= least:
+                    text = text.replace(spelled, f"${{{name}}}")
+        return text
+
+
+def seconds_to_wait(after: str | None, date: str | None = None) -> float | None:
+    """What `Retry-After` asks for, in seconds from now; None where it says nothing that can be read.
+
+    It is a number of seconds or an HTTP date (RFC 9110, section 10.2.3), which is counted from the answer's own `Date`
+    where there is one: the service's clock need not be ours.
+
+    >>> seconds_to_wait("120")
+    120.0
+    >>> seconds_to_wait("Sat, 21 Nov 2026 17:00:30 GMT", date="Sat, 21 Nov 2026 17:00:00 GMT")
+    30.0
+    """
+    if after is None:
+        return None
+    if (written := after.strip()).isascii() and written.replace(".", "", 1).isdigit():
+        return float(written)
+    if (until := _moment(written)) is None:
+        return None
+    return max(0.0, (until - (_moment(date) or datetime.now(UTC))).total_seconds())
+
+
+def _moment(date: str | None) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(date) if date else None
+    except (ValueError, OverflowError):
+        return None
+    return found.replace(tzinfo=UTC) if found and found.tzinfo is None else found
+
+
+def _with_variables(text: str) -> str:
+    """The text with the values of environment variables in it; only for what is sent."""
+    return VARIABLE.sub(lambda found: os.environ.get(found[1], "").strip(), text)
+
+
+def _filled(template: Any, inputs: Sequence[Input]) -> Any:
+    """The JSON of a request: inputs of one text as a text, others as a list of texts.
+
+    >>> _filled({"documents": "{texts}", "n": 1}, [Input.of("It was good."), Input.of("a", "b")])
+    {'documents': ['It was good.', ['a', 'b']], 'n': 1}
+    """
+    if isinstance(template, dict):
+        return {name: _filled(value, inputs) for name, value in template.items()}
+    if isinstance(template, list):
+        return [_filled(value, inputs) for value in template]
+    if not isinstance(template, str):
+        return template
+    given = [one.text if len(one.texts) == 1 else list(one.texts) for one in inputs]
+    if template == "{texts}":
+        return given
+    if template == "{text}":
+        return given[0]
+    # Variables first: an input that happens to spell one must not be given its value.
+    return _with_variables(template).replace("{text}", inputs[0].text)
+
+
+def _score(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise BadOutput(f"a score must be a number, the answer has {kind(value)}")
+    return float(value)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WORDS else text[: WORDS - 3] + "..."

@@ -1,0 +1,295 @@
+"""The TOML file that describes a system over HTTP: reading it, with a message for each thing that can be wrong."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from audit.errors import AuditError, BadFile
+from audit.files import read_text
+from audit.systems.asking import PATIENCE, TRIES
+from audit.systems.json_paths import Path
+from audit.tasks import TASKS
+
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+"""A place where the value of an environment variable goes."""
+METHODS = ("POST", "PUT")
+BATCH, CONCURRENCY, TIMEOUT = 16, 8, 30.0
+"""Inputs of a request that takes several, requests at once, and seconds that one may take, unless the file says."""
+_SECRET = re.compile(r"(auth|authorization|cookie|token|secret|password|passwd|key)$", re.IGNORECASE)
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HELP = "see docs/systems.md"
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a file says. Values still have `${NAME}` where a secret goes, so all of it may be stored and shown."""
+
+    file: str
+    name: str
+    version: str
+    url: str
+    tasks: tuple[str, ...]
+    languages: tuple[str, ...]
+    method: str
+    headers: Mapping[str, str]
+    request: Any
+    """The JSON that is sent, in which "{text}" or "{texts}" stands."""
+    label: Path | None
+    score: Path | None
+    text: Path | None
+    score_needed: bool
+    labels: Mapping[str, str]
+    batch: int
+    concurrency: int
+    timeout: float
+    tries: int
+    patience: float
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What may change an output, for the database. How politely the service is asked (`batch`, `concurrency`,
+        `timeout`, `tries`, `patience`) is none of it: a slower pace must not execute everything anew."""
+        paths = {"label": self.label, "score": self.score, "text": self.text}
+        return {
+            "url": self.url,
+            "method": self.method,
+            "headers": dict(self.headers),
+            "request": self.request,
+            "answer": {name: path.written for name, path in paths.items() if path is not None},
+            "labels": dict(self.labels),
+        }
+
+    @property
+    def variables(self) -> list[str]:
+        """The environment variables that the file names, sorted."""
+        texts = [self.url, *self.headers.values(), *(text for _, text in strings(self.request))]
+        return sorted({name for text in texts for name in VARIABLE.findall(text)})
+
+
+class _Table:
+    """A table of the file: takes keys out one by one; whatever is left at the end is unknown."""
+
+    def __init__(self, file: str, content: Mapping[str, Any], prefix: str = ""):
+        self.file, self.prefix = file, prefix
+        self.left = dict(content)
+        self.asked: list[str] = []
+
+    def wrong(self, key: str, reason: str) -> BadFile:
+        return BadFile(f"{self.file}: {self.prefix}{key}: {reason}")
+
+    def take(self, key: str, default: Any = None) -> Any:
+        self.asked.append(key)
+        return self.left.pop(key, default)
+
+    def text(self, key: str, default: str | None = None) -> str | None:
+        value = self.take(key, default)
+        if value is not None and (not isinstance(value, str) or not value.strip()):
+            raise self.wrong(key, f"{value!r} must be a text in quotes that is not empty")
+        return value
+
+    def needed(self, key: str, why: str) -> str:
+        value = self.take(key)
+        if value is None:
+            raise self.wrong(key, f"is missing; {why}")
+        # A version may be written 2, 1.5 or 2026-11-21, which TOML reads as other things than texts.
+        if isinstance(value, bool | list | dict) or not str(value).strip():
+            raise self.wrong(key, f"{value!r} must be a text in quotes that is not empty; {why}")
+        return str(value)
+
+    def names(self, key: str, default: Sequence[str]) -> tuple[str, ...]:
+        value = self.take(key, list(default))
+        if not isinstance(value, list) or not value or not all(isinstance(one, str) and one for one in value):
+            raise self.wrong(key, f'{value!r} must be a list of names, for example ["{default[0]}"]')
+        return tuple(value)
+
+    def number(self, key: str, default: float, least: float, most: float, whole: bool = False) -> Any:
+        value = self.take(key, default)
+        kinds = int if whole else (int, float)
+        if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
+            raise self.wrong(key, f"{value!r} must be a {'whole ' if whole else ''}number from {least:g} to {most:g}")
+        return value
+
+    def texts(self, key: str, example: str) -> dict[str, str]:
+        value = self.take(key, {})
+        if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+            raise self.wrong(key, f"must be a table of texts, for example: {example}")
+        return value
+
+    def end(self) -> None:
+        if self.left:
+            raise self.wrong(next(iter(self.left)), f"is no key of it; allowed are {', '.join(self.asked)}; {_HELP}")
+
+
+def read_description(path: str) -> Description:
+    """The description in a file. Raises BadFile, which names the file, the key and what is allowed."""
+    try:
+        content = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as problem:
+        raise BadFile(f"{path}: this is not TOML: {problem}; {_HELP}") from None
+    except RecursionError:
+        raise BadFile(f"{path}: tables or lists are nested too deeply") from None
+    table = _Table(path, content)
+    name = table.needed("name", "it is what reports call the system")
+    version = table.needed("version", "nobody can see from here when a service changes: change it when it does")
+    url = _url(table, table.needed("url", "it is the address that requests go to"))
+    method = table.take("method", METHODS[0])
+    if method not in METHODS:
+        raise table.wrong("method", f"{method!r} must be one of {', '.join(METHODS)}")
+    tasks = table.names("tasks", ("sentiment",))
+    if unknown := [task for task in tasks if task not in TASKS]:
+        raise table.wrong("tasks", f"{unknown[0]!r} is unknown; known are {', '.join(TASKS)}")
+    languages = table.names("languages", ("en",))
+    headers = _headers(table)
+    request, many = _request(table)
+    label, score, text, score_needed = _answer(table)
+    paths = [path for path in (label, score, text) if path is not None]
+    several = many and all(path.many for path in paths)
+    batch = table.number("batch", BATCH if several else 1, 1, 10_000, whole=True)
+    _fit(table, batch, many, paths)
+    labels = table.texts("labels", 'labels = { POS = "positive" }')
+    known = [one for task in tasks for one in TASKS[task].labels]
+    if wrong := next((one for one in labels.values() if known and one not in known), None):
+        raise table.wrong("labels", f"{wrong!r} is no label of {', '.join(tasks)}; allowed are {', '.join(known)}")
+    found = Description(
+        path,
+        name,
+        version,
+        url,
+        tasks,
+        languages,
+        method,
+        headers,
+        request,
+        label,
+        score,
+        text,
+        score_needed,
+        labels,
+        batch,
+        table.number("concurrency", CONCURRENCY, 1, 1_000, whole=True),
+        table.number("timeout", TIMEOUT, 0.01, 86_400),
+        table.number("tries", TRIES, 1, 100, whole=True),
+        table.number("patience", PATIENCE, 0, 86_400),
+    )
+    table.end()
+    return found
+
+
+def check_address(url: str) -> str | None:
+    """What is wrong with an address, or None.
+
+    >>> check_address("ftp://example.org")
+    'must begin with http:// or https:// and name a machine'
+    """
+    try:
+        parts = urlsplit(url)
+        number = parts.port
+    except ValueError:
+        return "is no address"
+    if parts.scheme not in ("http", "https") or not parts.hostname or number == 0:
+        return "must begin with http:// or https:// and name a machine"
+    if not url.isascii() or not url.isprintable() or " " in url:
+        return "has characters that an address cannot have"
+    return None
+
+
+def strings(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a JSON document, with the name that it stands under."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from strings(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings(inner, key)
+
+
+def _url(table: _Table, url: str) -> str:
+    if not VARIABLE.search(url) and (wrong := check_address(url)):
+        raise table.wrong("url", f"{url!r} {wrong}")
+    parts = urlsplit(VARIABLE.sub("x", url))
+    if parts.username is not None or parts.password is not None:
+        # Not shown: it is a secret.
+        raise table.wrong("url", 'has a name or password in it; send them as headers.Authorization = "Basic ${NAME}"')
+    for name, value in parse_qsl(urlsplit(url).query):
+        _refuse_secret(table, f"url, parameter {name}", name, value)
+    return url
+
+
+def _headers(table: _Table) -> dict[str, str]:
+    headers = table.texts("headers", 'headers = { Authorization = "Bearer ${NAME}" }')
+    for name, value in headers.items():
+        if not _HEADER.fullmatch(name):
+            raise table.wrong(f"headers.{name}", "is no name of a header; allowed are letters, digits and hyphens")
+        _refuse_secret(table, f"headers.{name}", name, value)
+        if not value.isascii() or not value.isprintable():
+            raise table.wrong(f"headers.{name}", "must be printable ASCII")
+    return headers
+
+
+def _request(table: _Table) -> tuple[Any, bool]:
+    """The template of what is sent, and whether it takes several inputs."""
+    request = table.take("request", {"texts": "{texts}"})
+    if isinstance(request, str):
+        try:
+            request = json.loads(request)
+        except (ValueError, RecursionError) as problem:
+            raise table.wrong("request", f"this text is not JSON ({problem}); a table is allowed, too") from None
+    try:
+        json.dumps(request, allow_nan=False)
+    except (TypeError, ValueError):
+        raise table.wrong("request", "has a date or a number that JSON does not know") from None
+    found = list(strings(request))
+    for name, value in found:
+        _refuse_secret(table, f"request.{name}", name, value)
+        if "{texts}" in value and value != "{texts}":
+            raise table.wrong("request", f'{value!r}: "{{texts}}" is a list and must stand alone in its quotes')
+    one = sum("{text}" in value for _, value in found)
+    many = sum(value == "{texts}" for _, value in found)
+    if bool(one) == bool(many):
+        raise table.wrong(
+            "request", 'must have either "{text}" (one input a request) or "{texts}" (a list of them) as a value'
+        )
+    return request, bool(many)
+
+
+def _answer(table: _Table) -> tuple[Path | None, Path | None, Path | None, bool]:
+    """Paths to labels, scores and texts, and whether every output has a score."""
+    content = table.take("answer", {})
+    if not isinstance(content, dict):
+        raise table.wrong("answer", 'must be a table, for example: answer = { label = "results[*].label" }')
+    inner = _Table(table.file, content, "answer.")
+    written = {key: inner.text(key) for key in ("label", "score", "text")}
+    inner.end()
+    # A score that the file names must be there: a slip of the pen would else make every score 1.
+    score_needed = written["score"] is not None
+    if not any(written.values()):
+        written = {"label": "outputs[*].label", "score": "outputs[*].score", "text": None}
+    paths: dict[str, Path | None] = {}
+    for key, spelled in written.items():
+        try:
+            paths[key] = None if spelled is None else Path.read(spelled)
+        except AuditError as problem:
+            raise inner.wrong(key, str(problem)) from None
+    if paths["label"] is None and paths["text"] is None:
+        raise inner.wrong("label", "is missing; an output has at least a label or a text")
+    return paths["label"], paths["score"], paths["text"], score_needed
+
+
+def _fit(table: _Table, batch: int, many: bool, paths: Sequence[Path]) -> None:
+    """Refuse a batch that the request or the answer has no room for."""
+    if batch > 1 and not many:
+        raise table.wrong("batch", f'{batch} must be 1, since the request has "{{text}}"; "{{texts}}" sends several')
+    if batch > 1 and (single := next((path for path in paths if not path.many), None)):
+        raise table.wrong("batch", f"{batch} must be 1, since {single.written!r} has no [*] and so leads to one output")
+
+
+def _refuse_secret(table: _Table, where: str, name: str, value: str) -> None:
+    """What is written out in a file is stored in databases and shown in reports; a secret must not be."""
+    if value and _SECRET.search(name) and not VARIABLE.search(value) and "{text" not in value:
+        raise table.wrong(where, 'looks like a secret: take it from the environment, for example "${SERVICE_KEY}"')

@@ -1,0 +1,368 @@
+"""The asynchronous executor with a simulated service on this machine (tests/service.py), and with systems in Python.
+
+What a service bears is read from its own record; no time is compared with another.
+"""
+
+import asyncio
+import threading
+import time
+
+import pytest
+from service import Reply, Server, label_of, plain_answer, serving
+
+from audit.runner.executors import Asynchronous, Batch, Lost, is_asynchronous
+from audit.systems import get_system
+from audit.tasks import Input, Output
+
+pytest.importorskip("httpx", reason="pip install 'audit[http]'")
+
+TEXTS = [f"Film {number} was fine." for number in range(200)]
+INPUTS = tuple(Input.of(text) for text in TEXTS)
+RIGHT = [Output(label_of(text), 0.75) for text in TEXTS]
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch):
+    """Waits between tries are drawn from 0 to 10 ms, doubling."""
+    monkeypatch.setattr("audit.runner.executors.asynchronous.Asking", _hasty)
+
+
+def _hasty(concurrency, tries, patience):
+    from audit.systems.asking import Asking
+
+    return Asking(concurrency, tries, patience, first=0.01)
+
+
+def done(*jobs):
+    """What the executor returns for these jobs, in their order."""
+    with Asynchronous() as executor:
+        for job in jobs:
+            executor.submit(job)
+        found = []
+        while len(found) < len(jobs):
+            found += executor.finished()
+        assert executor.finished() == []
+    return [next(result for one, result in found if one is job) for job in jobs]
+
+
+def outputs(spec, inputs=INPUTS):
+    (returned,) = done(Batch(spec, "sentiment", inputs))
+    assert returned.seconds > 0
+    return returned.outputs(len(inputs))
+
+
+def errors(found):
+    return [output.error for output in found if output.error]
+
+
+def test_every_input_is_answered_once_with_as_many_requests_at_once_as_allowed(tmp_path):
+    with serving(delay=0.05) as server:
+        assert outputs(server.file(tmp_path, "batch = 1\nconcurrency = 20")) == RIGHT
+    assert sorted(server.texts) == sorted(TEXTS)
+    # 200 requests of 50 ms one by one would have 1 at once.
+    assert server.most_at_once == 20
+    # Connections are kept; another few where one was given back a moment too late.
+    assert server.connections <= 40
+
+
+def test_batches_of_several_systems_share_no_limit(tmp_path):
+    with serving(delay=0.03) as one, serving(delay=0.03) as other:
+        specs = [
+            one.file(tmp_path, "batch = 2\nconcurrency = 3"),
+            other.file(tmp_path, "concurrency = 5", "other.toml"),
+        ]
+        pieces = [INPUTS[start : start + 32] for start in range(0, 192, 32)]
+        jobs = [Batch(spec, "sentiment", piece) for piece in pieces for spec in specs]
+        found = done(*jobs)
+    for job, returned in zip(jobs, found, strict=True):
+        assert returned.outputs(32) == [Output(label_of(one.text), 0.75) for one in job.inputs]
+    assert one.most_at_once == 3
+    assert other.most_at_once == 5
+    assert len(one.bodies) == 96
+    assert len(other.bodies) == 12
+
+
+def test_a_service_that_bears_less_than_allowed_gets_less_and_every_input_its_answer(tmp_path):
+    """It says 429 whenever more than 4 requests are under way; 16 are allowed."""
+    refused = []
+
+    def answer(body, number):
+        if server.at_once > 4:
+            refused.append(number)
+            return Reply({"error": "too many at once"}, 429)
+        time.sleep(0.005)
+        return plain_answer(body)
+
+    with serving(answer) as server:
+        assert outputs(server.file(tmp_path, "batch = 1\nconcurrency = 16\ntries = 50")) == RIGHT
+    assert refused
+    assert len(server.bodies) == 200 + len(refused)
+
+
+@pytest.mark.parametrize("spelled", ["seconds", "date"])
+def test_retry_after_pauses_the_whole_system(tmp_path, spelled):
+    wait = {"seconds": "1", "date": "Fri, 31 Dec 1999 23:59:59 GMT"}[spelled]
+    headers = {"Retry-After": wait}
+
+    def answer(body, number):
+        if number != 3:
+            return plain_answer(body)
+        told.append(time.monotonic())
+        return Reply({}, 429, headers)
+
+    told = []
+    with serving(answer, delay=0.01) as server:
+        if spelled == "date":
+            # The answer's own clock says that it is a second before; `send_response` writes Date, so it is replaced.
+            server.RequestHandlerClass.date_time_string = lambda self, timestamp=None: "Fri, 31 Dec 1999 23:59:58 GMT"
+        try:
+            assert outputs(server.file(tmp_path, "batch = 10\nconcurrency = 1")) == RIGHT
+        finally:
+            if spelled == "date":
+                del server.RequestHandlerClass.date_time_string
+    after = [moment - told[0] for moment in server.times[4:]]
+    assert len(after) == 17  # 20 requests of ten, three of them before; the fourth is made again
+    assert all(seconds >= 1 for seconds in after)
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 503])
+def test_what_may_pass_is_tried_again(tmp_path, status):
+    with serving(lambda body, number: Reply({}, status) if number < 3 else plain_answer(body)) as server:
+        assert outputs(server.file(tmp_path, "concurrency = 2"), INPUTS[:32]) == RIGHT[:32]
+    assert len(server.bodies) == 5
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_what_will_not_pass_is_a_stored_error_and_not_tried_again(tmp_path, status):
+    with serving(lambda body, number: Reply({"detail": "no such thing\0"}, status)) as server:
+        found = outputs(server.file(tmp_path), INPUTS[:32])
+    assert [output.error for output in found] == [f'Declined: HTTP {status}: {{"detail": "no such thing\\u0000"}}'] * 32
+    assert len(server.bodies) == 2
+
+
+def test_one_bad_input_costs_the_others_of_its_request_nothing(tmp_path):
+    def answer(body, number):
+        return Reply("too long", 413) if any("Film 5 " in text for text in body["texts"]) else plain_answer(body)
+
+    with serving(answer) as server:
+        found = outputs(server.file(tmp_path), INPUTS[:32])
+    assert errors(found) == ['Declined: HTTP 413: "too long"']
+    assert found[5].error
+    assert [one for one in found if not one.error] == RIGHT[:5] + RIGHT[6:32]
+    assert len(server.bodies) == 2 + 16
+
+
+def test_an_input_that_breaks_the_service_is_found(tmp_path):
+    """500 each time; after its tries the request's inputs are asked one by one."""
+
+    def answer(body, number):
+        return Reply("oh", 500) if any("Film 5 " in text for text in body["texts"]) else plain_answer(body)
+
+    with serving(answer) as server:
+        found = outputs(server.file(tmp_path, "batch = 4\ntries = 2"), INPUTS[:8])
+    assert errors(found) == ['Unanswered: HTTP 500: "oh" (asked 2 times)']
+    assert len(server.bodies) == 1 + 2 + 3 + 2
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        (b"{", "BadOutput: the answer is not JSON: {"),
+        ({"outputs": [{"label": "positive"}]}, None),
+        ({"outputs": [{"label": "splendid"}]}, "BadOutput: label 'splendid' is not one of positive, neutral, negative"),
+        ({"outputs": [{"label": "positive", "score": 7}]}, "BadOutput: score 7.0 is not a number from 0 to 1"),
+        (b'{"outputs": [{"label": "positive", "score": NaN}]}', "BadOutput: score nan is not a number from 0 to 1"),
+        ({"outputs": []}, "BadOutput: 0 outputs for 1 inputs at 'outputs[*].label'"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_is_asked_for_one_by_one(tmp_path, reply, says):
+    """The same answer, whatever is asked: it is wrong for four inputs, and its number right for one."""
+    with serving(lambda body, number: Reply(reply)) as server:
+        found = outputs(server.file(tmp_path, "batch = 4"), INPUTS[:4])
+    assert [output.error for output in found] == [says] * 4
+    assert len(server.bodies) == 5
+
+
+def test_time_out(tmp_path):
+    gate = threading.Event()
+
+    def answer(body, number):
+        if "Film 2 " in body["texts"][0]:
+            gate.wait(10)
+        return plain_answer(body)
+
+    with serving(answer) as server:
+        found = outputs(server.file(tmp_path, "batch = 1\ntimeout = 0.5\ntries = 2"), INPUTS[:4])
+        gate.set()
+    assert errors(found) == ["Unanswered: no answer within 0.5 s (asked 2 times)"]
+    assert found[2].error
+    assert len(server.bodies) == 5
+
+
+def test_a_service_that_vanishes_ends_the_run_with_stored_errors(tmp_path):
+    def answer(body, number):
+        server.away = number >= 5
+        return plain_answer(body)
+
+    with serving(answer) as server:
+        found = outputs(server.file(tmp_path, "batch = 1\nconcurrency = 4\ntries = 2\npatience = 0"))
+    assert errors(found)
+    assert all(
+        error.startswith(("Unanswered: no connection (", "Declined: no connection (")) for error in errors(found)
+    )
+    assert any("so this run asks it no more" in error for error in errors(found))
+    assert len(server.bodies) < 50  # it was not asked 195 more times
+    assert [one for one, right in zip(found, RIGHT, strict=True) if not one.error and one != right] == []
+
+
+def test_nobody_listens(tmp_path):
+    with Server(lambda body, number: None) as server:
+        spec = server.file(tmp_path, "tries = 2\npatience = 0")
+    found = outputs(spec, INPUTS[:20])
+    assert len(errors(found)) == 20
+    assert all("no connection (ConnectError: " in error for error in errors(found))
+
+
+def test_a_job_has_a_limit_and_the_executor_goes_on(tmp_path):
+    gate = threading.Event()
+
+    def answer(body, number):
+        if "Film 2 " in body["texts"][0]:
+            gate.wait(10)
+        return plain_answer(body)
+
+    with serving(answer) as server:
+        spec = server.file(tmp_path, "batch = 1\nconcurrency = 1")
+        lost, right = done(Batch(spec, "sentiment", INPUTS[:4], limit=0.3), Batch(spec, "sentiment", INPUTS[10:14]))
+        gate.set()
+    assert lost == Lost("no answer within 0.3 s")
+    assert right.outputs(4) == RIGHT[10:14]
+
+
+def test_waiting_for_another_jobs_calls_is_not_part_of_the_limit(tmp_path):
+    with serving(delay=0.15) as server:
+        spec = server.file(tmp_path, "batch = 1\nconcurrency = 1")
+        # The second begins after 1.2 s and takes 0.15 s.
+        first, second = done(Batch(spec, "sentiment", INPUTS[:8]), Batch(spec, "sentiment", INPUTS[8:9], limit=1))
+    assert first.outputs(8) == RIGHT[:8]
+    assert second.outputs(1) == RIGHT[8:9]
+
+
+def test_finished_waits_no_longer_than_it_is_told(tmp_path):
+    gate = threading.Event()
+
+    def answer(body, number):
+        gate.wait(10)
+        return plain_answer(body)
+
+    with serving(answer) as server, Asynchronous() as executor:
+        assert executor.finished() == executor.finished(timeout=5) == []
+        job = Batch(server.file(tmp_path), "sentiment", INPUTS[:1])
+        executor.submit(job)
+        assert executor.finished(timeout=0) == executor.finished(timeout=0.01) == []
+        gate.set()
+        ((same, returned),) = executor.finished()
+        assert same is job
+        assert returned.outputs(1) == RIGHT[:1]
+
+
+def test_leaving_in_the_middle_ends_what_is_under_way(tmp_path):
+    with serving(delay=0.2) as server:
+        with Asynchronous() as executor:
+            executor.submit(Batch(server.file(tmp_path, "batch = 1\nconcurrency = 2"), "sentiment", INPUTS))
+            while not server.bodies:
+                time.sleep(0.01)
+        before = len(server.bodies)
+        time.sleep(0.1)
+        assert len(server.bodies) == before <= 4
+    assert "asynchronous systems" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_jobs_of_other_kinds_are_refused():
+    with Asynchronous() as executor:
+        with pytest.raises(TypeError, match="has no run_async"):
+            executor.submit(Batch("vader", "sentiment", INPUTS[:1]))
+        with pytest.raises(TypeError, match="is not a Batch"):
+            executor.submit(object())
+    assert not is_asynchronous(get_system("vader"))
+
+
+OWN = """
+import asyncio
+from audit.tasks import Output
+
+class Mine:
+    name, version, settings, summary = "mine", "1", {}, "a user's own asynchronous system"
+    tasks, languages = ("sentiment",), ("en",)
+    concurrency, batch = 3, 2
+    closed = 0
+
+    def needs(self):
+        return None
+
+    def prepare(self):
+        pass
+
+    async def close_async(self):
+        type(self).closed += 1
+
+    def run(self, inputs):
+        raise NotImplementedError
+
+    async def run_async(self, inputs):
+        # The later, the sooner: answers come in another order than questions.
+        await asyncio.sleep(0.02 / (1 + int(inputs[0].text.split()[1])))
+        for one in inputs:
+            if "Film 3 " in one.text:
+                raise SystemExit(3)
+            if "Film 6 " in one.text:
+                raise RuntimeError("six is out of order")
+        return [Output("positive", 0.5) for one in inputs][: 1 if "Film 8 " in inputs[0].text else None]
+"""
+
+
+def test_a_users_own_asynchronous_system(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_asynchronous.py").write_text(OWN)
+    found = outputs("own_asynchronous:Mine", INPUTS[:12])
+    assert [output.error for output in found] == [
+        None if number not in (3, 6) else ["SystemExit: 3", "RuntimeError: six is out of order"][number // 6]
+        for number in range(12)
+    ]
+    assert get_system("own_asynchronous:Mine").closed == 1
+
+
+def test_what_goes_wrong_in_the_executor_itself_is_raised(tmp_path, monkeypatch):
+    async def broken(self, inputs):
+        raise MemoryError("no room for outputs")
+
+    monkeypatch.setattr("audit.runner.executors.asynchronous._Calls.outputs", broken)
+    with serving() as server, Asynchronous() as executor:
+        executor.submit(Batch(server.file(tmp_path), "sentiment", INPUTS[:1]))
+        with pytest.raises(MemoryError, match="no room for outputs"):
+            executor.finished()
+
+
+def test_waits_drawn_by_chance_change_no_output(tmp_path):
+    """Every third request fails the first time it is made."""
+    seen = set()
+
+    def answer(body, number):
+        key = tuple(body["texts"])
+        if number % 3 == 0 and key not in seen:
+            seen.add(key)
+            return Reply({}, 503)
+        return plain_answer(body)
+
+    for _ in range(2):
+        seen.clear()
+        with serving(answer) as server:
+            assert outputs(server.file(tmp_path, "batch = 5\nconcurrency = 7")) == RIGHT
+
+
+def test_an_event_loop_of_the_callers_is_left_alone(tmp_path):
+    async def caller():
+        with serving() as server:
+            return await asyncio.to_thread(outputs, server.file(tmp_path), INPUTS[:3])
+
+    assert asyncio.run(caller()) == RIGHT[:3]

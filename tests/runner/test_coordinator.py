@@ -1,0 +1,101 @@
+"""What the coordinator decides by itself: the sizes of batches, and what it does when a batch is lost."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.errors import AuditError
+from audit.runner import coordinator
+from audit.runner.coordinator import AIM, FEW, MOST, _Pace
+from audit.runner.executors import InProcess, Lost
+from audit.runner.executors.batch import Batch
+from audit.runner.run import run
+from audit.store import open_store
+
+
+def paced(seconds_an_input, batches=12):
+    """Sizes of the batches of a system that takes so long for each input."""
+    pace, sizes = _Pace(), []
+    for _ in range(batches):
+        sizes.append(pace.size)
+        pace.learn(pace.size, pace.size * seconds_an_input)
+    return sizes
+
+
+def test_a_quick_system_gets_large_batches_soon_and_a_slow_one_small_ones():
+    assert paced(0.0001)[:5] == [FEW, 32, 128, 512, MOST]
+    assert paced(0.0001)[-1] == MOST
+    assert paced(0.5)[-1] == AIM / 0.5
+    assert paced(60)[-1] == 1
+
+
+@given(st.floats(1e-7, 1e4))
+def test_a_batch_takes_about_as_long_as_it_should_whatever_the_system(seconds):
+    size = paced(seconds, 20)[-1]
+    assert 1 <= size <= MOST
+    assert size == 1 or size * seconds <= AIM + 1e-6
+    assert size == MOST or (size + 1) * seconds > AIM - 1e-6
+
+
+def test_a_remainder_says_little_and_a_first_batch_that_loads_a_model_is_forgotten():
+    pace = _Pace()
+    pace.learn(FEW, 40.0)
+    assert pace.size == FEW // 4
+    pace.learn(2, 0.001)
+    pace.learn(8, 0.004)
+    assert pace.size == 32
+    pace.learn(1, 1.9)  # the last of a chunk, slow by chance
+    assert pace.size == 32
+
+
+class Losing(InProcess):
+    """Loses the batches that hold some text, as a process does that dies of it."""
+
+    def __init__(self, fatal):
+        super().__init__()
+        self.fatal, self.lost = fatal, []
+
+    def finished(self, timeout=None):
+        job = self._waiting[0]
+        if isinstance(job, Batch) and any(self.fatal(one.text) for one in job.inputs):
+            self._waiting.popleft()
+            self.lost.append(len(job.inputs))
+            return [(job, Lost("its process ended with signal SIGSEGV"))]
+        return super().finished(timeout)
+
+
+def test_the_input_that_costs_a_process_is_an_error_and_its_neighbours_are_not(own, toy_corpus, toy_relations):
+    engine = open_store("sqlite://", create=True)
+    executor = Losing(lambda text: text == "Film 7 was fine.")
+    ran = run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], executor)
+    assert (ran.counts.failed, ran.counts.outcomes["error"]) == (1, 1)
+    assert ran.first_error == "its process ended with signal SIGSEGV"
+    assert executor.lost[-1] == 1
+    assert len(executor.lost) == 2
+    assert ran.counts.executed == 56
+    again = run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess(), retry_errors=True)
+    assert (again.counts.executed, again.counts.outcomes["error"]) == (1, 0)
+
+
+def test_a_system_that_is_lost_again_and_again_stops_the_run_and_what_was_finished_is_kept(
+    own, toy_corpus, toy_relations, monkeypatch, content
+):
+    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
+    engine = open_store("sqlite://", create=True)
+    down = []
+    executor = Losing(lambda text: len(down) > 0)
+    executed = []
+
+    class Watching(coordinator.Watcher):
+        def finished(self, sources):
+            executed.append(sources)
+            down.append(1)
+
+    with pytest.raises(AuditError, match="was lost on 10 inputs one after the other"):
+        run(engine, toy_corpus(), own.specs("calm"), toy_relations, executor, watcher=Watching())
+    assert executed
+    run(engine, toy_corpus(), own.specs("calm"), toy_relations, InProcess(), retry_errors=True)
+    whole = open_store("sqlite://", create=True)
+    run(whole, toy_corpus(), own.specs("calm"), toy_relations, InProcess())
+    for name in ("verdict", "group", "member", "progress"):
+        assert content(engine, name) == content(whole, name)

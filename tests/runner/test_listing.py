@@ -1,0 +1,71 @@
+"""`audit runs`: every study and system that was run, another version beside the old one."""
+
+import json
+
+from audit.cli import main
+from audit.runner.executors import InProcess
+from audit.runner.listing import runs
+from audit.runner.run import run
+from audit.store import open_store, table_of, tables
+
+VERSIONED = """
+from pathlib import Path
+
+
+class Steady:
+    version = Path({version!r}).read_text()
+
+    def predict(self, texts):
+        return ["negative" if self.version == "2" and "7" in text else "positive" for text in texts]
+"""
+
+
+def test_another_version_makes_outputs_beside_the_old_ones(tmp_path, monkeypatch, toy_corpus, toy_relations):
+    import sys
+
+    from audit.runner.executors import batch
+
+    (tmp_path / "versioned_system.py").write_text(VERSIONED.format(version=str(tmp_path / "version")))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    engine = open_store("sqlite://", create=True)
+    for version in "1", "2":
+        (tmp_path / "version").write_text(version)
+        monkeypatch.delitem(sys.modules, "versioned_system", raising=False)
+        batch._system.cache_clear()
+        ran = run(engine, toy_corpus(), ["versioned_system:Steady"], toy_relations[:1], InProcess())
+        assert (ran.counts.executed, ran.counts.stored) == (56, 0)
+    found = runs(engine)
+    assert [(one.system, one.version, one.outputs, one.errors, one.finished) for one in found] == [
+        ("versioned_system:Steady", "1", 56, 0, 1.0),
+        ("versioned_system:Steady", "2", 56, 0, 1.0),
+    ]
+    output = table_of(tables.Output)
+    with engine.connect() as connection:
+        labels = {(row.system_id, row.label) for row in connection.execute(output.select())}
+    assert {label for _, label in labels} == {"positive", "negative"}
+    assert len(labels) == 3  # the first version never said negative
+
+
+def test_what_is_not_through_and_what_failed(own, toy_corpus, toy_relations, monkeypatch):
+    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
+    engine = open_store("sqlite://", create=True)
+    run(engine, toy_corpus(), own.specs("failing", "calm"), toy_relations[:2], InProcess())
+    # The texts with a 7: three sources, each shouted, and with two endings.
+    assert {one.system.split(":")[1]: one.errors for one in runs(engine)} == {"calm": 0, "failing": 12}
+    progress = table_of(tables.Progress)
+    with engine.begin() as connection:
+        calm = next(one for one in connection.execute(table_of(tables.System).select()) if "calm" in one.name)
+        connection.execute(progress.delete().where(progress.c.chunk == 3, progress.c.system_id == calm.id))
+    assert [round(one.finished, 2) for one in runs(engine)] == [0.75, 1.0]
+
+
+def test_an_import_is_through(judged, capsys):
+    database = str(judged)
+    capsys.readouterr()
+    assert main(["runs", "--db", database, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {(row["system"], row["relations"], row["finished"], row["outputs"]) for row in rows} == {
+        (name, 2, 1.0, 30) for name in ("sure", "calm", "odd")
+    }
+    assert main(["runs", "--db", database]) == 0
+    assert "100%" in capsys.readouterr().out

@@ -1,0 +1,192 @@
+"""Asking another machine: places, the limit that adapts, pauses, tries, patience. No time is asserted."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.errors import BadOutput, Declined, Unanswered
+from audit.systems.asking import Asking
+
+
+class Machine:
+    """Does what it is told for each call: an exception to raise, or an answer; the rest is `right`."""
+
+    def __init__(self, *script):
+        self.script = list(script)
+        self.calls = self.at_once = self.most = 0
+
+    async def __call__(self):
+        self.calls += 1
+        self.at_once += 1
+        self.most = max(self.most, self.at_once)
+        told = self.script.pop(0) if self.script else "right"
+        try:
+            await asyncio.sleep(0)
+            if isinstance(told, BaseException):
+                raise told
+            return told
+        finally:
+            self.at_once -= 1
+
+
+def asked(asking, machine, times=1):
+    async def all_of_them():
+        return await asyncio.gather(*(asking.ask(machine) for _ in range(times)), return_exceptions=True)
+
+    return asyncio.run(all_of_them())
+
+
+def test_all_places_are_used_and_no_more():
+    machine = Machine()
+    assert asked(Asking(concurrency=7), machine, times=50) == ["right"] * 50
+    assert machine.most == 7
+    assert machine.calls == 50
+
+
+@pytest.mark.parametrize("problem", [Unanswered("away"), TimeoutError(), ConnectionError("reset")])
+def test_what_was_not_answered_is_asked_again(problem):
+    machine = Machine(problem, problem)
+    assert asked(Asking(concurrency=1, first=0), machine) == ["right"]
+    assert machine.calls == 3
+
+
+def test_tries_are_bounded_and_the_last_problem_is_told():
+    machine = Machine(*[Unanswered("away", inputs=True)] * 9)
+    (problem,) = asked(Asking(concurrency=1, tries=4, first=0), machine)
+    assert isinstance(problem, Unanswered)
+    assert str(problem) == "away (asked 4 times)"
+    assert problem.inputs
+    assert machine.calls == 4
+
+
+@pytest.mark.parametrize("problem", [Declined("no"), BadOutput("nonsense"), ValueError("a bug"), SystemExit(3)])
+def test_what_was_answered_is_not_asked_again(problem):
+    machine = Machine(problem)
+
+    async def ask():
+        with pytest.raises(type(problem)):
+            await Asking(concurrency=1).ask(machine)
+
+    asyncio.run(ask())
+    assert machine.calls == 1
+
+
+def test_a_crowded_machine_halves_the_limit_once_for_calls_that_were_under_way_together():
+    # Eight calls are under way when all eight are told that it is too much: one piece of news, 8 -> 4, not 8 -> 1.
+    asking = Asking(concurrency=8, tries=1)
+    problems = asked(asking, Machine(*[Unanswered("busy", crowded=True)] * 8), times=8)
+    assert all(isinstance(problem, Unanswered) for problem in problems)
+    assert asking.limit == 4
+
+
+def test_the_limit_grows_by_one_a_round_of_answers_up_to_what_is_allowed():
+    # From 4: each answer adds 1/limit, so 4 of them give 4 + 1/4 + 1/4.25 + ... = 4.94 (5 after one more), and never
+    # above 6, which is allowed.
+    asking = Asking(concurrency=6)
+    asking._limit = 4.0
+    asked(asking, Machine(), times=5)
+    assert asking.limit == 5
+    asked(asking, Machine(), times=500)
+    assert asking.limit == 6
+
+
+def test_a_machine_that_is_away_but_not_crowded_keeps_its_limit():
+    asking = Asking(concurrency=8, tries=1)
+    asked(asking, Machine(*[Unanswered("no connection")] * 8), times=8)
+    assert asking.limit == 8
+
+
+def test_a_pause_holds_for_all_calls():
+    # The first call is told to wait; nine more are waiting for its place. None is made before the pause is over.
+    made = []
+
+    async def all_of_them():
+        asking = Asking(concurrency=1, first=0)
+        loop = asyncio.get_running_loop()
+
+        async def call():
+            made.append(loop.time())
+            if len(made) == 1:
+                raise Unanswered("later", after=0.2)
+            return "right"
+
+        return await asyncio.gather(*(asking.ask(call) for _ in range(10)))
+
+    assert asyncio.run(all_of_them()) == ["right"] * 10
+    assert all(later - made[0] >= 0.2 for later in made[1:])  # what it asked for, not how fast we are
+
+
+def test_a_machine_without_answers_is_given_up_and_nothing_more_is_asked():
+    machine = Machine(*[Unanswered("away")] * 1000)
+    problems = asked(Asking(concurrency=1, tries=2, patience=0, first=0), machine, times=100)
+    assert all(isinstance(problem, Unanswered | Declined) for problem in problems)
+    # All hundred were made once at most before the first had used its two tries.
+    assert machine.calls <= 101
+    given_up = [problem for problem in problems if isinstance(problem, Declined)]
+    assert str(given_up[0]) == "away; nothing was answered for 0 s, so this run asks it no more"
+
+
+def test_an_answer_between_keeps_up_the_patience():
+    machine = Machine(Unanswered("away"), "right", Unanswered("away"), "right")
+    asking = Asking(concurrency=1, tries=2, patience=0, first=0)
+    assert asked(asking, machine) == ["right"]
+    assert asked(asking, machine) == ["right"]
+
+
+def test_a_machine_that_asks_for_more_time_than_there_is_is_given_up_at_once():
+    machine = Machine(Unanswered("quota", after=86_400))
+    first, second = asked(Asking(concurrency=1, patience=300), machine, times=2)
+    assert str(first) == str(second) == ("quota; it asks for 86,400 s, patience is 300 s, so this run asks it no more")
+    assert machine.calls == 1
+
+
+def test_somebody_who_no_longer_waits_leaves_the_place_to_others():
+    async def scene():
+        asking = Asking(concurrency=1)
+        gate = asyncio.Event()
+
+        async def slow():
+            await gate.wait()
+            return "slow"
+
+        first = asyncio.create_task(asking.ask(slow))
+        await asyncio.sleep(0)
+        waiting = [asyncio.create_task(asking.ask(slow)) for _ in range(3)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        gate.set()
+        await first
+        waiting[1].cancel()  # its place was given to it a moment ago
+        done = await asyncio.gather(*waiting, return_exceptions=True)
+        assert done[2] == "slow"
+        return await asking.ask(slow)
+
+    assert asyncio.run(scene()) == "slow"
+
+
+@given(
+    script=st.lists(
+        st.sampled_from(["right", "away", "crowded", "declined", "nonsense", "left"]), min_size=0, max_size=60
+    ),
+    concurrency=st.integers(1, 9),
+    times=st.integers(1, 40),
+)
+def test_whatever_happens_every_call_ends_and_no_place_is_lost(script, concurrency, times):
+    kinds = {
+        "right": "right",
+        "away": Unanswered("away"),
+        "crowded": Unanswered("busy", crowded=True),
+        "declined": Declined("no", inputs=True),
+        "nonsense": BadOutput("nonsense"),
+        "left": ConnectionError("reset"),
+    }
+    machine = Machine(*(kinds[one] for one in script))
+    asking = Asking(concurrency, tries=3, first=0)
+    ends = asked(asking, machine, times)
+    assert len(ends) == times
+    assert machine.most <= concurrency
+    assert 1 <= asking.limit <= concurrency
+    assert asking._under_way == 0
+    assert times <= machine.calls <= 3 * times
