@@ -11,6 +11,7 @@ of its own, where nothing was executed before. NLTK_DATA names the folder of pol
 
 import argparse
 import json
+import math
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
@@ -23,6 +24,8 @@ SENTENCES = "polarity-v2-sentences"
 WHOLE = (SENTENCES, "imdb-sentences", "rotten-tomatoes", "polarity-v2", "imdb")
 PER_RELATION = "60"
 COMMANDS = ("run", "sample", "report")
+HEIGHT = 260
+"""Of a panel, in pixels."""
 
 
 def step(path, corpora, limit, systems):
@@ -42,23 +45,22 @@ def step(path, corpora, limit, systems):
 
 
 def table(steps):
-    """Print the steps as a markdown table; the last columns say what 1,000 groups took."""
-    names = [f"{name}: {what}" for name in COMMANDS for what in ("seconds", "CPU seconds", "peak MiB")]
-    head = ["sources", "groups", "checks", "executions", *names, "database MiB", "run: ms a group", "bytes a group"]
-    print("\n| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    """Print two markdown tables: what was run and what it made, and what each command took."""
+    print("\n| groups | checks | executions | database MiB | bytes a group | sources |\n|" + "---|" * 6)
     for one in steps:
-        took = [
-            part
-            for name in COMMANDS
-            for part in (f"{one[name]['seconds']:.1f}", f"{one[name]['cpu']:.1f}", f"{one[name]['peak']:.0f}")
-        ]
-        line = [f"{one[name]:,}" for name in ("sources", "groups", "checks", "executions")]
-        line += [*took, f"{one['mib']:.0f}", f"{one['run']['seconds'] / one['groups'] * 1e3:.2f}"]
-        print("| " + " | ".join([*line, f"{one['mib'] * 2**20 / one['groups']:,.0f}"]) + " |")
-    print()
+        which = f"the first {one['limit']:,} of " if one["limit"] else f"{one['sources']:,}, all of "
+        print(
+            f"| {one['groups']:,} | {one['checks']:,} | {one['executions']:,} | {one['mib']:.0f} | "
+            f"{one['mib'] * 2**20 / one['groups']:,.0f} | {which}{', '.join(one['corpora'])} |"
+        )
+    print("\n| groups | command | seconds | CPU seconds | peak MiB | ms of CPU a group |\n|" + "---|" * 6)
     for one in steps:
-        which = f"the first {one['limit']:,} sources of " if one["limit"] else ""
-        print(f"- {one['groups']:,} groups: {which}{', '.join(one['corpora'])}")
+        for name in COMMANDS:
+            took = one[name]
+            print(
+                f"| {one['groups']:,} | {name} | {took['seconds']:.1f} | {took['cpu']:.1f} | {took['peak']:.0f} | "
+                f"{took['cpu'] / one['groups'] * 1e3:.3f} |"
+            )
 
 
 def picture(steps):
@@ -68,42 +70,76 @@ def picture(steps):
     from audit.reports.charts import LIGHT
 
     colours = {"run": LIGHT.genuine, "sample": LIGHT.false, "report": LIGHT.observed, "database": LIGHT.ink}
-    reference = "in proportion to groups"
     panels = {
         "seconds": {name: [one[name]["seconds"] for one in steps] for name in COMMANDS},
         "MiB": {name: [one[name]["peak"] for one in steps] for name in COMMANDS}
         | {"database": [one["mib"] for one in steps]},
     }
-    titles = {"seconds": "time of the whole command", "MiB": "peak memory, and size of the database"}
+    titles = {"seconds": "seconds of the whole command", "MiB": "peak MiB, and size of the database"}
     through = {"seconds": "run", "MiB": "database"}
     groups = [one["groups"] for one in steps]
     charts = []
     for unit, lines in panels.items():
+        everything = [value for values in lines.values() for value in values]
+        low, high = math.floor(math.log10(min(everything))), math.ceil(math.log10(max(everything)))
         rows = [
-            {"groups": number, "value": value, "what": name, "last": number == groups[-1]}
+            {"groups": number, "value": value, "what": name}
             for name, values in lines.items()
             for number, value in zip(groups, values, strict=True)
         ]
-        # Through the last point: what lies above it at the left is a start that every command has.
+        # Through the last point: what lies above it at the left is the start that every command has.
         last = lines[through[unit]][-1]
-        straight = [{"groups": number, "value": last * number / groups[-1], "what": reference} for number in groups]
-        x = alt.X("groups:Q", title="groups", scale=alt.Scale(type="log", nice=False, padding=12))
-        y = alt.Y("value:Q", title=unit, scale=alt.Scale(type="log"), axis=alt.Axis(tickCount=5, format="~s"))
+        straight = [{"groups": number, "value": last * number / groups[-1]} for number in groups]
+        places = _apart({name: values[-1] for name, values in lines.items()}, (high - low) * 14 / HEIGHT)
+        names = [{"groups": groups[-1], "value": value, "what": name} for name, value in places.items()]
+        x = alt.X(
+            "groups:Q",
+            title="groups",
+            scale=alt.Scale(type="log", nice=False, padding=12),
+            axis=alt.Axis(values=_powers(groups), format=","),
+        )
+        y = alt.Y(
+            "value:Q",
+            title=None,
+            scale=alt.Scale(type="log", domain=[10**low, 10**high], clamp=True),
+            axis=alt.Axis(values=[10**power for power in range(low, high + 1)], format="~r"),
+        )
         colour = alt.Color("what:N", legend=None, scale=alt.Scale(domain=list(colours), range=list(colours.values())))
-        measured_ones = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, color=colour)
-        ends = measured_ones.transform_filter("datum.last").mark_text(align="left", dx=7).encode(text="what:N")
+        points = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, color=colour)
+        ends = alt.Chart(alt.Data(values=names)).encode(x=x, y=y, color=colour, text="what:N")
         dashed = alt.Chart(alt.Data(values=straight)).mark_line(strokeDash=[4, 4], color=LIGHT.muted).encode(x=x, y=y)
         charts.append(
             alt.layer(
-                dashed, measured_ones.mark_line(), measured_ones.mark_circle(size=45, opacity=1), ends
-            ).properties(width=330, height=260, title=alt.Title(titles[unit], anchor="start", color=LIGHT.ink))
+                dashed,
+                points.mark_line(),
+                points.mark_circle(size=45, opacity=1),
+                ends.mark_text(align="left", dx=8),
+            ).properties(
+                width=330, height=HEIGHT, title=alt.Title(titles[unit], anchor="start", color=LIGHT.ink, fontSize=12)
+            )
         )
+    subtitle = alt.Title("dashed: in proportion to groups", color=LIGHT.muted, fontWeight="normal", fontSize=11)
     return (
-        alt.hconcat(*charts, spacing=70, title=alt.Title(f"dashed: {reference}", fontWeight="normal", fontSize=11))
-        .configure(background=LIGHT.paper, padding={"left": 14, "top": 14, "bottom": 14, "right": 60})
+        alt.hconcat(*charts, spacing=30, title=subtitle)
+        .configure(background=LIGHT.paper, padding=14, font="system-ui, sans-serif")
         .configure_view(stroke=None)
-        .configure_axis(grid=True, gridColor=LIGHT.line, domainColor=LIGHT.line, labelColor=LIGHT.ink)
+        .configure_axis(gridColor=LIGHT.line, domainColor=LIGHT.line, tickColor=LIGHT.line, labelColor=LIGHT.ink)
     )
+
+
+def _powers(groups):
+    """The powers of ten within the numbers, and the numbers next to them where there is none."""
+    found = [10**power for power in range(10) if min(groups) <= 10**power <= max(groups)]
+    return found or [min(groups), max(groups)]
+
+
+def _apart(values, least):
+    """Where to write the names: at their values, moved up where two are closer than `least` (of a power of ten)."""
+    found, below = {}, -math.inf
+    for name, value in sorted(values.items(), key=lambda one: one[1]):
+        below = max(math.log10(value), below + least)
+        found[name] = 10**below
+    return found
 
 
 def main():
