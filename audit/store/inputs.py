@@ -1,7 +1,6 @@
 """Inputs in the store: each distinct one once, found by its content."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -24,10 +23,13 @@ def known_inputs(connection: Connection, wanted: Mapping[bytes, Input]) -> tuple
     if not missing:
         return found, before
     ids = _new_ids(connection, len(missing))
-    rows: list[dict[str, Any]] = [
-        {"id": id, "key": key, "texts": list(wanted[key].texts), "languages": ",".join(wanted[key].languages)}
-        for id, key in zip(ids, missing, strict=True)
-    ]
+    new = [wanted[key] for key in missing]
+    rows = {
+        "id": ids,
+        "key": missing,
+        "texts": [one.texts for one in new],
+        "languages": [",".join(one.languages) for one in new],
+    }
     if insert_new(connection, tables.Input, rows) == len(missing):
         return found | dict(zip(missing, ids, strict=True)), before
     # Another run stored some of them since we looked.
