@@ -14,13 +14,22 @@ from audit.tasks import Output
 _ORDER = {"negative": 0, "neutral": 1, "positive": 2}
 
 
-def _verdict(holds: bool, value: float | None = None, reason: str | None = None) -> Verdict:
-    return Verdict(Outcome.SATISFIED if holds else Outcome.VIOLATED, value, reason)
+_SATISFIED, _VIOLATED = Verdict(Outcome.SATISFIED), Verdict(Outcome.VIOLATED)
+
+
+def _verdict(holds: bool, value: float | None = None) -> Verdict:
+    if value is None:
+        return _SATISFIED if holds else _VIOLATED  # there are millions of these
+    return Verdict(Outcome.SATISFIED if holds else Outcome.VIOLATED, value)
 
 
 def equivalent(outputs: Sequence[Output]) -> Verdict:
     """Every follow-up has the source's label."""
-    return _verdict(all(output.label == outputs[0].label for output in outputs[1:]))
+    label = outputs[0].label
+    for output in outputs:
+        if output.label != label:
+            return _VIOLATED
+    return _SATISFIED
 
 
 def different(outputs: Sequence[Output]) -> Verdict:

@@ -1,5 +1,6 @@
 """One chunk of sources on its way: its groups, what it waits for, its verdicts, and its rows."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -132,18 +133,14 @@ class Chunk:
         self._step(self._chained, wanted, first=True)
         return wanted
 
-    def receive(self, system: int, key: bytes, output: Output) -> None:
-        """An output that was wanted."""
-        self._outputs[system][key] = output
-        self.waits -= 1
+    def receive(self, system: int, outputs: Mapping[bytes, Output]) -> None:
+        """Outputs that were wanted."""
+        self._outputs[system].update(outputs)
+        self.waits -= len(outputs)
 
-    def has(self, system: int, key: bytes) -> bool:
-        """Whether the output is here already."""
-        return key in self._outputs[system]
-
-    def keep(self, system: int, key: bytes, output: Output) -> None:
-        """An output that was stored before."""
-        self._outputs[system][key] = output
+    def keep(self, system: int, outputs: Mapping[bytes, Output]) -> None:
+        """Outputs that were stored before."""
+        self._outputs[system].update(outputs)
 
     def wanted(self) -> Wanted:
         """What the chunk wants next, after all that it wanted before; nothing at its end."""
@@ -186,7 +183,8 @@ class Chunk:
         verdicts.sort(key=itemgetter(0, 1))  # in the order of their key a database writes them soonest
         insert_new(connection, tables.Group, self._group_rows(groups, ids))
         insert_new(connection, tables.Member, self._member_rows(groups, ids))
-        upsert(connection, tables.Verdict, _verdict_rows(verdicts))
+        rows = _verdict_rows(verdicts)
+        upsert(connection, tables.Verdict, rows)
         done = [
             {"study_id": self.study_id, "relation_id": bound.id, "system_id": system, "chunk": self.number}
             for system, some in self.todo.items()
@@ -195,8 +193,8 @@ class Chunk:
         insert_new(connection, tables.Progress, done)
         counts.groups += len(groups)
         counts.checks += len(verdicts)
-        for _, _, verdict in verdicts:
-            counts.outcomes[verdict.outcome.name.lower()] += 1
+        for outcome, number in Counter(rows["outcome"]).items():
+            counts.outcomes[Outcome(outcome).name.lower()] += number
 
     def _check(self, group: _Group, system: int) -> Verdict:
         given = self._outputs[system]

@@ -27,7 +27,7 @@ from audit.runner.watching import Watcher
 from audit.store import integers, table_of, tables
 from audit.tasks import Input, Output
 
-MOST = 1_024
+MOST = 2_048
 """Inputs of one batch, at most."""
 FEW = 8
 """Inputs of a system's first batch: nobody knows yet how long it takes."""
@@ -114,8 +114,8 @@ class Coordinator:
         self._tries: Counter[int] = Counter()
         self._sources = np.empty(0, np.int64)
         """Ids of the study's sources, in order: chunk n is the n-th piece of them."""
-        self._underway: dict[tuple[int, bytes], list[Chunk]] = {}
-        """Outputs that are on their way, and the chunks that wait for each."""
+        self._underway: dict[int, dict[bytes, tuple[Chunk, ...]]] = {system: {} for system in systems}
+        """By system, the inputs whose outputs are on their way, and the chunks that wait for each."""
 
     def run(self, todo: Todo) -> None:
         """Do these chunks, or see them done by other runs of the same study."""
@@ -227,19 +227,15 @@ class Coordinator:
         for system, some in wanted.items():
             found = there.get(system, {})
             self.counts.stored += len(found)
-            for key, output in found.items():
-                chunk.keep(system, key, output)
-            missing = {}
-            for key, one in some.items():
-                if key in found:
-                    continue
-                chunk.waits += 1
-                if (system, key) in self._underway:
-                    self._underway[system, key].append(chunk)
-                    self.counts.stored += 1
-                else:
-                    self._underway[system, key] = [chunk]
-                    missing[key] = one
+            chunk.keep(system, found)
+            missing = {key: one for key, one in some.items() if key not in found} if found else some
+            chunk.waits += len(missing)
+            underway = self._underway[system]
+            for key in underway.keys() & missing.keys():
+                underway[key] += (chunk,)
+                self.counts.stored += 1
+            missing = {key: one for key, one in missing.items() if key not in underway}
+            underway.update(dict.fromkeys(missing, (chunk,)))
             if missing:
                 self._queue(_Pending(system, missing))
 
@@ -326,16 +322,18 @@ class Coordinator:
             self.counts.failed += len(errors)
             self.counts.first_error = self.counts.first_error or next(iter(errors), None)
             self.watcher.executed(len(inputs))
-            for key, output in outputs.items():
-                for chunk in self._underway.pop((system, key)):
-                    chunk.receive(system, key, output)
+            underway = self._underway[system]
+            for chunks, some in _by_chunks([underway.pop(key) for key in outputs], outputs):
+                for chunk in chunks:
+                    chunk.receive(system, some)
                     if not chunk.waits:
                         ready[chunk.number] = chunk
         for chunk in ready.values():
             self._want(chunk, chunk.wanted())
 
     def _ids(self, system: int, inputs: Iterable[bytes]) -> dict[bytes, int]:
-        return {key: self._underway[system, key][0].ids[key] for key in inputs}
+        underway = self._underway[system]
+        return {key: underway[key][0].ids[key] for key in inputs}
 
     def _finish(self, chunk: Chunk) -> None:
         def stored(connection: Connection) -> Counts:
@@ -383,6 +381,19 @@ class Coordinator:
                 return work(connection)
 
         return patiently(once, self.watcher.says)
+
+
+def _by_chunks(
+    waiting: Sequence[tuple[Chunk, ...]], outputs: Mapping[bytes, Output]
+) -> list[tuple[tuple[Chunk, ...], Mapping[bytes, Output]]]:
+    """Outputs by the chunks that wait for each; those of a batch nearly always belong to one."""
+    first = waiting[0]
+    if all(one is first for one in waiting):
+        return [(first, outputs)]
+    found: dict[tuple[Chunk, ...], dict[bytes, Output]] = {}
+    for chunks, (key, output) in zip(waiting, outputs.items(), strict=True):
+        found.setdefault(chunks, {})[key] = output
+    return list(found.items())
 
 
 def finished(connection: Connection, study_id: int, chunk: int | None = None) -> set[tuple[int, int, int]]:

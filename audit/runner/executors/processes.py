@@ -1,28 +1,30 @@
-"""The executor that does jobs in a few processes beside this one."""
+"""The executor that does jobs in a few processes beside this one.
+
+Own code, because the pools of libraries wait for ever, or lose all their jobs at once, when foreign code ends a process
+in its own way (`os._exit(0)`, a signal before the first word). Here a thread stands before each process and nothing is
+shared between them, so that whatever happens to one process is one lost job.
+"""
 
 import os
 import signal
 import threading
-from collections import Counter
-from concurrent.futures import FIRST_COMPLETED, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager
-from multiprocessing import connection, parent_process
+from contextlib import AbstractContextManager, suppress
+from multiprocessing import Pipe, Process, connection, parent_process
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any
 
-from pebble import ProcessExpired, ProcessPool
-
+from audit.errors import AuditError
 from audit.runner.executors.base import Job, Lost, ended, too_long
 
-LEFT = 70
-"""Status of a worker in which a job ended the process with status 0, as if its work was done (EX_SOFTWARE)."""
-TRIES = 3
-"""So often a job is given to processes that come to an end before they say that they have it."""
+_FORKING = threading.Lock()
+"""While a process is made: another must not inherit its end of the pipe, which would then never be closed."""
+_TIDY = 5.0
+"""Seconds that a process has for what it does at its end."""
 
 
 class Processes(AbstractContextManager["Processes"]):
-    """Does jobs in `workers` processes (default: one per core).
+    """Does jobs in `workers` processes (default: one per core), which begin with the first job.
 
     A job that takes longer than its limit is ended with its process, and so is one whose process dies (no memory left,
     a crash in native code); another process takes the place.
@@ -30,88 +32,155 @@ class Processes(AbstractContextManager["Processes"]):
 
     def __init__(self, workers: int | None = None):
         self.places = workers or os.cpu_count() or 1
-        self._pool = self._new_pool()
-        self._at_work: dict[Any, Job] = {}
-        self._given: Counter[int] = Counter()
-        """How often the processes of a job came to an end before they said that they had it; by its id in memory."""
-        self._lost: list[tuple[Job, Any]] = []
-
-    def _new_pool(self) -> ProcessPool:
-        return ProcessPool(max_workers=self.places, initializer=_start_worker)
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._done: SimpleQueue[tuple[Job, Any]] = SimpleQueue()
+        self._open = 0
+        """Jobs that were taken and not handed back."""
+        self._workers: list[_Worker] = []
+        self._threads: list[threading.Thread] = []
 
     def submit(self, job: Job) -> None:
         """Give a job to the processes."""
-        try:
-            future = self._pool.schedule(_worked, args=(job,), timeout=job.limit)
-        except RuntimeError:  # it gave up since we looked
-            self._begin_again()
-            future = self._pool.schedule(_worked, args=(job,), timeout=job.limit)
-        self._at_work[future] = job
+        if not self._threads:
+            self._begin()
+        self._open += 1
+        self._jobs.put(job)
+
+    def _begin(self) -> None:
+        # In this thread: what a process inherits should not be in the hands of another one.
+        self._workers = [_Worker() for _ in range(self.places)]
+        for worker in self._workers:
+            thread = threading.Thread(target=self._drive, args=(worker,), daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def _drive(self, worker: "_Worker") -> None:
+        while (job := self._jobs.get()) is not None:
+            self._done.put((job, worker.do(job)))
 
     def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
         """Jobs that came to an end, with their results."""
-        done, _ = wait(self._at_work, 0 if self._lost else timeout, FIRST_COMPLETED)
-        found, given_up = [], False
-        for future in done:
-            result = _result(future)
-            if isinstance(result, _GivenUp):
-                given_up = True
-                continue
-            job = self._at_work.pop(future)
-            self._given.pop(id(job), None)
-            found.append((job, result))
-        if given_up:
-            self._begin_again()
-        found += self._lost
-        self._lost = []
+        found: list[tuple[Job, Any]] = []
+        while len(found) < self._open:
+            try:
+                found.append(self._done.get_nowait() if found else self._done.get(timeout=timeout))
+            except Empty:
+                break
+        self._open -= len(found)
+        for job, result in found:
+            if isinstance(result, _Raised):
+                for other in found:
+                    if other[0] is not job:
+                        self._open += 1
+                        self._done.put(other)
+                raise result.problem
         return found
-
-    def _begin_again(self) -> None:
-        """A process came to an end while the pool did not know what it did, and so gave up: others do all the jobs.
-
-        Those that this happens to again and again are lost.
-        """
-        self._pool.stop()
-        self._pool.join()
-        self._pool = self._new_pool()
-        jobs, self._at_work = list(self._at_work.values()), {}
-        for job in jobs:
-            self._given[id(job)] += 1
-            if self._given[id(job)] < TRIES:
-                self.submit(job)
-            else:
-                del self._given[id(job)]
-                self._lost.append((job, Lost("its process ended")))
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None and not self._at_work:
-            self._pool.close()
-        else:
-            self._pool.stop()
-        self._pool.join()
+        with suppress(Empty):
+            while True:  # nobody waits for those that were not begun
+                self._jobs.get_nowait()
+        for _ in self._threads:
+            self._jobs.put(None)
+        for worker in self._workers:
+            worker.end(at_once=kind is not None or self._open > 0)
+        for thread in self._threads:
+            thread.join()
 
 
-class _GivenUp:
-    """In place of a result: the pool was given up before there was one."""
+class _Raised:
+    """In place of a result: what a job raised."""
+
+    def __init__(self, problem: BaseException):
+        self.problem = problem
 
 
-def _result(future: Any) -> Any:
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        return _GivenUp()
-    except TimeoutError as over:
-        if len(over.args) < 2:
-            raise  # the job's own, not the pool's
-        return too_long(over.args[1])
-    except ProcessExpired as death:
-        return Lost(f"its process ended with {ended(death.exitcode)}")
+class _Worker:
+    """A process that does one job at a time; another one after it was lost."""
+
+    def __init__(self) -> None:
+        self._over = False
+        self._start()
+
+    def _start(self) -> None:
+        with _FORKING:
+            if self._over:
+                return
+            self._pipe, its = Pipe()
+            self._process = Process(target=_serve, args=(its,))
+            self._process.start()
+            its.close()
+
+    def do(self, job: Job) -> Any:
+        """The job's result, `Lost` or `_Raised`."""
+        if not self._process.is_alive():
+            self._start()  # somebody ended it while it had nothing to do
+        try:
+            self._pipe.send(job)
+        except OSError:
+            return self._lost()
+        except Exception as problem:  # what cannot be pickled says so in many ways
+            return _Raised(AuditError(f"a job cannot be sent to a worker ({problem}); use --workers 0"))
+        if not connection.wait([self._pipe, self._process.sentinel], job.limit):
+            self._process.kill()
+            self._lost()
+            return too_long(job.limit or 0)
+        try:
+            if not self._pipe.poll():
+                return self._lost()
+            good, result = self._pipe.recv()
+        except (EOFError, OSError):
+            return self._lost()
+        return result if good else _Raised(result)
+
+    def _lost(self) -> Lost:
+        self._process.join()
+        code = self._process.exitcode
+        self._pipe.close()
+        self._start()
+        return Lost(f"its process ended with {ended(code)}")
+
+    def end(self, at_once: bool) -> None:
+        """End the process: in the middle of its job, or once it has put its things in order, which may take seconds."""
+        with _FORKING:
+            self._over = True
+        if not at_once:
+            with suppress(OSError):
+                self._pipe.send(None)
+            self._process.join(_TIDY)
+        self._process.kill()
+        self._process.join()
+
+
+def _serve(pipe: connection.Connection) -> None:
+    """What a process does: jobs as they come, until nobody is there to send any."""
+    _start_worker()
+    while True:
+        try:
+            job = pipe.recv()
+        except EOFError:
+            return
+        except Exception as problem:  # what it was made of is not here
+            pipe.send((False, problem))
+            continue
+        if job is None:
+            return
+        try:
+            answer = True, job.work()
+        except Exception as problem:
+            answer = False, problem
+        try:
+            pipe.send(answer)
+        except OSError:
+            return
+        except Exception as problem:
+            pipe.send((False, AuditError(f"a worker cannot send back what a job made or raised ({problem})")))
 
 
 def _start_worker() -> None:
-    """Ctrl-C is for the parent, which stops the pool; and a worker does not outlive a parent that was killed."""
+    """Ctrl-C is for the parent, which stops its workers; and a worker does not outlive a parent that was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -121,18 +190,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         connection.wait([parent.sentinel])
         os._exit(1)
-
-
-def _worked(job: Job) -> Any:
-    """What a process does. It says so with another status where the job ends it with status 0: the pool takes that for
-    the end of one that had nothing to do, and would wait for the job."""
-    leave, worker = os._exit, os.getpid()
-
-    def left(status: int) -> None:
-        leave(LEFT if status == 0 and os.getpid() == worker else status)
-
-    os._exit = left  # type: ignore[assignment]
-    try:
-        return job.work()
-    finally:
-        os._exit = leave
