@@ -3,7 +3,7 @@
 import hashlib
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 
@@ -13,12 +13,16 @@ def digest(*parts: str) -> bytes:
     >>> digest("a", "b") != digest("ab")
     True
     """
+    return _state(parts).digest()
+
+
+def _state(parts: Iterable[str]) -> hashlib.blake2b:
     state = hashlib.blake2b(digest_size=16)
     for part in parts:
         encoded = part.encode("utf-8", "surrogatepass")
         state.update(len(encoded).to_bytes(8, "big"))
         state.update(encoded)
-    return state.digest()
+    return state
 
 
 def uniform(*parts: object) -> float:
@@ -28,6 +32,19 @@ def uniform(*parts: object) -> float:
     True
     """
     return (int.from_bytes(digest(*map(str, parts))[:8], "big") >> 11) / (1 << 53)
+
+
+def uniforms(names: Iterable[str], *parts: object) -> Iterator[float]:
+    """`uniform(*parts, name)` of each name; what they have in common is hashed once.
+
+    >>> list(uniforms(["row 1"], 0)) == [uniform(0, "row 1")]
+    True
+    """
+    before = _state(map(str, parts))
+    for name in names:
+        state, encoded = before.copy(), name.encode("utf-8", "surrogatepass")
+        state.update(len(encoded).to_bytes(8, "big") + encoded)
+        yield (int.from_bytes(state.digest()[:8], "big") >> 11) / (1 << 53)
 
 
 def generator(*parts: object) -> random.Random:

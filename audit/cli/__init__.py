@@ -1,14 +1,16 @@
 """The `audit` command. A new command is one file and one name in `COMMANDS`."""
 
 import argparse
+import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import NoReturn
 
 import audit
-from audit.cli.options import visible
+from audit.cli.options import say, visible
 from audit.errors import AuditError
 
 COMMANDS = (
@@ -35,6 +37,7 @@ COMMANDS = (
     "import_export",
     "replay",
     "backup",
+    "migrate",
     "doctor",
     "listings",
 )
@@ -64,7 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 where it found a problem, or 2 for a mistake of the user."""
     try:
         arguments = parser().parse_args(argv)
-        status = arguments.run(arguments)
+        with _remarks():
+            status = arguments.run(arguments)
         sys.stdout.flush()
     except AuditError as mistake:
         print(f"audit: {visible(str(mistake))}", file=sys.stderr)
@@ -84,6 +88,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         return int(status or 0)
     return 0
+
+
+class _Remarks(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        say(f"audit: {record.getMessage()}")
+
+
+@contextmanager
+def _remarks() -> Iterator[None]:
+    """While a command runs, what the rooms log goes to stderr: to open a database of an older version takes a while."""
+    logger, handler = logging.getLogger("audit"), _Remarks(logging.INFO)
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
 def _is_the_databases(problem: Exception) -> bool:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from audit.runner.executors import Executor
 
 MOST_WORKERS = 256
-EXECUTORS = ("processes", "in-process")
+EXECUTORS = ("processes", "in-process", "dask")
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +23,11 @@ def add_executor(parser: argparse.ArgumentParser) -> None:
         "--executor", choices=EXECUTORS, default=EXECUTORS[0], help="who does the work (default: processes)"
     )
     parser.add_argument(
+        "--dask-address",
+        metavar="tcp://HOST:PORT",
+        help="of the scheduler whose workers do the work, with --executor dask (default: a cluster of this run's own)",
+    )
+    parser.add_argument(
         "--time-limit",
         type=fraction,
         metavar="SECONDS",
@@ -31,12 +36,23 @@ def add_executor(parser: argparse.ArgumentParser) -> None:
 
 
 def executor_of(arguments: argparse.Namespace) -> "Executor":
-    """The executor that the options ask for. Raises AuditError for a number of workers that is not allowed."""
-    from audit.runner.executors import InProcess, Processes
+    """The executor that the options ask for. Raises AuditError for a number of workers that is not allowed, and for
+    options that contradict each other."""
+    from audit.errors import AuditError
+    from audit.runner.executors import Dask, InProcess, Processes
 
-    workers = arguments.workers
+    workers, address = arguments.workers, getattr(arguments, "dask_address", None)
+    kind = getattr(arguments, "executor", "processes")
     check_workers(workers)
-    if workers == 0 or getattr(arguments, "executor", "processes") == "in-process":
+    if address is not None and kind != "dask":
+        raise AuditError(f"--dask-address {address} is for --executor dask, not {kind}")
+    if kind == "dask":
+        if workers == 0:
+            raise AuditError("--workers 0 is this process, --executor dask are others; leave one of them out")
+        if address is not None and workers is not None:
+            raise AuditError(f"--workers {workers}: the scheduler at {address} has its own; leave it out")
+        return Dask(address, workers)
+    if workers == 0 or kind == "in-process":
         return InProcess()
     return Processes(workers)
 

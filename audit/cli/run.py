@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
         help="see `audit corpora`, or a CSV or JSONL; may be given several times",
     )
     parser.add_argument(
-        "--systems", required=True, type=names, metavar="A,B", help="see `audit systems`, or module:name"
+        "--systems", required=True, type=names, metavar="A,B", help="of `audit systems`, module:name, http:FILE.toml"
     )
     parser.add_argument("--relations", type=names, metavar="MR1.1,...", help="default: all that fit the corpus")
     parser.add_argument("--limit", type=whole, metavar="N", help="only the N sources with the smallest random numbers")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from audit.corpora.base import Row, Unit
 from audit.corpora.cache import counted
-from audit.corpora.spacing import paragraphs, restored
+from audit.corpora.spacing import paragraphs, restored_all
 from audit.errors import BadFile, NotInstalled
 from audit.keys import digest, uniform
 from audit.language import Analysis
@@ -34,6 +34,8 @@ _MEASURED = {
     ("imdb-sentences", "e2d083513199.1.6d93f6c2"): 125_458,
 }
 """Sizes of the content that a fingerprint names, so that lists need not count; another content is counted."""
+_AT_ONCE = 32
+"""Texts whose spacing is restored together."""
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -155,8 +157,12 @@ class RottenTomatoes(MovieReviews):
     summary = "8,530 review sentences of Rotten Tomatoes with gold, spacing restored"
 
     def rows(self) -> Iterator[Row]:
-        for number, (text, gold) in enumerate(_content()["rotten_tomatoes"], start=1):
-            yield Row(str(number), Input.of(restored(text)), gold)
+        content = _content()["rotten_tomatoes"]
+        for first in range(0, len(content), _AT_ONCE):
+            piece = content[first : first + _AT_ONCE]
+            texts = restored_all([text for text, _ in piece])
+            for number, ((_, gold), text) in enumerate(zip(piece, texts, strict=True), start=first + 1):
+                yield Row(str(number), Input.of(text), gold)
 
 
 class Imdb(MovieReviews):
@@ -196,5 +202,5 @@ class ImdbSentences(MovieReviews):
             analysis = Analysis(document.input.text)
             for number, (start, end) in enumerate(analysis.spans, start=1):
                 sentence = " ".join(analysis.text[start:end].split())
-                if _LETTER.search(sentence):
+                if sentence[:1].isalpha() or _LETTER.search(sentence):
                     yield Row(f"{document.key}.{number}", Input.of(sentence), cluster=document.key)

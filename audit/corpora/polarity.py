@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from audit.corpora.base import Row, Unit
-from audit.corpora.spacing import restored
+from audit.corpora.spacing import restored_all
 from audit.errors import BadFile, NotInstalled
 from audit.keys import fingerprint
 from audit.tasks import Input
@@ -101,11 +101,12 @@ class PolaritySentences(Polarity):
     def rows(self) -> Iterator[Row]:
         for name, text in self._read():
             document = name.removesuffix(".txt")
-            for number, line in enumerate(text.split("\n"), start=1):
+            lines = text.split("\n")
+            for number, (line, sentence) in enumerate(zip(lines, restored_all(lines), strict=True), start=1):
                 # Lines without a letter are ornaments ("* * *"); they keep their number and are no sources.
-                if _LETTER.search(line):
-                    yield Row(f"{document}.{number}", Input.of(restored(line)), cluster=document)
+                if line[:1].isalpha() or _LETTER.search(line):
+                    yield Row(f"{document}.{number}", Input.of(sentence), cluster=document)
 
 
 def _sentences(text: str) -> list[str]:
-    return [restored(line) for line in text.split("\n") if line.strip()]
+    return restored_all([line for line in text.split("\n") if line.strip()])

@@ -5,7 +5,7 @@ here changes a word: only white space, HTML tags, and characters that a wrong en
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import unescape
 
 # Bytes 0x80-0x9f that came through as control characters are Windows-1252 punctuation nearly everywhere; the few
@@ -33,32 +33,31 @@ def _closed_up(match: re.Match[str]) -> str:
     return match.group().replace(" ", "")
 
 
-# Marks of which a line must have one, pattern, replacement. Most lines have few marks, and looking for a mark costs a
-# tenth of looking for a pattern.
-_STEPS: tuple[tuple[tuple[str, ...], re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
-    (marks, re.compile(pattern), new)
-    for marks, pattern, new in (
-        ((". .",), r"\.(?: \.)+", _closed_up),  # . . .
-        (("! ", "? "), r"[!?](?: [!?])+", _closed_up),  # ! ? !
-        (("* *",), r"\*(?: \*)+", _closed_up),  # * * *
-        (("*",), r"\b(?:a|s|f|fu|sh) \*+ ?(?=(?:u?c?k|h?i?t|t|holes?|k?ing|er|ed)\b)", _closed_up),  # s * * t
-        (("* ",), r"(?<!\S)\* \w\w+ \*(?!\S)", _closed_up),  # * me *
-        ((" )",), r"(?<!\S)[:;](?: -)? \)(?!\S)", _closed_up),  # : )
-        ((" . ",), r"(?<![\w.'-])[a-z] \.(?: [a-z] \.)+", _closed_up),  # u . s .
-        ((" , ",), r"(?<!\d)\d{1,3}(?: , \d{3})+(?!\d)", _closed_up),  # 1 , 000
-        ((" . ", " : ", " / "), r"(?<=\d) ([.:/]) (?=\d)", r"\1"),  # 3 . 5 and 1 : 85 and 8 / 10
-        (("& ",), r"(?<=\w)& (?=\w\b)", "&"),  # pb& j
-        (("- ",), rf"(?<=[^\W_])- (?=(?:{_DASHED.replace(' ', '|')})\b(?!-))", " - "),  # underneath- a priest
-        (("- ",), r"(?<=[^\W_])- (?!(?:and|or|to|but|nor)\b(?!-))(?=[^\W_])", "-"),  # hard- boiled, but not pre- and
-        ((" -",), r"(?<=-)(\w+) -(?=[^\W\d_])", r"\1-"),  # all-too -inevitable
-        ((" -",), r"(?<=[^\W_]) -(?=[^\W\d_]+-)", "-"),  # we're -doing-it
-        ((" -",), r"(?<=[^\W_]) -(?=[^\W\d_])", " - "),  # a taunt -a call
-        (("$ ", "£ ", "€ ", "# "), r"([$£€#]) (?=\d)", r"\1"),
-        ((" '", " n't"), rf" (?=(?:{_SUFFIX})(?!\w))", ""),  # it 's, do n't
-        ((" ",), r" (?=[,.;:!?%)\]}])(?![:;]-?\))", ""),
-        (("( ", "[ ", "{ "), r"(?<=[(\[{]) ", ""),
-    )
+# Marks of which a text must have one, pattern, replacement. Most texts have few marks, and looking for a mark costs a
+# tenth of looking for a pattern. No pattern matches without one of its marks, or goes beyond a line. They begin with a
+# character and look behind after it, where they can: then only the places with that character are looked at.
+_PATTERNS: tuple[tuple[tuple[str, ...], str, str | Callable[[re.Match[str]], str]], ...] = (
+    ((". .",), r"\.(?: \.)+", _closed_up),  # . . .
+    (("! ", "? "), r"[!?](?: [!?])+", _closed_up),  # ! ? !
+    (("*",), r"\*(?: \*)+", _closed_up),  # * * *
+    (("*",), r"(?<!\w)(?:a|s|f|fu|sh) \*+ ?(?=(?:u?c?k|h?i?t|t|holes?|k?ing|er|ed)\b)", _closed_up),  # s * * t
+    (("*",), r"\*(?<!\S\*) \w\w+ \*(?!\S)", _closed_up),  # * me *
+    ((": )", "; )", ": - )", "; - )"), r"[:;](?<!\S.)(?: -)? \)(?!\S)", _closed_up),  # : )
+    ((" . ",), r"(?<![\w.'-])[a-z] \.(?: [a-z] \.)+", _closed_up),  # u . s .
+    (tuple(f" , {digit}" for digit in "0123456789"), r"(?<!\d)\d{1,3}(?: , \d{3})+(?!\d)", _closed_up),  # 1 , 000
+    *(((f" {mark} ",), rf" {re.escape(mark)} (?<=\d . )(?=\d)", mark) for mark in ".:/"),  # 3 . 5, 1 : 85, 8 / 10
+    (("&",), r"&(?<=\w&) (?=\w\b)", "&"),  # pb& j
+    (("- ",), rf"- (?<=[^\W_]- )(?=(?:{_DASHED.replace(' ', '|')})\b(?!-))", " - "),  # underneath- a priest
+    (("- ",), r"- (?<=[^\W_]- )(?!(?:and|or|to|but|nor)\b(?!-))(?=[^\W_])", "-"),  # hard- boiled, but not pre- and
+    ((" -",), r"(?<=-)(\w+) -(?=[^\W\d_])", r"\1-"),  # all-too -inevitable
+    ((" -",), r" -(?<=[^\W_] -)(?=[^\W\d_]+-)", "-"),  # we're -doing-it
+    ((" -",), r" -(?<=[^\W_] -)(?=[^\W\d_])", " - "),  # a taunt -a call
+    (("$", "£", "€", "#"), r"([$£€#]) (?=\d)", r"\1"),
+    ((" '", " n't"), rf" (?=(?:{_SUFFIX})(?!\w))", ""),  # it 's, do n't
+    ((" ",), r" (?=[,.;:!?%)\]}])(?![:;]-?\))", ""),
+    *(((f"{mark} ",), rf"{re.escape(mark)} ", mark) for mark in "([{"),
 )
+_STEPS = tuple((marks, re.compile(pattern), new) for marks, pattern, new in _PATTERNS)
 _LONE = re.compile(r"(?<=\S) '(?!\S)")
 
 
@@ -95,17 +94,43 @@ def restored(tokenised: str) -> str:
     >>> restored('" i do n\\'t know , " he said ( twice ) . . . it\\'s hard- boiled !')
     '"i don\\'t know," he said (twice)... it\\'s hard-boiled!'
     """
-    return "\n".join(_line(line) for line in mended(tokenised).split("\n"))
-
-
-def _line(line: str) -> str:
-    line = " ".join(line.split())
+    text = "\n".join(_single_spaced(line) for line in mended(tokenised).split("\n"))
     for marks, pattern, new in _STEPS:
-        if any(mark in line for mark in marks):
-            line = pattern.sub(new, line)
-    if '"' in line:
-        line = _quotes(line)
-    return _LONE.sub("'", line).strip() if " '" in line else line.strip()
+        there = [mark for mark in marks if mark in text]
+        if there and pattern.pattern[0] not in "([":
+            text = pattern.sub(new, text)
+        elif there:
+            lines = text.split("\n")
+            for at in {at for mark in there for at, line in enumerate(lines) if mark in line}:
+                lines[at] = pattern.sub(new, lines[at])
+            text = "\n".join(lines)
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if '"' in line:
+            line = _quotes(line)
+        if " '" in line:
+            line = _LONE.sub("'", line)
+        lines[at] = line.strip()
+    return "\n".join(lines)
+
+
+def _single_spaced(line: str) -> str:
+    line = line.strip()
+    # Of white space, only a space is printable.
+    return line if "  " not in line and line.isprintable() else " ".join(line.split())
+
+
+def restored_all(texts: Sequence[str]) -> list[str]:
+    """`restored` of each text, in order; many lines at once take a third of the time of one by one.
+
+    >>> restored_all(["it is long .", "is it ?"])
+    ['it is long.', 'is it?']
+    """
+    together = "\n".join(texts)
+    # Where a text has several lines, or a character by number, which may be a line break, they are done one by one.
+    if together.count("\n") != len(texts) - 1 or "&#" in together:
+        return [restored(text) for text in texts]
+    return restored(together).split("\n")
 
 
 def _quotes(line: str) -> str:

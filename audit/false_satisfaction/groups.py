@@ -9,8 +9,8 @@ from sqlalchemy import Engine
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.settling import State
 from audit.relations import Outcome
-from audit.sampling.designs import INFORMATIVE
-from audit.sampling.informative import Compared, Numbers, compared_groups
+from audit.sampling.designs import INFORMATIVE, Numbers
+from audit.sampling.informative import Compared, compared_groups
 from audit.store.ids import LIMIT
 
 NAMES = ["study", "task", "relation", "system"]
@@ -92,7 +92,7 @@ def shared_groups(engine: Engine, counted: Counted) -> list[Shared]:
     names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
     with engine.connect() as connection:
         for study, sample in designs.items():
-            numbers = Numbers(connection, study, int(str(sample["seed"])))
+            numbers = Numbers.of_study(connection, study, int(str(sample["seed"])))
             for one in compared_groups(connection, counted.checks, study, numbers):
                 of = counted.drawn["study_id"].eq(study) & counted.drawn["relation_id"].eq(one.relation)
                 alone = sample["design"] == INFORMATIVE

@@ -1,25 +1,20 @@
 """`audit plan`: how many questions each design needs, before the work and from what is known so far."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, and_, select
+from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError
-from audit.false_satisfaction.cells import Counted, count
-from audit.false_satisfaction.settling import (
-    State,
-    Whose,
-    carry_of,
-    drawn_groups,
-    known_answers,
-    settle_group,
-)
-from audit.relations import COUNTED, Outcome
-from audit.sampling.designs import DESIGNS, INFORMATIVE, first
+from audit.false_satisfaction.cells import CELL, Counted, count
+from audit.false_satisfaction.settling import State, Whose, drawn_groups, known_answers, settle_group
+from audit.relations import Outcome
+from audit.reports.plan_groups import asked_of, beginnings, output_codes, questions, seeds_of
+from audit.sampling.designs import INFORMATIVE, Numbers
 from audit.statistics.costs import cost
 from audit.statistics.planning import (
     GAP,
@@ -31,7 +26,8 @@ from audit.statistics.planning import (
     sizes_to_decide,
 )
 from audit.statistics.ranking_allocation import Contest, Goal, contest, standing
-from audit.store import table_of, tables
+from audit.store import Checked, table_of, tables
+from audit.store.ids import LIMIT
 
 Plan = dict[str, Any]
 """The document of `audit plan --json`."""
@@ -83,16 +79,15 @@ def plan(
         else max((int(str(one["annotators"])) for one in counted.samples), default=2)
     )
     with engine.connect() as connection:
-        groups = _groups(connection, counted)
-        asked = _questions(connection, counted)
+        asked = questions(connection, counted)
         known = known_answers(connection, whose)
         cells: list[dict[str, Any]] = []
         if decide is None and half_width is not None:
-            needs, cells, relations = _for_width(groups, asked, counted, known, half_width, confidence, guess)
+            needs, cells, relations = _for_width(connection, asked, counted, known, half_width, confidence, guess)
         elif decide is not None:
             states = _states(connection, counted, known)
             needs, relations = _for_decisions(
-                connection, groups, asked, counted, known, states, decide, delta, confidence, guess
+                connection, asked, counted, known, states, decide, delta, confidence, guess
             )
     designs = []
     for need in needs:
@@ -158,75 +153,12 @@ def _notes(counted: Counted, guess: float, decide: Goal | None) -> list[str]:
     return notes
 
 
-def _groups(connection: Connection, counted: Counted) -> pd.DataFrame:
-    """One row per (group, system) that was checked: satisfied and violated ones.
-
-    Columns study_id, group_id, relation_id, system_id, relation, system, row, satisfied.
-    """
-    group, verdict, source = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Source)
-    relation, system = table_of(tables.Relation), table_of(tables.System)
-    query = (
-        select(
-            group.c.study_id,
-            group.c.id.label("group_id"),
-            group.c.relation_id,
-            verdict.c.system_id,
-            relation.c.task,
-            relation.c.name.label("relation"),
-            system.c.name.label("system"),
-            source.c.row,
-            verdict.c.outcome,
-        )
-        .join(
-            verdict,
-            and_(
-                verdict.c.group_id == group.c.id,
-                verdict.c.outcome.in_([int(Outcome.SATISFIED), int(Outcome.VIOLATED)]),
-            ),
-        )
-        .join(source, source.c.id == group.c.source_id)
-        .join(relation, relation.c.id == group.c.relation_id)
-        .join(system, system.c.id == verdict.c.system_id)
-        .where(group.c.study_id.in_([int(str(one["id"])) for one in counted.studies]))
-        .order_by(group.c.study_id, group.c.relation_id, verdict.c.system_id, group.c.id)
-    )
-    frame = pd.DataFrame(connection.execute(query).mappings().all(), columns=[c.name for c in query.selected_columns])
-    frame["satisfied"] = frame.pop("outcome") == int(Outcome.SATISFIED)
-    return frame
-
-
-def _questions(connection: Connection, counted: Counted) -> pd.DataFrame:
-    """Columns group_id, question: the inputs that must be asked about to settle a group, at most."""
-    group, member, relation = table_of(tables.Group), table_of(tables.Member), table_of(tables.Relation)
-    query = (
-        select(member.c.group_id, member.c.role, member.c.input_id, relation.c.task, relation.c.name)
-        .join(group, group.c.id == member.c.group_id)
-        .join(relation, relation.c.id == group.c.relation_id)
-        .where(member.c.role.in_(COUNTED), group.c.study_id.in_([int(str(one["id"])) for one in counted.studies]))
-    )
-    rows = pd.DataFrame(connection.execute(query).all(), columns=["group_id", "role", "question", "task", "relation"])
-    pairs = rows[["task", "relation"]].drop_duplicates()
-    carried = {(task, name) for task, name in pairs.itertuples(index=False) if carry_of(task, name).preserves_truth}
-    keys = pd.Series(list(zip(rows["task"], rows["relation"], strict=True)), index=rows.index, dtype=object)
-    return rows.loc[(rows["role"] == "source") | ~keys.isin(carried), ["group_id", "question"]]
-
-
-def _ranked(groups: pd.DataFrame, counted: Counted, design: str) -> pd.DataFrame:
-    """Satisfied groups with their rank in the cell's list under a design, by the seed of its sample or the study's."""
-    seeds = {one["id"]: int(str(one["seed"])) for one in counted.studies}
-    seeds |= {one["study_id"]: int(str(one["seed"])) for one in counted.samples if one["design"] == design}
-    found = []
-    for study, some in groups[groups["satisfied"]].groupby("study_id", sort=True):
-        found.append(first(some, DESIGNS[design](some, seeds[study]), lambda n: n))
-    return pd.concat(found, ignore_index=True) if found else groups.iloc[:0].assign(rank=0)
-
-
 def _answered(known: dict[tuple[str, int], Any]) -> np.ndarray:
     return np.array(sorted({given for _, given in known}), int)
 
 
 def _for_width(
-    groups: pd.DataFrame,
+    connection: Connection,
     asked: pd.DataFrame,
     counted: Counted,
     known: dict[tuple[str, int], Any],
@@ -240,11 +172,10 @@ def _for_width(
     cells.loc[cells["false"].isna(), ["judged", "false"]] = 0
     designs = sizes_by_design(cells, half_width, confidence, guess)
     needs, lists, answered = [], {}, _answered(known)
-    number = _numbers(groups, cells)
+    # No design asks about more of a list than the longest of its beginnings.
+    longest = np.max([np.maximum(*sizes) for sizes in designs.values()], axis=0)
     for order in ("simple", "shared"):
-        ranked = _ranked(groups, counted, order).merge(asked, on="group_id")
-        ranked["cell"] = _keys(ranked).map(number)
-        lists[order] = ranked[["cell", "rank", "question"]]
+        lists[order] = beginnings(connection, counted, order, longest).merge(asked, on="group_id")
     for design, (expected, worst) in designs.items():
         of = lists[ORDERED_BY.get(design, "shared")]
         questions, there = distinct_questions(of, expected, answered)
@@ -262,31 +193,6 @@ def _for_width(
     return needs, places, relations
 
 
-def _keys(groups: pd.DataFrame) -> pd.Series:
-    return pd.Series(
-        list(zip(groups["study_id"], groups["relation_id"], groups["system_id"], strict=True)),
-        index=groups.index,
-        dtype=object,
-    )
-
-
-def _numbers(groups: pd.DataFrame, cells: pd.DataFrame) -> dict[tuple[int, int, int], int]:
-    """(study, relation id, system id) -> row of the cells, which have names; two versions are told apart by id."""
-    names = cells.reset_index().set_index(["study", "relation", "system"])["index"].to_dict()
-    found = {}
-    ids = groups[["study_id", "relation_id", "system_id", "relation", "system"]].drop_duplicates()
-    for study, relation_id, system_id, relation, system in ids.itertuples(index=False):
-        tagged = [
-            (given, chosen)
-            for given in (relation, *(name for _, name, _ in names if name.endswith(f"#{relation_id}")))
-            for chosen in (system, *(name for _, _, name in names if name.endswith(f"#{system_id}")))
-        ]
-        at = next((names[study, *pair] for pair in tagged if (study, *pair) in names), None)
-        if at is not None:
-            found[study, relation_id, system_id] = at
-    return found
-
-
 def _states(
     connection: Connection, counted: Counted, known: dict[tuple[str, int], Any]
 ) -> dict[tuple[int, int], float]:
@@ -300,36 +206,8 @@ def _states(
     return states
 
 
-def _codes(connection: Connection, studies: list[int], relation_id: int) -> pd.DataFrame:
-    """Columns group_id, system_id, code: equal codes for identical outputs on identical inputs of all members."""
-    group, member, output = table_of(tables.Group), table_of(tables.Member), table_of(tables.Output)
-    verdict = table_of(tables.Verdict)
-    query = (
-        select(
-            group.c.id.label("group_id"),
-            verdict.c.system_id,
-            member.c.step,
-            member.c.input_id,
-            output.c.label,
-            output.c.text,
-            output.c.attempt,
-        )
-        .join(verdict, verdict.c.group_id == group.c.id)
-        .join(member, and_(member.c.group_id == group.c.id, member.c.role.in_(COUNTED)))
-        .join(output, and_(output.c.system_id == verdict.c.system_id, output.c.input_id == member.c.input_id))
-        .where(group.c.study_id.in_(studies), group.c.relation_id == relation_id)
-    )
-    rows = pd.DataFrame(connection.execute(query).mappings().all(), columns=[c.name for c in query.selected_columns])
-    key = ["group_id", "system_id", "step"]
-    rows = rows.sort_values([*key, "attempt"], kind="stable").drop_duplicates(key, keep="last")
-    spelled = rows[["step", "input_id", "label", "text"]].astype(str)
-    rows["code"] = pd.util.hash_pandas_object(spelled, index=False)
-    return rows.groupby(["group_id", "system_id"], sort=False)["code"].sum().reset_index()
-
-
 def _for_decisions(
     connection: Connection,
-    groups: pd.DataFrame,
     asked: pd.DataFrame,
     counted: Counted,
     known: dict[tuple[str, int], Any],
@@ -344,19 +222,23 @@ def _for_decisions(
     }
     places: list[dict[str, Any]] = []
     answered = set(_answered(known).tolist())
-    simple = _ranked(groups, counted, "simple")
-    by_group = asked.groupby("group_id")["question"].agg(list)
-    seeds = {one["id"]: int(str(one["seed"])) for one in counted.studies}
-    numbered = ("shared", INFORMATIVE)  # by the same random numbers, a source's
-    seeds |= {one["study_id"]: int(str(one["seed"])) for one in counted.samples if one["design"] in numbered}
-    for (study, relation_id), some in groups.groupby(["study_id", "relation_id"], sort=True):
+    simple = beginnings(connection, counted, "simple", counted.cells["satisfied"].to_numpy())
+    place = {tuple(cell): at for at, cell in enumerate(counted.keys[CELL].to_numpy().tolist())}
+    # By the same random numbers, a source's.
+    seeds = seeds_of(counted, ("shared", INFORMATIVE))
+    numbers = {study: Numbers.of_study(connection, study, seed) for study, seed in seeds.items()}
+    relation, system = table_of(tables.Relation), table_of(tables.System)
+    rows = connection.execute(select(relation.c.id, relation.c.task, relation.c.name))
+    relations = {int(id): (str(task), str(name)) for id, task, name in rows}
+    names = {int(id): str(name) for id, name in connection.execute(select(system.c.id, system.c.name))}
+    for study, relation_id, some in _applying(counted.checks):
         systems = list(some["system_id"].unique())
         if len(systems) < 2:
             continue
-        some = some.merge(_codes(connection, [study], relation_id), on=["group_id", "system_id"])
-        number = pd.Series(DESIGNS["shared"](some, seeds[study]), index=some.index)
-        some = some.assign(number=number, y=_outcomes(some, states)).sort_values(["number", "row"], kind="stable")
-        tables_of = {name: some.pivot(index=["number", "row"], columns="system_id", values=name)[systems]
+        some = some.merge(output_codes(connection, study, relation_id), on=["group_id", "system_id"])
+        number = numbers[study].of(some["source"].to_numpy())
+        some = some.assign(number=number, y=_outcomes(some, states)).sort_values(["number", "source"], kind="stable")
+        tables_of = {name: some.pivot(index=["number", "source"], columns="system_id", values=name)[systems]
                      for name in ("satisfied", "code", "y", "group_id")}  # fmt: skip
         # A group that does not apply to every compared system compares nothing.
         common = tables_of["satisfied"].notna().all(axis=1)
@@ -367,19 +249,20 @@ def _for_decisions(
         sizes = sizes_to_decide(made, at, [len(one) for one in values], goal, delta, confidence, guess)
         to_go = {}
         for design, both in sizes.items():
-            expected, worst = (_inputs(made, chosen, ids, satisfied.astype(bool), by_group) for chosen in both)
+            expected, worst = (_inputs(made, chosen, ids, satisfied.astype(bool), asked) for chosen in both)
             wanted[design][0].update(expected)
             wanted[design][1].update(worst)
             to_go[design] = len(expected - answered)
-        cell = simple[(simple["study_id"] == study) & (simple["relation_id"] == relation_id)]
         totals = some.groupby("system_id")["satisfied"].agg(["sum", "mean"]).loc[systems]
         fixed = dict(zip(systems, equal_sizes(totals["mean"], totals["sum"], goal, delta, confidence), strict=True))
-        drawn = cell.loc[cell["rank"] <= cell["system_id"].map(fixed), "group_id"]
-        questions = set(by_group.loc[drawn].explode())
+        lengths = {place[study, relation_id, system]: size for system, size in fixed.items()}
+        drawn = simple[simple["rank"] <= simple["cell"].map(lengths).fillna(0)]
+        needed = asked_of(asked, drawn["group_id"].unique())
         for into in wanted["simple"]:
-            into |= questions
-        to_go["simple"] = len(questions - answered)
-        places.append(_place(counted, some, made, values, at, systems, int(study)) | {"to_go": to_go})
+            into |= needed
+        to_go["simple"] = len(needed - answered)
+        named = {"study": study, "task": relations[relation_id][0], "relation": relations[relation_id][1]}
+        places.append(named | _place([names[one] for one in systems], systems, made, values, at) | {"to_go": to_go})
     needs = [
         Need(design, len(expected), max(len(worst), len(expected)), len(expected & answered))
         for design, (expected, worst) in wanted.items()
@@ -401,42 +284,50 @@ def _settled(y: np.ndarray, made: Contest, pair: int) -> np.ndarray:
     return difference[: int(np.argmax(unknown))] if unknown.any() else difference
 
 
-def _inputs(made: Contest, sizes: np.ndarray, ids: np.ndarray, satisfied: np.ndarray, by_group: pd.Series) -> set[int]:
+def _inputs(made: Contest, sizes: np.ndarray, ids: np.ndarray, satisfied: np.ndarray, asked: pd.DataFrame) -> set[int]:
     """Questions about the first informative groups of each pair, for the systems that are satisfied."""
     found: set[int] = set()
     for (i, j), rows, size in zip(made.pairs, made.groups, sizes, strict=True):
         for system in (i, j):
             held = rows[:size][satisfied[rows[:size], system]]
-            found |= set(by_group.reindex(pd.unique(ids[held, system])).explode().dropna())
+            found |= asked_of(asked, pd.unique(ids[held, system]))
     return found
 
 
+def _applying(checks: Checked) -> Iterator[tuple[int, int, pd.DataFrame]]:
+    """By study and relation (ids) the satisfied and violated groups: columns group_id, system_id, source, satisfied."""
+    of = checks.study * LIMIT + checks.relation
+    for pair in np.unique(of).tolist():
+        rows = np.flatnonzero(of == pair)
+        outcome, groups = checks.outcome[rows], checks.groups(rows)
+        applies = (outcome == Outcome.SATISFIED) | (outcome == Outcome.VIOLATED)
+        column, row = np.nonzero(applies.T)
+        columns = {
+            "group_id": groups[row, column],
+            "system_id": np.array(checks.systems, np.int64)[column],
+            "source": checks.source[rows[row]],
+            "satisfied": outcome[row, column] == Outcome.SATISFIED,
+        }
+        yield pair // LIMIT, pair % LIMIT, pd.DataFrame(columns)
+
+
 def _place(
-    counted: Counted,
-    some: pd.DataFrame,
-    made: Contest,
-    values: list[np.ndarray],
-    at: Any,
-    systems: list[int],
-    study: int,
+    names: Sequence[str], systems: Sequence[int], made: Contest, values: list[np.ndarray], at: Any
 ) -> dict[str, Any]:
-    names = dict(zip(some["system_id"], some["system"], strict=True))
-    if len(set(names.values())) < len(names):
-        names = {system: f"{name}#{system}" for system, name in names.items()}
+    """What is known of one relation's contest; `names` are those of `systems`, whose ids tell equal ones apart."""
+    if len(set(names)) < len(names):
+        names = [f"{name}#{system}" for name, system in zip(names, systems, strict=True)]
     begun = any(len(one) for one in values)
     return {
-        "study": study,
-        "task": some["task"].iloc[0],
-        "relation": some["relation"].iloc[0],
         "common": made.common,
         "informative": len(np.unique(np.concatenate(made.groups))),
         "judged": len(np.unique(np.concatenate(
             [rows[: len(one)] for rows, one in zip(made.groups, values, strict=True)]))),
         "decided": bool(at.decided),
         "risk": float(at.risk) if begun else None,
-        "order": [names[systems[i]] for i in at.order] if begun else [],
+        "order": [names[i] for i in at.order] if begun else [],
         "differences": [
-            {"system": names[systems[i]], "other": names[systems[j]], "difference": float(at.difference[i, j]),
+            {"system": names[i], "other": names[j], "difference": float(at.difference[i, j]),
              "low": float(at.low[i, j]), "high": float(at.high[i, j])}
             for i, j in combinations(at.order, 2)
         ] if begun else [],

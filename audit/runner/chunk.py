@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -58,6 +59,7 @@ class _Group:
 
 
 _FOLLOW_UP: tuple[Role] = ("follow_up",)
+Columns = Mapping[str, Sequence[Any]]
 Wanted = dict[int, dict[bytes, Input]]
 """System id -> inputs by key."""
 
@@ -170,20 +172,21 @@ class Chunk:
 
     def store(self, connection: Connection, counts: Counts) -> None:
         """Write groups, members, verdicts and the note that the chunk is finished; counts what it wrote."""
+        groups = [*self._shared, *(group for group in self._chained if group.verdict)]
+        ids = [group_id(group.source_id, group.relation.id, group.system) for group in groups]
         verdicts = [
-            (group, system, self._check(group, system))
+            (id, system, self._check(group, system))
             for system, some in self.todo.items()
             for mine in [{bound.id for bound in some}]
-            for group in self._shared
+            for id, group in zip(ids, self._shared, strict=False)
             if group.relation.id in mine
         ]
-        chained = [group for group in self._chained if group.verdict]
-        verdicts += [(group, group.system or 0, group.verdict) for group in chained if group.verdict]
-        groups = [*self._shared, *chained]
-        ids = {id(group): group_id(group.source_id, group.relation.id, group.system) for group in groups}
+        own = zip(ids[len(self._shared) :], groups[len(self._shared) :], strict=True)
+        verdicts += [(id, group.system or 0, group.verdict) for id, group in own if group.verdict]
+        verdicts.sort(key=itemgetter(0, 1))  # in the order of their key a database writes them soonest
         insert_new(connection, tables.Group, self._group_rows(groups, ids))
         insert_new(connection, tables.Member, self._member_rows(groups, ids))
-        upsert(connection, tables.Verdict, _verdict_rows(verdicts, ids))
+        upsert(connection, tables.Verdict, _verdict_rows(verdicts))
         done = [
             {"study_id": self.study_id, "relation_id": bound.id, "system_id": system, "chunk": self.number}
             for system, some in self.todo.items()
@@ -203,37 +206,32 @@ class Chunk:
                 return Verdict(Outcome.ERROR, reason=output.error)
         return group.relation.relation.check(outputs)  # type: ignore[union-attr]
 
-    def _group_rows(self, groups: Sequence[_Group], ids: Mapping[int, int]) -> list[dict[str, Any]]:
-        return [
-            {
-                "id": ids[id(group)],
-                "study_id": self.study_id,
-                "relation_id": group.relation.id,
-                "source_id": group.source_id,
-                "system_id": group.system,
-            }
-            for group in groups
-        ]
-
-    def _member_rows(self, groups: Sequence[_Group], ids: Mapping[int, int]) -> list[dict[str, Any]]:
-        return [
-            {"group_id": ids[id(group)], "step": step, "input_id": self.ids[key], "role": role}
-            for group in groups
-            for step, (key, role) in enumerate(zip(group.keys, group.roles, strict=True))
-        ]
-
-
-def _verdict_rows(verdicts: Sequence[tuple[_Group, int, Verdict]], ids: Mapping[int, int]) -> list[dict[str, Any]]:
-    return [
-        {
-            "group_id": ids[id(group)],
-            "system_id": system,
-            "outcome": int(verdict.outcome),
-            "value": verdict.value,
-            "reason": verdict.reason,
+    def _group_rows(self, groups: Sequence[_Group], ids: Sequence[int]) -> Columns:
+        return {
+            "id": ids,
+            "study_id": [self.study_id] * len(groups),
+            "relation_id": [group.relation.id for group in groups],
+            "source_id": [group.source_id for group in groups],
+            "system_id": [group.system for group in groups],
         }
-        for group, system, verdict in verdicts
-    ]
+
+    def _member_rows(self, groups: Sequence[_Group], ids: Sequence[int]) -> Columns:
+        return {
+            "group_id": [id for id, group in zip(ids, groups, strict=True) for _ in group.keys],
+            "step": [step for group in groups for step in range(len(group.keys))],
+            "input_id": [self.ids[key] for group in groups for key in group.keys],
+            "role": [role for group in groups for role in group.roles],
+        }
+
+
+def _verdict_rows(checked: Sequence[tuple[int, int, Verdict]]) -> Columns:
+    return {
+        "group_id": [id for id, _, _ in checked],
+        "system_id": [system for _, system, _ in checked],
+        "outcome": [int(verdict.outcome) for _, _, verdict in checked],
+        "value": [verdict.value for _, _, verdict in checked],
+        "reason": [verdict.reason for _, _, verdict in checked],
+    }
 
 
 def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None:
@@ -257,7 +255,8 @@ def load_sources(connection: Connection, study_id: int, seed: int, first: int, l
     query = (
         select(source.c.id, source.c.row, given.c.texts, given.c.languages)
         .join(given, given.c.id == source.c.input_id)
-        .where(source.c.study_id == study_id, source.c.id.between(first, last))
+        # The sum keeps SQLite from reading the whole study by its index: the ids are the narrower way.
+        .where(source.c.study_id + 0 == study_id, source.c.id.between(first, last))
         .order_by(source.c.id)
     )
     found = {}

@@ -8,6 +8,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -92,10 +93,10 @@ class Coordinator:
         retried: set[tuple[int, bytes]] | None = None,
         limit: float | None = None,
         waiting: Executor | None = None,
-        waiters: frozenset[int] = frozenset(),
+        waiters: Mapping[int, int] = MappingProxyType({}),
     ):
         """`limit` is the seconds that a system may take for a batch. `waiting` does the batches of the systems
-        `waiters`, which wait for other machines."""
+        `waiters`, which wait for other machines; each with the inputs that one call of it takes."""
         self.engine, self.study, self.systems = engine, study, systems
         self.counts, self.watcher, self.limit = counts, watcher, limit
         self._executor = executor
@@ -104,7 +105,7 @@ class Coordinator:
         self._leases = Leases(study.id)
         self._renewed = monotonic()
         aim = AIM if limit is None else min(AIM, limit / HASTE)
-        self._paces = {system: _Pace(aim) for system in systems}
+        self._paces = {system: _Pace(aim, max(FEW, waiters.get(system, 0))) for system in systems}
         self._chunks: dict[int, Chunk] = {}
         self._pending: deque[_Pending] = deque()
         self._pending_waiting: deque[_Pending] = deque()

@@ -1,6 +1,7 @@
 """Inputs and outputs in the store, as a run needs them: what is there already, and what came new."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -63,22 +64,19 @@ class Stored:
         self, connection: Connection, system: int, ids: Mapping[bytes, int], outputs: Sequence[Output]
     ) -> dict[bytes, Output]:
         """Store outputs, in the order of `ids`; returns those that count: another run may have been quicker."""
-        rows = [
-            {
-                "input_id": id,
-                "system_id": system,
-                "attempt": self._attempts.get((system, key), 0) + 1 if self._attempts else 1,
-                "label": output.label,
-                "score": output.score,
-                "text": output.text,
-                "error": output.error,
-            }
-            for (key, id), output in zip(ids.items(), outputs, strict=True)
-        ]
+        rows: dict[str, Sequence[Any]] = {
+            "input_id": list(ids.values()),
+            "system_id": [system] * len(ids),
+            "attempt": [self._attempts.get((system, key), 0) + 1 for key in ids] if self._attempts else [1] * len(ids),
+            "label": [output.label for output in outputs],
+            "score": [output.score for output in outputs],
+            "text": [output.text for output in outputs],
+            "error": [output.error for output in outputs],
+        }
         new = insert_new(connection, tables.Output, rows)
         made = dict(zip(ids, outputs, strict=True))
         return (
             made
-            if new == len(rows)
+            if new == len(ids)
             else made | {key: output for key, (_, output) in self._attempted(connection, system, ids).items()}
         )

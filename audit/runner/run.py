@@ -181,7 +181,7 @@ def run(
         if corpus.task not in system.tasks:
             raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
         if needs := system.needs():
-            raise NotInstalled(f"system {spec} is not installed; {needs}")
+            raise NotInstalled(f"system {spec} cannot run here; {needs}")
     if needs := corpus.needs():
         raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
     engine = opened if isinstance(opened, Engine) else opened()
@@ -196,7 +196,7 @@ def run(
         for system in made.values():
             system.prepare()
     watcher.begin(sum(study.size(number) for number in todo))
-    waiters = frozenset(id for id, bound in by_id.items() if is_asynchronous(made[bound.spec]))
+    waiters = {id: one.batch for id, bound in by_id.items() if is_asynchronous(one := made[bound.spec])}
     with Asynchronous() if waiters and todo else nullcontext() as waiting:
         Coordinator(
             engine,

@@ -1,22 +1,27 @@
 """`audit sample`: draw satisfied groups for judging, and draw more later without starting over."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, and_, delete, func, select
+from sqlalchemy import Connection, Engine, and_, delete, exists, func, select
 
 from audit.errors import AuditError
 from audit.relations import Outcome
 from audit.sampling.audits import Audits, keep_audits
-from audit.sampling.designs import INFORMATIVE, first, get_design
+from audit.sampling.designs import INFORMATIVE, Numbers, get_design
 from audit.sampling.group_audits import draw_group_audits
-from audit.sampling.informative import informative_lists
+from audit.sampling.informative import alone_under, informative_lists
 from audit.sampling.protocols import BLIND, check_protocol
-from audit.store import checked, insert_new, table_of, tables
+from audit.store import Checked, checked, insert_new, integers, table_of, tables
+from audit.store.ids import LIMIT
 
 CELL = ["relation_id", "system_id"]
+_COLUMNS = {"relation_id": int, "system_id": int, "rank": int, "group_id": int, "source": int, "pi": float, "new": bool}
+"""What is drawn of a list: those of the list, the inclusion probability, and whether this call adds the group."""
 
 
 @dataclass(frozen=True)
@@ -84,15 +89,10 @@ def draw_all(
     protocol: str | None = None,
 ) -> list[Drawn]:
     """`draw` for one study, or for all that have satisfied groups. Raises what `draw` raises."""
-    table, group, verdict = table_of(tables.Study), table_of(tables.Group), table_of(tables.Verdict)
-    satisfied = (
-        select(group.c.study_id)
-        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED)))
-        .distinct()
-    )
+    table = table_of(tables.Study)
     with engine.connect() as connection:
         everything = [int(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
-        drawable = {int(row[0]) for row in connection.execute(satisfied)}
+        drawable = {one for one in everything if study is None and _has_satisfied(connection, one)}
     if study is not None and study not in everything:
         raise AuditError(f"there is no study {study}; this database has {', '.join(map(str, everything)) or 'none'}")
     chosen = [study] if study is not None else [one for one in everything if one in drawable]
@@ -153,22 +153,32 @@ def draw(
             if seed is not None
             else int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
         )
-        everything, alone = _lists(connection, study_id, design, seed)
+        checks = checked(connection, [study_id])
+        alone: tuple[str, ...] = ()
+        if design == INFORMATIVE:
+            alone = _alone(connection, checks, study_id)
+            lists = informative_lists(connection, checks, study_id, seed)
+        elif (checks.outcome == Outcome.SATISFIED).any():
+            lists = cell_lists(connection, checks, study_id, design, seed)
+        else:
+            raise AuditError(f"study {study_id} has no satisfied groups to draw from; finish its run, or name another")
         sample_id, protocol = _sample(connection, study_id, design, seed, annotators, protocol)
         wanted = keep_audits(connection, sample_id, audits)
         before = _drawn_before(connection, sample_id)
-        chosen = _beginning(everything, before, size, ["relation_id"] if design == INFORMATIVE else CELL)
+        # A list at a time: all of them together have a row for each satisfied (group, system).
+        nothing = pd.DataFrame({name: np.empty(0, kind) for name, kind in _COLUMNS.items()})
+        parts = (_beginning(one, before, size) for one in lists if len(one))
+        chosen = pd.concat([nothing, *parts], ignore_index=True)
         table = table_of(tables.Draw)
         connection.execute(delete(table).where(table.c.sample_id == sample_id))
-        columns = ["relation_id", "system_id", "rank", "group_id", "pi"]
-        rows = chosen[columns].assign(sample_id=sample_id).to_dict("records")
-        insert_new(connection, tables.Draw, [{str(name): value for name, value in row.items()} for row in rows])
+        rows = chosen[["relation_id", "system_id", "rank", "group_id", "pi"]].assign(sample_id=sample_id)
+        insert_new(connection, tables.Draw, dict(rows.items()))
         audited = 0
         if wanted.groups:
-            violated = groups_with(connection, study_id, Outcome.VIOLATED)
-            ranked = first(violated, get_design(design)(violated, seed), lambda n: n)
-            lists = {Outcome.SATISFIED: chosen, Outcome.VIOLATED: ranked}
-            audited = draw_group_audits(connection, sample_id, wanted.groups, lists)
+            drawn = ((Outcome.SATISFIED, one) for _, one in chosen.groupby(CELL))
+            others = cell_lists(connection, checks, study_id, design, seed, Outcome.VIOLATED)
+            violated = ((Outcome.VIOLATED, one) for one in others)
+            audited = draw_group_audits(connection, sample_id, wanted.groups, chain(drawn, violated))
         unfinished = _unfinished(connection, study_id)
     return Drawn(
         study_id,
@@ -177,9 +187,9 @@ def draw(
         seed,
         cells=int(chosen.groupby(CELL).ngroups),
         drawn=len(chosen),
-        added=len(chosen.merge(before, how="left", on=[*CELL, "group_id"], indicator=True).query("_merge != 'both'")),
+        added=int(chosen["new"].sum()),
         distinct_groups=int(chosen["group_id"].nunique()),
-        distinct_sources=int(chosen["row"].nunique()),
+        distinct_sources=int(chosen["source"].nunique()),
         audited_groups=audited,
         unfinished=unfinished,
         protocol=protocol,
@@ -187,54 +197,69 @@ def draw(
     )
 
 
-def _lists(connection: Connection, study_id: int, design: str, seed: int) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The whole lists of a design (columns relation_id, system_id, rank, group_id, row), and relations that have none
-    because there is nothing to compare."""
-    if design != INFORMATIVE:
-        candidates = satisfied_groups(connection, study_id)
-        if candidates.empty:
-            raise AuditError(f"study {study_id} has no satisfied groups to draw from; finish its run, or name another")
-        return first(candidates, get_design(design)(candidates, seed), lambda n: n), ()
-    checks = checked(connection, [study_id])
-    made, compared = informative_lists(connection, checks, study_id, seed)
-    if not compared:
+def _has_satisfied(connection: Connection, study_id: int) -> bool:
+    """Whether a study has a satisfied group: it looks no further than the first one."""
+    source, verdict = table_of(tables.Source), table_of(tables.Verdict)
+    ends = select(func.min(source.c.id), func.max(source.c.id)).where(source.c.study_id == study_id)
+    least, most = connection.execute(ends).one()
+    if least is None:
+        return False
+    # A group's id begins with its source's; between these lie sources of other studies, too.
+    inside = verdict.c.group_id.between(int(least) * LIMIT**2, (int(most) + 1) * LIMIT**2 - 1)
+    mine = and_(source.c.id == verdict.c.group_id // LIMIT**2, source.c.study_id == study_id)
+    satisfied = select(verdict.c.group_id).where(inside, verdict.c.outcome == int(Outcome.SATISFIED))
+    found = satisfied.where(exists(select(source.c.id).where(mine))).limit(1)
+    return connection.execute(found).first() is not None
+
+
+def _alone(connection: Connection, checks: Checked, study_id: int) -> tuple[str, ...]:
+    """Names of the relations under which there is nothing to compare. Raises NothingToCompare where these are all."""
+    alone = alone_under(checks)
+    if len(alone) == len(np.unique(checks.relation)):
         raise NothingToCompare(
             f"study {study_id} has no relation under which two systems were checked, so there is nothing to compare; "
             "run another system, or draw with --design shared"
         )
     relation = table_of(tables.Relation)
-    alone = sorted(set(checks.relation.tolist()) - compared)
     names = select(relation.c.name).where(relation.c.id.in_(alone)).order_by(relation.c.id)
-    return made, tuple(str(row[0]) for row in connection.execute(names))
+    return tuple(str(row[0]) for row in connection.execute(names))
 
 
-def satisfied_groups(connection: Connection, study_id: int) -> pd.DataFrame:
-    """Columns group_id, relation_id, system_id, relation, system, row: one line per satisfied (group, system)."""
-    return groups_with(connection, study_id, Outcome.SATISFIED)
+def cell_lists(
+    connection: Connection,
+    checks: Checked,
+    study_id: int,
+    design: str,
+    seed: int,
+    outcome: Outcome = Outcome.SATISFIED,
+) -> Iterator[pd.DataFrame]:
+    """The whole list of every cell of a study that has groups of this outcome, by relation and system (ids).
 
-
-def groups_with(connection: Connection, study_id: int, outcome: Outcome) -> pd.DataFrame:
-    """As `satisfied_groups`, of any outcome."""
-    group, verdict, source = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Source)
-    relation, system = table_of(tables.Relation), table_of(tables.System)
-    query = (
-        select(
-            group.c.id.label("group_id"),
-            group.c.relation_id,
-            verdict.c.system_id,
-            relation.c.name.label("relation"),
-            system.c.name.label("system"),
-            source.c.row,
-        )
-        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(outcome)))
-        .join(source, source.c.id == group.c.source_id)
-        .join(relation, relation.c.id == group.c.relation_id)
-        .join(system, system.c.id == verdict.c.system_id)
-        .where(group.c.study_id == study_id)
-    )
-    return pd.DataFrame(
-        connection.execute(query).mappings().all(), columns=[str(c.name) for c in query.selected_columns]
-    )
+    Columns relation_id, system_id, rank (from 1), group_id, source; a row a group, in the order of the design. `checks`
+    are those of the study. Raises UnknownName for a design.
+    """
+    parts = get_design(design)
+    numbers = Numbers.of_study(connection, study_id, seed)
+    names = [
+        {int(row[0]): str(row[1]) for row in connection.execute(select(table.c.id, table.c.name))}
+        for table in (table_of(tables.Relation), table_of(tables.System))
+    ]
+    for relation in np.unique(checks.relation).tolist():
+        of_relation = np.flatnonzero(checks.relation == relation)
+        for column, system in enumerate(checks.systems):
+            rows = of_relation[checks.outcome[of_relation, column] == outcome]
+            if not len(rows):
+                continue
+            rows = rows[numbers.order(checks.source[rows], parts(names[0][relation], names[1][system]))]
+            yield pd.DataFrame(
+                {
+                    "relation_id": relation,
+                    "system_id": system,
+                    "rank": np.arange(1, len(rows) + 1),
+                    "group_id": checks.groups(rows)[:, column],
+                    "source": checks.source[rows],
+                }
+            )
 
 
 def _unfinished(connection: Connection, study_id: int) -> bool:
@@ -271,19 +296,19 @@ def _sample(
 def _drawn_before(connection: Connection, sample_id: int) -> pd.DataFrame:
     table = table_of(tables.Draw)
     query = select(table.c.relation_id, table.c.system_id, table.c.group_id).where(table.c.sample_id == sample_id)
-    return pd.DataFrame(connection.execute(query).mappings().all(), columns=["relation_id", "system_id", "group_id"])
+    return pd.DataFrame(integers(connection, query), columns=[*CELL, "group_id"])
 
 
-def _beginning(everything: pd.DataFrame, before: pd.DataFrame, size: Size, of: list[str]) -> pd.DataFrame:
-    """The beginning of each list: as long as asked, and long enough for what was drawn before.
+def _beginning(everything: pd.DataFrame, before: pd.DataFrame, size: Size) -> pd.DataFrame:
+    """The beginning of one list: as long as asked, and long enough for what was drawn before; with columns pi and new.
 
-    `of` are the columns that name a list; the ranks in it run from 1 to its length.
+    The ranks in the list run from 1 to its length.
     """
-    kept = everything.merge(before.assign(kept=True), how="left", on=[*CELL, "group_id"])
-    kept["last"] = kept["rank"].where(kept["kept"].notna(), 0)
-    by_list = kept.groupby(of)
-    whole = by_list["rank"].transform("max")
-    needed = whole.map({n: size.of(int(n)) for n in whole.unique()})
-    length = np.maximum(needed, by_list["last"].transform("max"))
-    kept["pi"] = length / whole
-    return kept[kept["rank"] <= length].reset_index(drop=True)
+    whole = int(everything["rank"].max())
+    of = before[before["relation_id"] == everything["relation_id"].iloc[0]]
+    drawn = everything[everything["group_id"].isin(of["group_id"])].merge(of, on=[*CELL, "group_id"])
+    length = max(size.of(whole), int(drawn["rank"].max()) if len(drawn) else 0)
+    chosen = everything[everything["rank"] <= length]
+    seen = pd.MultiIndex.from_frame(drawn[["system_id", "group_id"]])
+    new = ~pd.MultiIndex.from_frame(chosen[["system_id", "group_id"]]).isin(seen)
+    return chosen.assign(pi=length / whole, new=new)

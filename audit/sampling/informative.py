@@ -7,13 +7,14 @@ design `informative` draws those alone, for all systems at once.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, case, func, select
 
-from audit.keys import uniform
 from audit.relations import COUNTED, Outcome
+from audit.sampling.designs import Numbers
 from audit.statistics.paired import informative
 from audit.store import Checked, integers, table_of, tables
 from audit.store.ids import LIMIT
@@ -38,31 +39,13 @@ class Compared:
     informative: np.ndarray
 
 
-class Numbers:
-    """Permanent random numbers of sources under a sample's seed, worked out once for each source."""
-
-    def __init__(self, connection: Connection, study: int, seed: int):
-        source = table_of(tables.Source)
-        found = connection.execute(select(source.c.id, source.c.row).where(source.c.study_id == study))
-        self._rows = {int(row[0]): str(row[1]) for row in found}
-        self._seed = seed
-        self._known: dict[int, float] = {}
-
-    def of(self, sources: np.ndarray) -> np.ndarray:
-        """The number of each of these sources (ids), as the design `shared` draws it."""
-        wanted = sources.tolist()
-        for source in wanted:
-            if source not in self._known:
-                self._known[source] = uniform(self._seed, self._rows[source])
-        return np.fromiter(map(self._known.__getitem__, wanted), float, len(wanted))
-
-
 def compared_groups(connection: Connection, checks: Checked, study: int, numbers: Numbers) -> Iterator[Compared]:
     """The comparison under every relation of a study that makes groups for two systems or more, by relation id.
 
     Compared are the systems with a satisfied or violated group under the relation; `checks` hold the study's.
     """
     alike: dict[tuple[int, ...], np.ndarray] = {}
+    members: np.ndarray | None = None
     of_study = np.flatnonzero(checks.study == study)
     for relation in np.unique(checks.relation[of_study]).tolist():
         rows = of_study[checks.relation[of_study] == relation]
@@ -80,51 +63,72 @@ def compared_groups(connection: Connection, checks: Checked, study: int, numbers
         order = np.lexsort((source, number))
         rows, satisfied, source, number = rows[order], satisfied[order], source[order], number[order]
         if systems not in alike:
-            alike[systems] = _differing(connection, systems, checks, study)
+            members = _members(connection, checks.source[of_study]) if members is None else members
+            alike[systems] = _differing(connection, systems, members)
         group = checks.groups(rows)[:, columns]
         identical = ~checks.own[rows] & ~_among(group[:, 0], alike[systems])
         decides = informative(satisfied, np.where(identical[:, None], 0, np.arange(len(systems))))
         yield Compared(study, relation, systems, number, source, group, satisfied, decides)
 
 
-def informative_lists(connection: Connection, checks: Checked, study: int, seed: int) -> tuple[pd.DataFrame, set[int]]:
-    """The whole list of every relation that compares systems, for the design `informative`, and those relations' ids.
+def alone_under(checks: Checked) -> list[int]:
+    """Ids of the relations, ascending, under which fewer than two systems have a satisfied or violated group.
 
-    Columns relation_id, system_id, rank, group_id, row: a line for each system that satisfies an informative group, and
-    the rank (from 1) is the group's among the relation's informative ones, the same for all systems.
+    `checks` are those of one study.
     """
-    numbers = Numbers(connection, study, seed)
-    parts, relations = [np.empty((5, 0), np.int64)], set()
+    applies = (checks.outcome == Outcome.SATISFIED) | (checks.outcome == Outcome.VIOLATED)
+    relations, place = np.unique(checks.relation, return_inverse=True)
+    systems = sum((np.bincount(place[of], minlength=len(relations)) > 0).astype(int) for of in applies.T)
+    return [int(one) for one in relations[np.broadcast_to(systems, relations.shape) < 2]]
+
+
+def informative_lists(connection: Connection, checks: Checked, study: int, seed: int) -> Iterator[pd.DataFrame]:
+    """The whole list of every relation that compares systems, for the design `informative`, relation by relation.
+
+    Columns relation_id, system_id, rank, group_id, source: a line for each system that satisfies an informative group,
+    and the rank (from 1) is the group's among the relation's informative ones, the same for all systems. A list may be
+    empty.
+    """
+    numbers = Numbers.of_study(connection, study, seed)
     for one in compared_groups(connection, checks, study, numbers):
-        relations.add(one.relation)
         at, column = np.nonzero(one.satisfied & one.informative[:, None])
-        system, rank = np.array(one.systems)[column], np.cumsum(one.informative)[at]
-        parts.append(np.stack([np.full(len(at), one.relation), system, rank, one.group[at, column], one.source[at]]))
-    names = ["relation_id", "system_id", "rank", "group_id", "row"]
-    return pd.DataFrame(dict(zip(names, np.concatenate(parts, axis=1), strict=True))), relations
+        columns = {
+            "relation_id": np.full(len(at), one.relation),
+            "system_id": np.array(one.systems)[column],
+            "rank": np.cumsum(one.informative)[at],
+            "group_id": one.group[at, column],
+            "source": one.source[at],
+        }
+        yield pd.DataFrame(columns)
 
 
-def _differing(connection: Connection, systems: Sequence[int], checks: Checked, study: int) -> np.ndarray:
-    """Ids of groups, ascending, that have a counted member on which these systems do not all say the same."""
-    output, member = table_of(tables.Output), table_of(tables.Member)
-    said = case((output.c.system_id.in_(systems), func.coalesce(output.c.label, output.c.text)))
-    same = integers(
-        connection,
-        select(output.c.input_id).group_by(output.c.input_id).having(func.min(said) == func.max(said)),
-    )[:, 0]
-    sources = checks.source[checks.study == study]
+def _members(connection: Connection, sources: np.ndarray) -> np.ndarray:
+    """Counted members of the groups of these sources, and of some others: columns group and input (ids)."""
+    member = table_of(tables.Member)
     least, most = int(sources.min()) * LIMIT**2, (int(sources.max()) + 1) * LIMIT**2
-    parts = integers(
+    return integers(
         connection,
         select(member.c.group_id, member.c.input_id).where(
             member.c.group_id >= least, member.c.group_id < most, member.c.role.in_(COUNTED)
         ),
     )
-    if not len(parts):
+
+
+def _differing(connection: Connection, systems: Sequence[int], members: np.ndarray) -> np.ndarray:
+    """Ids of groups, ascending, that have a member on which these systems do not all say the same."""
+    if not len(members):
         return np.empty(0, np.int64)
-    agreed = np.zeros(max(int(parts[:, 1].max()), int(same.max(initial=0))) + 1, bool)
+    output, system = table_of(tables.Output), table_of(tables.System)
+    said: Any = func.coalesce(output.c.label, output.c.text)
+    if {int(row[0]) for row in connection.execute(select(system.c.id))} - set(systems):
+        said = case((output.c.system_id.in_(systems), said))
+    same = integers(
+        connection,
+        select(output.c.input_id).group_by(output.c.input_id).having(func.min(said) == func.max(said)),
+    )[:, 0]
+    agreed = np.zeros(max(int(members[:, 1].max()), int(same.max(initial=0))) + 1, bool)
     agreed[same] = True
-    return np.sort(parts[~agreed[parts[:, 1]], 0])
+    return np.sort(members[~agreed[members[:, 1]], 0])
 
 
 def _among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:

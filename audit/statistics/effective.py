@@ -1,8 +1,7 @@
 """An interval for a rate whose observations are not independent: the exact one, at the size that they are worth."""
 
 import numpy as np
-from scipy.special import betaincinv
-from scipy.stats import t
+from scipy.special import betaincinv, stdtrit
 
 from audit.errors import AuditError
 from audit.statistics.bounded import Interval
@@ -60,5 +59,5 @@ def effective_size(
     worth = most if variance <= 0 or most <= 1 else most / (most - 1) * rate * (1 - rate) / variance
     if number < n:
         risk = (1 + confidence) / 2
-        worth *= float((t.ppf(risk, n - 1) / t.ppf(risk, number - 1)) ** 2)
+        worth *= float((stdtrit(n - 1, risk) / stdtrit(number - 1, risk)) ** 2)
     return min(most, worth)

@@ -1,15 +1,38 @@
-"""Writing many rows: Core executemany, and nothing happens twice."""
+"""Writing many rows: as few steps per row as will do, and nothing happens twice.
 
-from collections.abc import Iterable, Mapping, Sequence
+SQLite gets plain values through its driver's `executemany`, PostgreSQL `COPY` into a table of the session's own and one
+`INSERT ... SELECT` from there. Values are converted column by column, as SQLAlchemy does for the same types.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, islice
 from typing import Any
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection, Table, column, select
+from sqlalchemy import table as named_table
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.schema import ScalarElementColumnDefault
 from sqlmodel import SQLModel
 
+from audit.errors import AuditError
+
 BATCH = 10_000
+COPIED = 1_000
+"""Rows from which PostgreSQL copies: fewer are written before its table for them is made."""
+AT_ONCE = 40
+"""Rows that one statement gives to SQLite: twice the rows per second of one row each; more are no sooner."""
+_PARAMETERS = 900
+"""SQLite's smallest limit on bound parameters is 999."""
+_STATEMENTS = 1_000
+_COUNTED = {"preserve_rowcount": True}
+"""SQLAlchemy forgets how many rows were new where PostgreSQL returns their ids."""
 _IN = 500
-"""Values in one IN (...): SQLite's smallest limit on bound parameters is 999."""
+"""Values in one IN (...)."""
+
+Rows = Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]]
+"""Rows as dictionaries with the same keys, or, written sooner, as columns: name -> a value for each row."""
 
 
 def table_of(model: type[SQLModel]) -> Table:
@@ -17,27 +40,167 @@ def table_of(model: type[SQLModel]) -> Table:
     return SQLModel.metadata.tables[str(model.__tablename__)]
 
 
-def insert_new(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> int:
-    """Insert rows; those whose key is there already are left as they are. Returns how many were new."""
+def insert_new(connection: Connection, model: type[SQLModel], rows: Rows) -> int:
+    """Insert rows; those whose key is there already are left as they are. Returns how many were new.
+
+    Columns that are left out get the table's default. Raises AuditError for columns of different lengths.
+    """
+    return _write(connection, table_of(model), rows, replace=False)
+
+
+def upsert(connection: Connection, model: type[SQLModel], rows: Rows) -> None:
+    """Insert rows; those whose primary key is there already get the new values, the last ones where they come twice.
+
+    Raises AuditError for columns of different lengths.
+    """
+    _write(connection, table_of(model), rows, replace=True)
+
+
+def _write(connection: Connection, table: Table, rows: Rows, replace: bool) -> int:
+    names, columns = _columns(table, rows)
+    count = len(columns[0]) if columns else 0
+    if not count:
+        return 0
+    if connection.dialect.name == "sqlite":
+        values = zip(*_converted(connection, table, names, columns), strict=True)
+        return _filled(connection, table, names, values, count, replace)
+    if connection.dialect.driver == "psycopg" and count >= COPIED:
+        return _copied(connection, table, names, columns, replace)
+    return _inserted(connection, table, names, columns, replace)
+
+
+def _columns(table: Table, rows: Rows) -> tuple[tuple[str, ...], list[Sequence[Any]]]:
+    """The names of the columns that are given, in the order of the table, and their values."""
+    if isinstance(rows, Mapping):
+        given: dict[str, Sequence[Any]] = {name: _plain(values) for name, values in rows.items()}
+        if len({len(values) for values in given.values()}) > 1:
+            lengths = ", ".join(f"{name} {len(values)}" for name, values in given.items())
+            raise AuditError(f"rows of {table.name}: every column needs as many values; these have: {lengths}")
+    else:
+        given = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    count = len(next(iter(given.values()), ()))
+    for one in table.columns:
+        if one.name not in given and isinstance(one.default, ScalarElementColumnDefault):
+            given[one.name] = [one.default.arg] * count
+    names = tuple(sorted(given, key=list(table.columns.keys()).index))
+    return names, [given[name] for name in names]
+
+
+def _plain(values: Any) -> Sequence[Any]:
+    """Numbers of Python: drivers do not know those of numpy."""
+    return values.tolist() if hasattr(values, "tolist") else values
+
+
+def _converted(
+    connection: Connection, table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]]
+) -> Iterator[Iterable[Any]]:
+    """The columns as the driver takes them: JSON as text, times as SQLite keeps them."""
+    for name, values in zip(names, columns, strict=True):
+        kind = table.c[name].type.dialect_impl(connection.dialect)
+        process = kind.bind_processor(connection.dialect)
+        yield values if process is None else map(process, values)
+
+
+def _filled(
+    connection: Connection,
+    table: Table,
+    names: tuple[str, ...],
+    rows: Iterator[tuple[Any, ...]],
+    count: int,
+    replace: bool,
+) -> int:
+    """SQLite: several rows a statement, and the last few one by one."""
+    at_once = min(AT_ONCE, _PARAMETERS // len(names))
+    some = count - count % at_once
+    values = chain.from_iterable(islice(rows, some))
+    together = zip(*[values] * (at_once * len(names)), strict=True)
+    several = _executed(connection, _on_sqlite(table, names, replace, at_once), together)
+    return several + _executed(connection, _on_sqlite(table, names, replace, 1), rows)
+
+
+def _executed(connection: Connection, statement: str, values: Iterator[tuple[Any, ...]]) -> int:
     new = 0
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    statement = dialect.insert(table_of(model)).on_conflict_do_nothing()
-    for start in range(0, len(rows), BATCH):
-        new += connection.execute(statement, list(rows[start : start + BATCH])).rowcount
+    while batch := list(islice(values, _STATEMENTS)):
+        new += connection.exec_driver_sql(statement, batch).rowcount
     return new
 
 
-def upsert(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows; those whose primary key is there already get the new values."""
-    if not rows:
-        return
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    table = table_of(model)
-    statement = dialect.insert(table)
-    changed = {name: statement.excluded[name] for name in rows[0] if not table.c[name].primary_key}
-    statement = statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=changed)
-    for start in range(0, len(rows), BATCH):
-        connection.execute(statement, list(rows[start : start + BATCH]))
+@lru_cache(maxsize=256)
+def _on_sqlite(table: Table, names: tuple[str, ...], replace: bool, rows: int) -> str:
+    """The statement with a `?` for each value of as many rows, in the order of the columns."""
+    statement = _conflicting(sqlite.insert(table), table, names, replace)
+    one = f"({', '.join('?' * len(names))})"
+    written = str(statement.compile(dialect=sqlite.dialect(), column_keys=list(names)))
+    return written.replace(f"VALUES {one}", f"VALUES {', '.join([one] * rows)}")
+
+
+def _conflicting(statement: Any, table: Table, names: Sequence[str], replace: bool) -> Any:
+    """An INSERT that says what happens to rows that are there."""
+    changed = {name: statement.excluded[name] for name in names if not table.c[name].primary_key}
+    if not (replace and changed):
+        return statement.on_conflict_do_nothing()
+    return statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=changed)
+
+
+def _inserted(
+    connection: Connection, table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]], replace: bool
+) -> int:
+    """PostgreSQL, row by row."""
+    statement = _conflicting(postgresql.insert(table), table, names, replace)
+    rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+    new = 0
+    while batch := list(islice(rows, BATCH)):
+        new += connection.execute(statement, batch, execution_options=_COUNTED).rowcount
+    return new
+
+
+def _copied(
+    connection: Connection, table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]], replace: bool
+) -> int:
+    """PostgreSQL: all rows into a table of this session, and from there in one statement."""
+    if replace:
+        columns = _last_of_each(table, names, columns)
+    beside = named_table(f"bulk_{table.name}", *(column(name) for name in names))
+    quote = connection.dialect.identifier_preparer.quote
+    listed, into = ", ".join(map(quote, names)), quote(beside.name)
+    of = connection.dialect.identifier_preparer.format_table(table)
+    # Without the constraints of the table itself: a column that is left out may be one that is not null.
+    make = f"CREATE TEMPORARY TABLE {into} AS SELECT {listed} FROM {of} WITH NO DATA"  # noqa: S608 (names of ours)
+    connection.exec_driver_sql(make)
+    values = zip(*_converted(connection, table, names, columns), strict=True)
+    _copy(connection, f"COPY {into} ({listed}) FROM STDIN", values)
+    statement = postgresql.insert(table).from_select(list(names), select(*beside.c))
+    new = connection.execute(_conflicting(statement, table, names, replace), execution_options=_COUNTED).rowcount
+    connection.exec_driver_sql(f"DROP TABLE {into}")
+    return new
+
+
+def _copy(connection: Connection, statement: str, values: Iterable[tuple[Any, ...]]) -> None:
+    """What SQLAlchemy has no words for; its errors are SQLAlchemy's all the same."""
+    driver: Any = connection.connection.driver_connection
+    errors = connection.dialect.loaded_dbapi.Error
+    try:
+        with driver.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in values:
+                copy.write_row(row)
+    except errors as problem:
+        gone = connection.dialect.is_disconnect(problem, driver, None)
+        if gone:
+            connection.invalidate(problem)
+        raise DBAPIError.instance(
+            statement, None, problem, errors, hide_parameters=True, connection_invalidated=gone,
+            dialect=connection.dialect,
+        ) from problem  # fmt: skip
+
+
+def _last_of_each(table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+    """Without rows whose primary key comes again: one statement cannot write a row twice."""
+    keys = zip(*(columns[names.index(one.name)] for one in table.primary_key), strict=True)
+    last = {key: place for place, key in enumerate(keys)}
+    if len(last) == len(columns[0]):
+        return columns
+    kept = sorted(last.values())
+    return [[values[place] for place in kept] for values in columns]
 
 
 def pieces(values: Iterable[Any], size: int = _IN) -> Iterable[list[Any]]:

@@ -283,7 +283,7 @@ def _systems(study: dict[str, Any], note: Note) -> None:
         if study["task"] not in system.tasks:
             note("study.systems", f"system {spec} does {', '.join(system.tasks)}, not {study['task']}")
         if needs := system.needs():
-            note("study.systems", f"system {spec} is not installed; {needs}")
+            note("study.systems", f"system {spec} cannot run here; {needs}")
 
 
 def _relations(study: dict[str, Any], corpus: Corpus, note: Note) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sqlalchemy import select
 
 from audit.annotation.gold import answer_with_gold
 from audit.corpora import get_corpus
@@ -20,10 +21,10 @@ from audit.false_satisfaction.questions import refresh
 from audit.false_satisfaction.settling import State, drawn_groups, known_answers, settle_group
 from audit.runner.executors import Processes
 from audit.runner.run import fitting, run
-from audit.sampling.designs import DESIGNS, first
-from audit.sampling.draw import Size, draw, satisfied_groups
+from audit.sampling.designs import DESIGNS, Numbers
+from audit.sampling.draw import Size, cell_lists, draw
 from audit.statistics.intervals import choose
-from audit.store import open_store
+from audit.store import checked, open_store, table_of, tables
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
 SOURCES, REDRAWS, PER_CELL = 2000, 400, 60
@@ -31,7 +32,8 @@ CELL = ["relation_id", "system_id"]
 
 
 def population(path, systems=SYSTEMS, sources=SOURCES):
-    """Every satisfied group of the cells whose truth gold knows: a frame with columns relation, system, row, false."""
+    """Every satisfied group of the cells whose truth gold knows: a frame with columns relation, system, source, row,
+    false."""
     engine = open_store(str(path), create=True)
     corpus = get_corpus("rotten-tomatoes")
     with Processes() as executor:
@@ -40,7 +42,15 @@ def population(path, systems=SYSTEMS, sources=SOURCES):
     refresh(engine)
     answer_with_gold(engine)
     with engine.connect() as connection:
-        candidates = satisfied_groups(connection, study)
+        lists = cell_lists(connection, checked(connection, [study]), study, "shared", 0)
+        candidates = pd.concat(list(lists), ignore_index=True)
+        for column, table in (("relation", tables.Relation), ("system", tables.System)):
+            of = table_of(table)
+            names = dict(connection.execute(select(of.c.id, of.c.name)).tuples().all())
+            candidates[column] = candidates[f"{column}_id"].map(names)
+        source = table_of(tables.Source)
+        rows = dict(connection.execute(select(source.c.id, source.c.row)).tuples().all())
+        candidates["row"] = candidates["source"].map(rows)
         known = known_answers(connection, "gold")
         states = [
             (one.group_id, one.system_id, int(settle_group(one, known).state))
@@ -53,6 +63,16 @@ def population(path, systems=SYSTEMS, sources=SOURCES):
     return truth[~waiting].assign(false=lambda frame: frame["state"] == State.FALSE).reset_index(drop=True)
 
 
+def redraw(truth, design, seed, per_cell):
+    """The first groups of each cell of `truth` under a design."""
+    numbers = Numbers(dict(zip(truth["source"], truth["row"], strict=True)), seed)
+    parts = []
+    for _, cell in truth.groupby(CELL):
+        names = cell["relation"].iloc[0], cell["system"].iloc[0]
+        parts.append(cell.iloc[numbers.order(cell["source"].to_numpy(), DESIGNS[design](*names))[:per_cell]])
+    return pd.concat(parts)
+
+
 def coverage(truth, design, redraws=REDRAWS, per_cell=PER_CELL):
     """Per cell: population size, true R_FS, mean estimate, share of redraws whose interval holds the truth, width."""
     cells = truth.groupby(CELL).agg(
@@ -60,7 +80,7 @@ def coverage(truth, design, redraws=REDRAWS, per_cell=PER_CELL):
     )
     cells[["held", "width", "mean"]] = 0.0
     for seed in range(redraws):
-        sample = first(truth, DESIGNS[design](truth, 1_000 + seed), lambda n: min(n, per_cell))
+        sample = redraw(truth, design, 1_000 + seed, per_cell)
         counted = sample.groupby(CELL)["false"].agg(["sum", "size"])
         for cell, (hits, drawn) in zip(counted.index, counted.to_numpy(), strict=True):
             interval = choose(int(hits), int(drawn), int(cells.at[cell, "size"]))

@@ -1,9 +1,9 @@
-"""Wall time, CPU time and peak memory of `audit report --json` as a whole process, on a simulated database of any size.
+"""Wall time, CPU time and peak memory of `audit sample` and `audit report` as whole processes, at any size.
 
-Everything in it is simulated: sources, outputs and verdicts are random numbers written in bulk, and named so.
+The database is simulated: sources, outputs and verdicts are random numbers written in bulk, and named so.
 
-    python tests/benchmarks/report_speed.py                       # 100,000 groups x 4 systems
-    python tests/benchmarks/report_speed.py --groups 1000000      # the size of issue 5
+    python tests/benchmarks/report_speed.py                                  # 100,000 groups x 4 systems
+    python tests/benchmarks/report_speed.py --groups 10000 100000 1000000    # up to the size of issue 5
 """
 
 import argparse
@@ -11,6 +11,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,19 +20,16 @@ from pathlib import Path
 
 import numpy as np
 
-from audit.annotation.gold import answer_with_gold
-from audit.false_satisfaction.questions import refresh
 from audit.keys import digest, uniform
 from audit.relations import Outcome
 from audit.relations.registry import get_relation
-from audit.sampling.draw import Size, draw_all
 from audit.store import group_id, insert_new, open_store, tables
 
 RELATIONS = ("MR1.1", "MR1.2", "MR1.3", "MR1.4", "MR3.1", "MR3.2", "MR4.1", "MR4.2", "MR4.3", "MR4.4")
 LABELS = np.array(["positive", "negative"])
 AT_ONCE = 2_000
 """Sources that are written at once."""
-PER_RELATION = 60
+PER_RELATION, MORE = 60, 100
 
 
 def simulate(path, groups=100_000, systems=4, seed=0):
@@ -101,14 +99,9 @@ def simulate(path, groups=100_000, systems=4, seed=0):
     return engine
 
 
-def prepare(path, groups, systems, designs):
-    """A simulated database with a sample of each design, whose questions gold has answered."""
-    engine = simulate(path, groups, systems)
-    for design in designs:
-        draw_all(engine, Size(per_relation=PER_RELATION), design)
-    refresh(engine)
-    answer_with_gold(engine)
-    engine.dispose()
+def prepare(path, groups, systems):
+    """A simulated database of which nothing is drawn yet."""
+    simulate(path, groups, systems).dispose()
 
 
 def measured(arguments):
@@ -124,33 +117,50 @@ def measured(arguments):
     return time.perf_counter() - started, cpu, usage.ru_maxrss / 1024, json.loads(answer)
 
 
+def steps(design, others):
+    """The commands that are measured, in this order: each finds what those before it have left."""
+    sample = ["sample", "--design", design, "--per-relation"]
+    yield "sample, first draw", [*sample, str(PER_RELATION)]
+    yield "sample, drawing more", [*sample, str(MORE)]
+    yield "gold", ["gold"]
+    yield "report", ["report", "--design", design]
+    if others:
+        yield "progress", ["progress"]
+        yield "plan --half-width 0.05", ["plan", "--half-width", "0.05"]
+        yield "plan --decide winner", ["plan", "--decide", "winner"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--groups", type=int, default=100_000)
+    parser.add_argument("--groups", type=int, nargs="+", default=[100_000])
     parser.add_argument("--systems", type=int, default=4)
-    parser.add_argument("--db", type=Path, help="keep the database here, and use it where it is there already")
+    parser.add_argument("--db", type=Path, help="keep the database of the last size here, and use it where it is there")
     parser.add_argument("--design", action="append", help="default: shared")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--others", action="store_true", help="measure audit progress and audit plan, too")
+    parser.add_argument("--repeats", type=int, default=3, help="the quickest of so many counts (default: 3)")
     arguments = parser.parse_args()
-    designs = arguments.design or ["shared"]
+    print("| command | design | groups | systems | seconds | CPU seconds | peak MiB |")
+    print("|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        path = arguments.db or Path(folder) / "simulated.db"
-        if not path.exists():
-            # In a process of its own: a child's peak memory begins with its parent's.
-            maker = multiprocessing.Process(target=prepare, args=(path, arguments.groups, arguments.systems, designs))
-            maker.start()
-            maker.join()
-        print("| design | groups | systems | seconds | CPU seconds | peak MiB | satisfied | judged |")
-        print("|---|---|---|---|---|---|---|---|")
-        for design in designs:
-            runs = [measured(["report", "--db", str(path), "--design", design, "--json"]) for _ in
-                    range(arguments.repeats)]  # fmt: skip
-            seconds, cpu, peak, report = min(runs, key=lambda one: one[0])
-            totals = report["overall"]
-            print(
-                f"| {design} | {arguments.groups:,} | {arguments.systems} | {seconds:.1f} | {cpu:.1f} | {peak:.0f} | "
-                f"{totals['satisfied']:,} | {totals['judged']:,} |"
-            )
+        for groups in arguments.groups:
+            kept = arguments.db is not None and groups == arguments.groups[-1]
+            path = arguments.db if kept else Path(folder) / f"simulated-{groups}.db"
+            if not path.exists():
+                # In a process of its own: a child's peak memory begins with its parent's.
+                maker = multiprocessing.Process(target=prepare, args=(path, groups, arguments.systems))
+                maker.start()
+                maker.join()
+            for design in arguments.design or ["shared"]:
+                best = {}
+                for _ in range(arguments.repeats):
+                    copy = Path(folder) / "copy.db"
+                    shutil.copyfile(path, copy)
+                    for name, command in steps(design, arguments.others):
+                        run = measured([*command, "--db", str(copy), "--json"])[:3]
+                        best[name] = min(run, best.get(name, run))
+                for name, (seconds, cpu, peak) in best.items():
+                    sizes = f"{groups:,} | {arguments.systems}"
+                    print(f"| {name} | {design} | {sizes} | {seconds:.1f} | {cpu:.1f} | {peak:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -79,6 +79,12 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         ([*RUN, *GOOD, "--seed", "9" * 30], "is too large a number"),
         ([*RUN, *GOOD, "--seed", "9" * 5000], "is not a whole number"),
         ([*RUN, *GOOD, "--workers", "-1"], "--workers -1: must be from 0"),
+        (["run", "--db", "new.db", *GOOD, "--workers", "0", "--executor", "dask"], "--workers 0 is this process"),
+        (["run", "--db", "new.db", *GOOD, "--dask-address", "tcp://x:1"], "--dask-address tcp://x:1 is for --executor"),
+        (
+            ["run", "--db", "new.db", *GOOD, "--executor", "dask", "--dask-address", "tcp://x:1", "--workers", "2"],
+            "--workers 2: the scheduler at tcp://x:1 has its own",
+        ),
         ([*RUN, *GOOD, "--workers", "100000"], "--workers 100000: must be from 0"),
         ([*RUN, *GOOD, "--unit", "word"], "argument --unit: invalid choice: 'word'"),
         ([*RUN, "--corpus", "imdb", "--systems", "vader", "--unit", "sentence"], "the unit of corpus 'imdb'"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.corpora.movie_reviews import _content
-from audit.corpora.spacing import mended, paragraphs, restored
+from audit.corpora.spacing import mended, paragraphs, restored, restored_all
 
 
 @pytest.mark.parametrize(
@@ -132,3 +132,27 @@ def test_breaks_become_lines(pieces: list[str]) -> None:
 def test_html_leftovers() -> None:
     assert paragraphs("A.<br />B <i>c</i>.<br /><br /> <br />\tD <3") == "A.\nB c.\n\nD <3"
     assert paragraphs("don´t\x97wait\xa0now") == "don't—wait now"
+
+
+# Pieces that the patterns look for, and white space and line breaks in every spelling.
+_PIECES = st.lists(
+    st.sampled_from(
+        [
+            *"aIs12.,:;/()[]!?*'\"-$&",
+            *(" ", " ", " ", "\n", "\t", "\x85", "\u2028", "é", "word", " 's", " n't", " - the "),
+            *("* *", " , 000", " : )", " . ", "&#8217;", "&#10;"),
+        ]
+    ),
+    max_size=20,
+).map("".join)
+
+
+@given(st.lists(_PIECES.filter(lambda text: "&#10;" not in text), max_size=5))
+def test_a_text_is_restored_line_by_line(lines):
+    whole = "\n".join(lines)
+    assert restored(whole) == "\n".join(restored(line) for line in whole.split("\n"))
+
+
+@given(st.lists(_PIECES, max_size=5))
+def test_many_texts_together_are_restored_as_each_alone(texts):
+    assert restored_all(texts) == [restored(text) for text in texts]

@@ -44,3 +44,10 @@ def test_tokens_are_where_they_say():
 
 def test_abbreviations_end_no_sentence():
     assert spans("Mr. Smith is good. I like him!", "en") == ((0, 18), (19, 30))
+
+
+def test_what_a_text_holds_is_asked_in_lower_case_with_straight_apostrophes():
+    text = Analysis("It isn’t It.")
+    assert text.low == ("it", "is", "n't", "it", ".")
+    assert text.words == {"it", "is", "n't", "."}
+    assert [token.lower for token in text.tokens] == ["it", "is", "n’t", "it", "."]

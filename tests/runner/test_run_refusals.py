@@ -65,7 +65,7 @@ def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relatio
     with pytest.raises(AuditError, match="system x does translation, not sentiment"):
         attempt(["x"])
     monkeypatch.setattr("audit.runner.run.get_system", lambda spec: Absent(("sentiment",), "pip install it"))
-    with pytest.raises(NotInstalled, match="system x is not installed; pip install it"):
+    with pytest.raises(NotInstalled, match="system x cannot run here; pip install it"):
         attempt(["x"])
     monkeypatch.setattr("audit.runner.run.get_system", lambda spec: Absent(("sentiment",), None))
     corpus = toy_corpus()

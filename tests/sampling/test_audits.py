@@ -26,7 +26,7 @@ def test_asking_for_less_later_takes_nothing_back():
     with engine.begin() as connection:
         study = {
             "id": 1, "key": b"k" * 16, "task": "sentiment", "corpus": "made", "fingerprint": "f", "unit": "sentence",
-            "has_gold": False, "seed": 3, "limit": None, "options": {}, "chunk": 10, "created_at": tables.now(),
+            "has_gold": False, "seed": 3, "limit": None, "chunk": 10, "created_at": tables.now(),
         }  # fmt: skip
         insert_new(connection, tables.Study, [study])
         sample = {"id": 1, "study_id": 1, "design": "shared", "seed": 3, "annotators": 2, "drawn_at": tables.now()}

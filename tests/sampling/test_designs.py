@@ -1,35 +1,15 @@
-"""Designs: the order in which a cell's groups are drawn, as pure functions of a frame."""
+"""Designs: the order in which a cell's groups are drawn, from numbers of sources."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from audit.errors import AuditError, UnknownName
-from audit.sampling.designs import DESIGNS, first, get_design
+from audit.keys import uniform, uniforms
+from audit.sampling.designs import DESIGNS, Numbers, get_design
 from audit.sampling.draw import Size
-
-CELL = ["relation_id", "system_id"]
-
-
-def frame(cells: dict[tuple[int, int], list[str]]) -> pd.DataFrame:
-    """Candidates from (relation, system) -> rows of the sources whose groups are satisfied."""
-    rows = [
-        {
-            "relation_id": r,
-            "system_id": s,
-            "relation": f"MR{r}",
-            "system": f"S{s}",
-            "row": row,
-            "group_id": hash((r, row)),
-        }
-        for (r, s), some in cells.items()
-        for row in some
-    ]
-    return pd.DataFrame(rows, columns=["relation_id", "system_id", "relation", "system", "row", "group_id"])
-
 
 row_sets = st.sets(st.integers(0, 40), min_size=1, max_size=25).map(lambda some: [str(n) for n in sorted(some)])
 populations = st.dictionaries(st.tuples(st.integers(1, 3), st.integers(1, 3)), row_sets, min_size=1, max_size=6)
@@ -37,65 +17,69 @@ designs = st.sampled_from(sorted(DESIGNS))
 seeds = st.integers(0, 2**40)
 
 
-def drawn(candidates: pd.DataFrame, design: str, seed: int, size: int) -> pd.DataFrame:
-    return first(candidates, get_design(design)(candidates, seed), lambda n: size)
+def lists(cells: dict[tuple[int, int], list[str]], design: str, seed: int) -> dict[tuple[int, int], list[str]]:
+    """The whole list of each cell, (relation, system) -> rows of the sources whose groups are satisfied."""
+    rows = sorted({row for some in cells.values() for row in some})
+    ids = {row: id for id, row in enumerate(rows, start=1)}
+    numbers = Numbers({id: row for row, id in ids.items()}, seed)
+    found = {}
+    for (relation, system), some in cells.items():
+        order = numbers.order(np.array([ids[row] for row in some]), get_design(design)(f"MR{relation}", f"S{system}"))
+        found[relation, system] = [some[place] for place in order]
+    return found
 
 
-def lists(chosen: pd.DataFrame) -> dict[tuple[int, int], list[str]]:
-    return {cell: list(some["row"]) for cell, some in chosen.groupby(CELL)}
-
-
-@settings(deadline=None, max_examples=40)
-@given(populations, designs, seeds, st.integers(1, 30), st.integers(0, 20))
-def test_a_larger_sample_begins_with_the_smaller_one(cells, design, seed, size, more):
-    candidates = frame(cells)
-    smaller, larger = drawn(candidates, design, seed, size), drawn(candidates, design, seed, size + more)
-    for cell, rows in lists(smaller).items():
-        assert lists(larger)[cell][: len(rows)] == rows
-        assert len(rows) == min(size, len(cells[cell]))
-
-
-@settings(deadline=None, max_examples=40)
-@given(populations, designs, seeds, st.integers(1, 30))
-def test_ranks_count_from_one_and_pi_is_the_share_drawn(cells, design, seed, size):
-    chosen = drawn(frame(cells), design, seed, size)
-    for cell, some in chosen.groupby(CELL):
-        assert list(some["rank"]) == list(range(1, len(some) + 1))
-        assert some["row"].is_unique
-        assert set(some["row"]) <= set(cells[cell])
-        assert np.allclose(some["pi"], len(some) / len(cells[cell]))
+def first(cells: dict[tuple[int, int], list[str]], design: str, seed: int, size: int) -> dict:
+    return {cell: rows[:size] for cell, rows in lists(cells, design, seed).items()}
 
 
 @settings(deadline=None, max_examples=40)
-@given(populations, designs, seeds, st.integers(1, 30), st.randoms(use_true_random=False))
-def test_the_order_of_the_candidates_does_not_matter(cells, design, seed, size, shuffler):
-    candidates = frame(cells)
-    order = list(range(len(candidates)))
-    shuffler.shuffle(order)
-    shuffled = candidates.iloc[order].reset_index(drop=True)
-    pd.testing.assert_frame_equal(drawn(candidates, design, seed, size), drawn(shuffled, design, seed, size))
+@given(populations, designs, seeds, st.randoms(use_true_random=False))
+def test_lists_are_orders_of_the_cells_and_no_other_order_matters(cells, design, seed, shuffler):
+    shuffled = {}
+    for cell, rows in cells.items():
+        shuffled[cell] = shuffler.sample(rows, len(rows))
+    found = lists(cells, design, seed)
+    assert found == lists(shuffled, design, seed)
+    assert {cell: sorted(rows) for cell, rows in found.items()} == {cell: sorted(rows) for cell, rows in cells.items()}
 
 
 @settings(deadline=None, max_examples=40)
 @given(populations, seeds)
-def test_shared_numbers_belong_to_the_source(cells, seed):
-    candidates = frame(cells)
-    numbers = candidates.assign(u=get_design("shared")(candidates, seed)).groupby("row")["u"]
-    assert (numbers.nunique() == 1).all()
-    assert candidates.assign(u=get_design("shared")(candidates, seed))["u"].between(0, 1, inclusive="left").all()
+def test_numbers_are_the_hashes_of_seed_cell_and_row(cells, seed):
+    """What is stored in every database that was drawn from: seed and row, with `simple` the cell's names between."""
+    rows = dict(enumerate(sorted({row for some in cells.values() for row in some}), start=5))
+    numbers = Numbers(rows, seed)
+    for parts in ((), ("MR1", "S2"), ()):
+        found = numbers.of(np.array(list(rows)), parts)
+        assert found.tolist() == [uniform(seed, *parts, row) for row in rows.values()]
+        assert ((found >= 0) & (found < 1)).all()
+    assert get_design("shared")("MR1", "S2") == ()
+    assert get_design("simple")("MR1", "S2") == ("MR1", "S2")
+
+
+@given(st.lists(st.text()), st.lists(st.one_of(st.text(), st.integers()), max_size=3))
+def test_many_numbers_are_those_of_one_at_a_time(names, parts):
+    assert list(uniforms(names, *parts)) == [uniform(*parts, name) for name in names]
+
+
+def test_equal_numbers_are_in_the_order_of_rows(monkeypatch):
+    monkeypatch.setattr("audit.sampling.designs.uniforms", lambda rows, *_: [0.5 if row > "a" else 0.9 for row in rows])
+    assert lists({(1, 1): ["c", "a", "b"]}, "shared", 0) == {(1, 1): ["b", "c", "a"]}
 
 
 def test_shared_draws_the_same_sources_everywhere_and_simple_does_not():
     everything = [str(n) for n in range(200)]
-    candidates = frame({(r, s): everything for r in (1, 2) for s in (1, 2, 3)})
-    assert drawn(candidates, "shared", 5, 20)["row"].nunique() == 20
+    cells = {(r, s): everything for r in (1, 2) for s in (1, 2, 3)}
+    distinct = {design: len(set().union(*first(cells, design, 5, 20).values())) for design in DESIGNS}
+    assert distinct["shared"] == 20
     # Six independent draws of 20 out of 200 leave a source out with probability 0.9^6: 94 are expected.
-    assert drawn(candidates, "simple", 5, 20)["row"].nunique() == pytest.approx(200 * (1 - 0.9**6), abs=15)
+    assert distinct["simple"] == pytest.approx(200 * (1 - 0.9**6), abs=15)
     # Cells that share only a part of their sources still overlap as much as they can.
-    halves = frame({(1, 1): everything[:150], (1, 2): everything[50:]})
+    halves = {(1, 1): everything[:150], (1, 2): everything[50:]}
     overlap = {}
     for design in DESIGNS:
-        one, other = lists(drawn(halves, design, 5, 30)).values()
+        one, other = first(halves, design, 5, 30).values()
         overlap[design] = len(set(one) & set(other))
     assert overlap["shared"] > 2 * overlap["simple"]
 
@@ -104,31 +88,30 @@ def test_shared_draws_the_same_sources_everywhere_and_simple_does_not():
 def test_every_group_is_drawn_equally_often(design):
     """4 of 12 groups by each of 2,000 seeds: chi-square with the correction for draws without replacement."""
     groups, size, draws = 12, 4, 2000
-    candidates = frame({(1, 1): [f"row {n}" for n in range(groups)]})
-    numbers = [get_design(design)(candidates, seed) for seed in range(draws)]
-    # Each seed as a cell of its own: one call draws them all.
-    repeated = pd.concat([candidates.assign(relation_id=seed) for seed in range(draws)], ignore_index=True)
-    chosen = first(repeated, np.concatenate(numbers), lambda n: size)
-    counts = chosen["row"].value_counts()
+    rows = [f"row {n}" for n in range(groups)]
+    drawn = np.zeros((draws, groups), int)
+    for seed in range(draws):
+        drawn[seed, [rows.index(row) for row in first({(1, 1): rows}, design, seed, size)[1, 1]]] = 1
+    counts = drawn.sum(axis=0)
     expected = draws * size / groups
     assert counts.sum() == draws * size
     statistic = ((counts - expected) ** 2 / expected).sum() * (groups - 1) / (groups - size)
     assert chi2.sf(statistic, groups - 1) > 0.01
     # Pairs too: two groups come together as often as chance has it, so no group hangs on another.
-    together = chosen.assign(one=1).pivot_table(index="relation_id", columns="row", values="one", fill_value=0)
-    pairs = (together.T @ together).to_numpy()[np.triu_indices(groups, 1)]
+    pairs = (drawn.T @ drawn)[np.triu_indices(groups, 1)]
     assert pairs.mean() == pytest.approx(draws * size * (size - 1) / (groups * (groups - 1)))
     assert pairs.std() < 3 * np.sqrt(pairs.mean())
 
 
 def test_simple_is_independent_between_cells():
     """The correlation of two cells' numbers over 2,000 sources is small; between seeds likewise, in both designs."""
-    rows = [str(n) for n in range(2000)]
-    one, other = np.split(get_design("simple")(frame({(1, 1): rows, (1, 2): rows}), 0), 2)
+    rows = {n: str(n) for n in range(2000)}
+    ids = np.array(list(rows))
+    one, other = (Numbers(rows, 0).of(ids, get_design("simple")("MR1", system)) for system in ("S1", "S2"))
     assert abs(np.corrcoef(one, other)[0, 1]) < 0.06
-    alone = frame({(1, 1): rows})
     for design in DESIGNS.values():
-        assert abs(np.corrcoef(design(alone, 0), design(alone, 1))[0, 1]) < 0.06
+        one, other = (Numbers(rows, seed).of(ids, design("MR1", "S1")) for seed in (0, 1))
+        assert abs(np.corrcoef(one, other)[0, 1]) < 0.06
 
 
 def test_an_unknown_design_is_refused():

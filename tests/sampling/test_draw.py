@@ -21,7 +21,7 @@ def database(sources=30):
         ids = input_ids(connection, [Input.of(f"Text {n}.") for n in range(1, sources + 1)])
         study = {
             "id": 1, "key": b"k" * 16, "task": "sentiment", "corpus": "made", "fingerprint": "f", "unit": "sentence",
-            "has_gold": False, "seed": 3, "limit": None, "options": {}, "chunk": 10, "created_at": tables.now(),
+            "has_gold": False, "seed": 3, "limit": None, "chunk": 10, "created_at": tables.now(),
         }  # fmt: skip
         insert_new(connection, tables.Study, [study])
         rows = [

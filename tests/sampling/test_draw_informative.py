@@ -9,8 +9,8 @@ from test_draw import add, database, drawn
 from audit.errors import AuditError
 from audit.keys import uniform
 from audit.relations import Outcome
+from audit.sampling.designs import Numbers
 from audit.sampling.draw import NothingToCompare, Size, draw, draw_all
-from audit.sampling.informative import Numbers
 from audit.store import group_id
 
 # (relation, system, source): relation 1 has one group for both systems, relation 2 a group for each.
@@ -76,7 +76,7 @@ def test_what_was_drawn_stays_and_is_the_beginning_of_the_relations_list(outcome
 def test_numbers_are_those_of_the_design_shared():
     engine = database()
     with engine.connect() as connection:
-        found = Numbers(connection, 1, 7).of(np.array([4, 2, 4]))
+        found = Numbers.of_study(connection, 1, 7).of(np.array([4, 2, 4]))
     assert found.tolist() == [uniform(7, "r4"), uniform(7, "r2"), uniform(7, "r4")]
 
 

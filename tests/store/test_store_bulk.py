@@ -1,12 +1,17 @@
 """Bulk writes: repeating them changes nothing, content survives as it is, ids of groups never meet."""
 
+from datetime import UTC, datetime
+
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import select, text
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from audit.errors import AuditError
 from audit.store import group_id, input_ids, insert_new, open_store, pieces, table_of, tables, upsert
+from audit.store.copying import in_utc
 from audit.store.ids import LIMIT
 from audit.tasks import Input
 
@@ -57,7 +62,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
     )
 )
 def test_texts_come_back_as_they_went_in(engine, some):
-    inputs = [Input.of(text, language="zh") for text in some]
+    inputs = [Input.of(one, language="zh") for one in some]
     with engine.begin() as connection:
         ids = input_ids(connection, inputs)
         read = stored(connection, ids.values())
@@ -89,14 +94,147 @@ def test_insert_new_leaves_and_upsert_replaces_what_is_there(verdicts):
         assert [row[2] for row in rows_of(connection, tables.Verdict)] == [3, 0, 0]
 
 
-def test_more_rows_than_one_batch_of_a_bulk_write(verdicts, monkeypatch):
-    monkeypatch.setattr("audit.store.bulk.BATCH", 7)
-    rows = [{"group_id": n, "system_id": 1, "outcome": 0, "value": None, "reason": None} for n in range(40)]
+def test_columns_of_different_lengths_are_refused_and_nothing_is_written(verdicts):
     with verdicts.begin() as connection:
-        insert_new(connection, tables.Verdict, rows)
-        upsert(connection, tables.Verdict, [row | {"outcome": 1} for row in rows])
-        assert {row[2] for row in rows_of(connection, tables.Verdict)} == {1}
-        assert len(rows_of(connection, tables.Verdict)) == 40
+        for write in (insert_new, upsert):
+            with pytest.raises(AuditError, match=r"rows of verdict: every column needs as many values.*system_id 1"):
+                write(connection, tables.Verdict, {"group_id": [1, 2], "system_id": [1], "outcome": [0, 0]})
+        assert rows_of(connection, tables.Verdict) == []
+
+
+def test_columns_that_are_left_out_have_their_defaults_and_numbers_may_be_numpys(verdicts):
+    with verdicts.begin() as connection:
+        insert_new(connection, tables.System, [{"name": "a", "version": "1"}])
+        groups = np.arange(2**40, 2**40 + 90)
+        given = {"group_id": groups, "system_id": np.ones(90, np.int8), "outcome": np.zeros(90, bool)}
+        assert insert_new(connection, tables.Verdict, given) == 90
+        assert insert_new(connection, tables.Verdict, {"group_id": [], "system_id": [], "outcome": []}) == 0
+        assert [row[3] for row in rows_of(connection, tables.System)] == ["{}"]
+        assert rows_of(connection, tables.Verdict) == [(group, 1, 0, None, None) for group in groups.tolist()]
+
+
+# What COPY, SQL or JSON could take for something else.
+odd = st.sampled_from(["\\N", "\\.", "a\tb\\tc", "x\ny\r\n", "{}", "NULL", '"', "'; --", "影评 👍🏽", ""])
+words = st.one_of(odd, texts)
+maybe = st.none() | words
+numbers = st.none() | st.floats(allow_nan=False)
+moments = st.datetimes(min_value=datetime(1990, 1, 1), max_value=datetime(2090, 1, 1), timezones=st.just(UTC))
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=6,
+)
+some_group = st.integers(1, 3) | st.integers(2**62, 2**62 + 2)
+ROWS = {
+    tables.Output: st.fixed_dictionaries(
+        {"input_id": st.integers(1, 3), "system_id": st.integers(1, 3), "attempt": st.integers(1, 2), "label": maybe,
+         "score": numbers, "text": maybe, "error": maybe}
+    ),
+    tables.Verdict: st.fixed_dictionaries(
+        {"group_id": some_group, "system_id": st.integers(1, 3), "outcome": st.integers(0, 3), "value": numbers,
+         "reason": maybe}
+    ),
+    tables.Member: st.fixed_dictionaries(
+        {"group_id": some_group, "step": st.integers(0, 3), "input_id": st.integers(1, 3), "role": words}
+    ),
+    tables.Setting: st.fixed_dictionaries({"name": words, "value": anything}),
+    tables.Login: st.fixed_dictionaries(
+        {"key": st.binary(min_size=32, max_size=32), "annotator_id": st.just(1), "created_at": moments,
+         "seen_at": moments, "expires_at": moments, "ended_at": st.none() | moments}
+    ),
+}  # fmt: skip
+"""Rows of tables that have every kind of column between them; few keys, so that some come twice."""
+written = st.sampled_from(list(ROWS)).flatmap(
+    lambda model: st.tuples(st.just(model), st.lists(ROWS[model], max_size=12), st.lists(ROWS[model], max_size=12))
+)
+
+
+def filled(where):
+    """A new database with what the rows above refer to."""
+    engine = open_store(where, create=True)
+    with engine.begin() as connection:
+        insert_new(connection, tables.System, {"id": [1, 2, 3], "name": ["a", "b", "c"], "version": ["1"] * 3})
+        input_ids(connection, [Input.of("x"), Input.of("y"), Input.of("z")])
+        somebody = {"id": 1, "name": "ann", "role": "annotator", "created_at": tables.now()}
+        insert_new(connection, tables.Annotator, [somebody])
+    return engine
+
+
+@pytest.fixture(scope="module")
+def referred():
+    """Such a database that tests leave as it is."""
+    return filled("sqlite://")
+
+
+def stored_as_expected(engine, model, first, second):
+    """Rows are inserted, then more: those that were there stay; then replaced by others: the last ones stay."""
+    table = table_of(model)
+    keys = [column.name for column in table.primary_key]
+
+    def key(row):
+        return tuple(row[name] for name in keys)
+
+    def there(connection):
+        rows = connection.execute(select(table)).mappings()
+        return {
+            key(row): {name: in_utc(one) if isinstance(one, datetime) else one for name, one in row.items()}
+            for row in rows
+        }
+
+    for as_columns in (False, True):
+        with engine.connect() as connection, connection.begin() as transaction:
+            expected = {}
+            for rows, write in ((first, insert_new), (second, insert_new), (first, upsert), (second[:2], upsert)):
+                known = set(expected)
+                for row in rows:
+                    if write is upsert or key(row) not in expected:
+                        expected[key(row)] = row
+                given = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+                new = write(connection, model, given if as_columns else rows)
+                assert there(connection) == expected
+                assert write is upsert or new == len(expected) - len(known)
+            transaction.rollback()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(1, 5), written)
+def test_any_rows_come_back_equal_however_they_are_given(monkeypatch, referred, at_once, some):
+    monkeypatch.setattr("audit.store.bulk.AT_ONCE", at_once)
+    monkeypatch.setattr("audit.store.bulk._STATEMENTS", 2)
+    stored_as_expected(referred, *some)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("copied", [True, False])
+def test_any_rows_come_back_equal_from_postgresql_copied_or_not(monkeypatch, postgres_url, copied):
+    monkeypatch.setattr("audit.store.bulk.COPIED", 1 if copied else 10**9)
+    engine = filled(postgres_url)
+
+    @settings(max_examples=25, deadline=None)
+    @given(written)
+    def check(some):
+        stored_as_expected(engine, *some)
+
+    check()
+    engine.dispose()
+
+
+@pytest.mark.postgres
+def test_what_postgresql_refuses_while_copying_is_sqlalchemys_error_without_values(monkeypatch, postgres_url):
+    monkeypatch.setattr("audit.store.bulk.COPIED", 1)
+    engine = filled(postgres_url)
+    with pytest.raises(SQLAlchemyError) as caught, engine.begin() as connection:
+        insert_new(connection, tables.Setting, [{"name": "a\0secret", "value": 1}])
+    assert "secret" not in str(caught.value)
+    with engine.connect() as connection:
+        mine = connection.execute(text("SELECT pg_backend_pid()")).scalar()
+        with engine.connect() as other:
+            other.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": mine})
+        with pytest.raises(OperationalError):
+            insert_new(connection, tables.Setting, [{"name": "a", "value": 1}])
+    with engine.begin() as connection:  # the pool has another
+        assert insert_new(connection, tables.Setting, [{"name": "a", "value": 1}] * 3) == 1
+    engine.dispose()
 
 
 @given(st.lists(st.integers(), max_size=30), st.integers(1, 7))

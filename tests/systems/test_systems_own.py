@@ -38,7 +38,7 @@ def _run(spec: str, *texts: str) -> list[Output]:
 
 def test_the_examples_of_the_docs(here: Path) -> None:
     blocks = re.findall(r"```python\n# (\w+)\.py\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
-    assert [name for name, _ in blocks] == ["mine", "model"]
+    assert [name for name, _ in blocks] == ["mine", "model", "service"]  # the last: test_systems_docs.py
     assert len(blocks[0][1].strip().splitlines()) <= 3
     for name, source in blocks:
         (here / f"{name}.py").write_text(source, "utf-8")

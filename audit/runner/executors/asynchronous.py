@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Coroutine, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from queue import Empty, SimpleQueue
 from time import perf_counter
 from types import TracebackType
@@ -19,6 +19,8 @@ from audit.tasks import Input, Output, get_task
 
 _WAITING = 32
 """Jobs at once. 256 inputs each keep a hundred requests of 64 inputs under way."""
+_ENDING = 5.0
+"""Seconds that systems have to end what they hold."""
 
 
 def is_asynchronous(system: System) -> TypeGuard[AsynchronousSystem]:
@@ -34,7 +36,7 @@ class Asynchronous(AbstractContextManager["Asynchronous"]):
     it asks for a pause. What a call returns is checked as in every executor; where it cannot be used, its inputs are
     asked one by one; what has no answer in the end is a stored error. Batches begin in the order in which they came.
 
-    A job's limit counts from its first call on, pauses included.
+    A job's limit counts from its first call on, pauses included. It holds for what awaits, as all systems here should.
     """
 
     places = _WAITING
@@ -78,10 +80,12 @@ class Asynchronous(AbstractContextManager["Asynchronous"]):
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._thread is not None:
-            self._begin(self._end()).result()
+            with suppress(TimeoutError):  # foreign code may keep the loop: the thread then ends with the process
+                self._begin(self._end()).result(_ENDING)
             self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._thread = None
+            self._thread.join(_ENDING)
+            if self._thread.is_alive():
+                return
         self._loop.close()
 
     def _begin(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -116,8 +120,8 @@ class Asynchronous(AbstractContextManager["Asynchronous"]):
             await asyncio.wait({work}, timeout=job.limit)
             if not work.done():
                 return too_long(job.limit or 0)
-            began = calls.began.result() if calls.began.done() else perf_counter()
-            return Returned.of(work.result(), perf_counter() - began)
+            # Batches overlap, so that the time from the beginning of one to its end says little: this is its share.
+            return Returned.of(work.result(), calls.seconds / asking.limit)
         finally:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
@@ -135,11 +139,12 @@ class Asynchronous(AbstractContextManager["Asynchronous"]):
 
 
 class _Calls:
-    """The calls of one batch. `began` is the time at which the first of them was made."""
+    """The calls of one batch. `began` is done when the first of them is made; `seconds` is what all took together."""
 
     def __init__(self, system: AsynchronousSystem, asking: Asking, task: str):
         self._system, self._asking, self._task = system, asking, get_task(task)
-        self.began: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self.began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.seconds = 0.0
 
     async def outputs(self, inputs: Sequence[Input]) -> list[Output]:
         """One output per input, in their order, whatever the order of the answers."""
@@ -162,5 +167,9 @@ class _Calls:
 
     async def _call(self, inputs: Sequence[Input]) -> list[Output]:
         if not self.began.done():
-            self.began.set_result(perf_counter())
-        return checked(self._task, await self._system.run_async(inputs), len(inputs))
+            self.began.set_result(None)
+        started = perf_counter()
+        try:
+            return checked(self._task, await self._system.run_async(inputs), len(inputs))
+        finally:
+            self.seconds += perf_counter() - started

@@ -1,5 +1,6 @@
 """What a run asks of an executor: take jobs, hand back what came to an end, and say which jobs were lost."""
 
+import signal
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol
@@ -62,3 +63,14 @@ def too_long(seconds: float) -> Lost:
     Lost(reason='no answer within 60 s')
     """
     return Lost(f"no answer within {seconds:g} s")
+
+
+def ended(code: int | None) -> str:
+    """How a process ended, in words.
+
+    >>> ended(-11), ended(3)
+    ('signal SIGSEGV', 'status 3')
+    """
+    if code is not None and code < 0:
+        return f"signal {signal.Signals(-code).name}"
+    return f"status {code}"

@@ -13,7 +13,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from audit.runner.executors.base import Job, Lost, too_long
+from audit.runner.executors.base import Job, Lost, ended, too_long
 
 LEFT = 70
 """Status of a worker in which a job ended the process with status 0, as if its work was done (EX_SOFTWARE)."""
@@ -107,18 +107,7 @@ def _result(future: Any) -> Any:
             raise  # the job's own, not the pool's
         return too_long(over.args[1])
     except ProcessExpired as death:
-        return Lost(f"its process ended with {_status(death.exitcode)}")
-
-
-def _status(code: int | None) -> str:
-    """How a process ended, in words.
-
-    >>> _status(-11), _status(3)
-    ('signal SIGSEGV', 'status 3')
-    """
-    if code is not None and code < 0:
-        return f"signal {signal.Signals(-code).name}"
-    return f"status {code}"
+        return Lost(f"its process ended with {ended(death.exitcode)}")
 
 
 def _start_worker() -> None:

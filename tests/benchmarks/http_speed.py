@@ -1,0 +1,101 @@
+"""Requests a second of the asynchronous executor against a local, simulated service that takes 20 ms for each.
+
+python tests/benchmarks/http_speed.py              # concurrency 1, 8 and 32, one input a request
+
+The server runs in a process of its own and does next to nothing but wait. The most that is possible is concurrency /
+20 ms; what is missing is the time that both ends need of the processor. CPU milliseconds are of the executor's process.
+"""
+
+import argparse
+import asyncio
+import multiprocessing
+import re
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+from audit.runner.executors import Asynchronous, Batch
+from audit.tasks import Input
+
+DELAY = 0.02
+ANSWER = b'{"outputs": [{"label": "positive", "score": 0.75}]}'
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(ANSWER), ANSWER)
+
+
+def serve(pipe):
+    """A server until its process is ended, which says the same of every text; tells its port."""
+
+    async def connection(reader, writer):
+        while head := await reader.readuntil(b"\r\n\r\n"):
+            await reader.readexactly(int(re.search(rb"(?i)content-length: (\d+)", head)[1]))
+            await asyncio.sleep(DELAY)
+            writer.write(REPLY)
+
+    async def forever():
+        server = await asyncio.start_server(connection, "127.0.0.1", 0)
+        pipe.send(server.sockets[0].getsockname()[1])
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)  # a client that leaves is no news
+        await server.serve_forever()
+
+    asyncio.run(forever())
+
+
+def measured(spec, requests):
+    """Wall and CPU seconds of this many inputs, each in a request of its own."""
+    inputs = [Input.of(f"Text {number} of those that are sent.") for number in range(requests)]
+    with Asynchronous() as executor:
+        executor.submit(Batch(spec, "sentiment", (Input.of("A connection, and what is imported."),)))
+        executor.finished()
+        used, started = cpu(), time.perf_counter()
+        jobs = [Batch(spec, "sentiment", tuple(inputs[start : start + 256])) for start in range(0, requests, 256)]
+        for job in jobs:
+            executor.submit(job)
+        done = []
+        while len(done) < len(jobs):
+            done += executor.finished()
+        seconds, used = time.perf_counter() - started, cpu() - used
+    for job, returned in done:
+        if errors := [output for output in returned.outputs(len(job.inputs)) if output.error]:
+            raise SystemExit(f"the server failed: {errors[0]}")
+    return seconds, used
+
+
+def cpu():
+    """CPU seconds of this process so far."""
+    found = resource.getrusage(resource.RUSAGE_SELF)
+    return found.ru_utime + found.ru_stime
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement, if nothing but 20 ms mattered")
+    parser.add_argument("--repeat", type=int, default=3)
+    arguments = parser.parse_args()
+    here, there = multiprocessing.Pipe()
+    server = multiprocessing.Process(target=serve, args=(there,), daemon=True)
+    server.start()
+    port = here.recv()
+    print("| requests at once | requests | requests/s (the best) | possible | of it | CPU ms a request |")
+    print("|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for concurrency in (1, 8, 32):
+            path = Path(folder) / f"{concurrency}.toml"
+            path.write_text(
+                f'name = "local"\nversion = "1"\nurl = "http://127.0.0.1:{port}/"\nbatch = 1\n'
+                f"concurrency = {concurrency}\n"
+            )
+            most = concurrency / DELAY
+            requests = int(most * arguments.seconds)
+            runs = [measured(f"http:{path}", requests) for _ in range(arguments.repeat)]
+            seconds, used = min(runs)
+            print(
+                f"| {concurrency} | {requests:,} | {requests / seconds:,.0f} | {most:,.0f} "
+                f"| {requests / seconds / most:.0%} | {used / requests * 1000:.2f} |",
+                flush=True,
+            )
+    server.terminate()
+
+
+if __name__ == "__main__":
+    main()

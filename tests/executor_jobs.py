@@ -1,0 +1,80 @@
+"""Jobs for executors' tests, in a module of their own so that workers can import them."""
+
+import ctypes
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Double:
+    """Twice a number, after some seconds."""
+
+    number: int
+    seconds: float = 0.0
+    limit: float | None = None
+
+    def work(self) -> int:
+        time.sleep(self.seconds)
+        return 2 * self.number
+
+
+@dataclass(frozen=True)
+class Kill:
+    """Ends its process."""
+
+    limit: float | None = None
+
+    def work(self) -> Any:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Native code that holds the interpreter for ten minutes."""
+
+    limit: float | None = 1.0
+
+    def work(self) -> Any:
+        return ctypes.PyDLL(None).sleep(600)
+
+
+@dataclass(frozen=True)
+class Raise:
+    """Raises what it is given, by the name of a class of audit.errors or of Python, with these arguments."""
+
+    problem: type[BaseException]
+    arguments: tuple = ()
+    limit: float | None = None
+
+    def work(self) -> Any:
+        raise self.problem(*self.arguments)
+
+
+@dataclass(frozen=True)
+class Where:
+    """Its process, the worker's process, and the folder."""
+
+    limit: float | None = None
+
+    def work(self) -> tuple[int, int, str]:
+        return os.getpid(), os.getppid(), os.getcwd()
+
+
+@dataclass(frozen=True)
+class Note:
+    """Writes a line when it begins, then sleeps, then answers."""
+
+    file: Path
+    name: str
+    seconds: float
+    limit: float | None = None
+
+    def work(self) -> str:
+        with self.file.open("a", encoding="utf-8") as file:
+            file.write(f"{self.name} {os.getpid()} {os.getppid()}\n")
+        time.sleep(self.seconds)
+        return self.name

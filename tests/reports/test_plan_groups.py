@@ -1,0 +1,15 @@
+"""What a plan reads of a database: the questions of groups."""
+
+import numpy as np
+import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.reports.plan_groups import asked_of
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9))), st.lists(st.integers(0, 12)))
+def test_the_questions_of_some_groups_are_those_of_their_rows(rows, groups):
+    asked = pd.DataFrame(sorted(rows), columns=["group_id", "question"], dtype=np.int64)
+    wanted = {question for group, question in rows if group in groups}
+    assert asked_of(asked, np.array(groups, np.int64)) == wanted
