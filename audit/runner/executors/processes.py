@@ -17,6 +17,8 @@ from audit.runner.executors.base import Job, Lost, ended, too_long
 
 LEFT = 70
 """Status of a worker in which a job ended the process with status 0, as if its work was done (EX_SOFTWARE)."""
+LOOK = 1.0
+"""Seconds between two looks whether the pool is alive."""
 TRIES = 3
 """So often a job is given to processes that come to an end before they say that they have it."""
 
@@ -50,8 +52,8 @@ class Processes(AbstractContextManager["Processes"]):
 
     def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
         """Jobs that came to an end, with their results."""
-        done, _ = wait(self._at_work, 0 if self._lost else timeout, FIRST_COMPLETED)
-        found, given_up = [], False
+        done, given_up = self._ended(0.0 if self._lost else timeout)
+        found = []
         for future in done:
             result = _result(future)
             if isinstance(result, _GivenUp):
@@ -65,6 +67,14 @@ class Processes(AbstractContextManager["Processes"]):
         found += self._lost
         self._lost = []
         return found
+
+    def _ended(self, timeout: float | None) -> tuple[set[Any], bool]:
+        """What came to an end, and whether the pool gave up with jobs that it will never say anything of."""
+        while True:
+            done, waiting = wait(self._at_work, LOOK if timeout is None else timeout, FIRST_COMPLETED)
+            given_up = bool(waiting) and not done and not self._pool.active
+            if done or given_up or not waiting or timeout is not None:
+                return done, given_up
 
     def _begin_again(self) -> None:
         """A process came to an end while the pool did not know what it did, and so gave up: others do all the jobs.
