@@ -238,6 +238,7 @@ def test_a_run_waits_for_a_database_that_another_process_locks(
     assert held(content, database) == undisturbed
 
 
+@pytest.mark.slow
 def test_who_waits_long_says_so_again(command, undisturbed, tmp_path, content, capsys, monkeypatch, in_the_middle):
     database = tmp_path / "a.db"
     pragmas(monkeypatch, "busy_timeout=50")
