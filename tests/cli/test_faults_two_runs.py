@@ -158,7 +158,9 @@ def until(condition, seconds=120):
 ELSEWHERE = "leases._host = lambda: 'elsewhere'\nleases.LENGTH = timedelta(seconds={})"
 
 
-@pytest.mark.parametrize("more", ["leases.LENGTH = timedelta(hours=1)", ELSEWHERE.format(6)])
+@pytest.mark.parametrize(
+    "more", ["leases.LENGTH = timedelta(hours=1)", pytest.param(ELSEWHERE.format(6), marks=pytest.mark.slow)]
+)
 def test_who_goes_on_takes_over_what_a_killed_one_had(study, own, tmp_path, content, capsys, monkeypatch, more):
     """At once on the same machine, however long its leases are; on another when they run out."""
     (spec,) = own.specs("waiting")

@@ -81,8 +81,7 @@ def test_the_input_that_costs_a_process_is_an_error_and_its_neighbours_are_not(o
     ran = run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], executor)
     assert (ran.counts.failed, ran.counts.outcomes["error"]) == (1, 1)
     assert ran.first_error == "its process ended with signal SIGSEGV"
-    assert executor.lost[-1] == 1
-    assert len(executor.lost) == 2
+    assert executor.lost[1:] == [1, 1]  # once more, in case somebody ended the process from outside
     assert ran.counts.executed == 56
     again = run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess(), retry_errors=True)
     assert (again.counts.executed, again.counts.outcomes["error"]) == (1, 0)

@@ -209,7 +209,7 @@ DEADLY = {
     "killed": "its process ended with signal SIGKILL",
     "crashing": "its process ended with signal SIGSEGV",
     "leaving": "its process ended with status 3",
-    "leaving_quietly": "its process ended with status 70",
+    "leaving_quietly": "its process ended with status 0",
     "hanging": "no answer within 1 s",
     "hanging_deaf": "no answer within 1 s",
 }

@@ -24,6 +24,8 @@ class Lost:
     """In place of a job's result: it took longer than its limit, or the process that had it came to an end."""
 
     reason: str
+    late: bool = False
+    """Whether its time was over."""
 
 
 class Executor(Protocol):
@@ -60,9 +62,9 @@ def too_long(seconds: float) -> Lost:
     """A job that was ended because its time was over.
 
     >>> too_long(60)
-    Lost(reason='no answer within 60 s')
+    Lost(reason='no answer within 60 s', late=True)
     """
-    return Lost(f"no answer within {seconds:g} s")
+    return Lost(f"no answer within {seconds:g} s", late=True)
 
 
 def ended(code: int | None) -> str:
