@@ -4,8 +4,10 @@ Outputs are committed as they arrive; groups, verdicts and the note that a chunk
 are committed together. Everything else is in memory and can be made again.
 """
 
+import gc
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
 from types import MappingProxyType
@@ -33,7 +35,7 @@ FEW = 8
 """Inputs of a system's first batch: nobody knows yet how long it takes."""
 AIM = 2.0
 """Seconds that a batch should take: what a killed run has to do again, and how long a limit of time has to wait."""
-SPARE = 2
+SPARE = 6
 """Jobs that wait in an executor, beside those that it does; and chunks that are begun before they are needed."""
 HASTE = 4
 """A batch should take this part of the limit of time at most: a slow one is not to be taken for one that hangs."""
@@ -121,7 +123,10 @@ class Coordinator:
 
     def run(self, todo: Todo) -> None:
         """Do these chunks, or see them done by other runs of the same study."""
-        left = dict(todo)
+        with _few_collections():
+            self._run(dict(todo))
+
+    def _run(self, left: Todo) -> None:
         source = table_of(tables.Source)
         mine = select(source.c.id).where(source.c.study_id == self.study.id).order_by(source.c.id)
         self._sources = self._read(lambda connection: integers(connection, mine))[:, 0]
@@ -388,6 +393,23 @@ class Coordinator:
                 return work(connection)
 
         return patiently(once, self.watcher.says)
+
+
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """Garbage is looked for seldom, and not among what was loaded before: a run makes millions of small objects.
+
+    Workers that are forked meanwhile do as this process.
+    """
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def _by_chunks(

@@ -24,7 +24,7 @@ from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.patience import patiently, written
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
 from audit.runner.watching import Watcher
-from audit.store import pieces, table_of, tables
+from audit.store import pieces, table_of, tables, write_much
 from audit.systems import get_system
 from audit.systems.base import System
 
@@ -193,6 +193,7 @@ def run(
     retried: set[tuple[int, bytes]] | None = set() if retry_errors else None
     todo = patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)
     if todo:
+        write_much(engine)
         for system in made.values():
             system.prepare()
     watcher.begin(sum(study.size(number) for number in todo))

@@ -1,7 +1,7 @@
 """SQLModel tables, opening a database, bulk writes, and reading every check at once."""
 
 from audit.store.bulk import insert_new, pieces, table_of, upsert
-from audit.store.engine import open_store
+from audit.store.engine import open_store, write_much
 from audit.store.ids import group_id
 from audit.store.inputs import input_ids, known_inputs
 from audit.store.outcomes import UNCHECKED, Checked, checked, integers
@@ -21,5 +21,6 @@ __all__ = [
     "reading",
     "table_of",
     "upsert",
+    "write_much",
     "writing",
 ]

@@ -22,6 +22,8 @@ POOL = 20
 FRESH = 1.0
 """Seconds since its last use in which a connection to a server is taken for good."""
 _USED = "used"
+_MUCH = ("cache_size=-131072", "wal_autocheckpoint=8000")
+"""Kibibytes of a connection's pages (at most: it takes what it touches), and pages before they go to the file."""
 _dumps = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 """One encoder for all values: `json.dumps` makes one for each, which takes longer than encoding a text."""
 
@@ -165,6 +167,22 @@ def schema_of(where: str) -> int:
         version = _version(engine, name) if "schema_version" in known else _refuse(known, name)
     engine.dispose()
     return version
+
+
+def write_much(engine: Engine) -> None:
+    """Give connections to a file of SQLite more memory than the app's many need, as one that writes millions of rows.
+
+    Keys of contents are random: without it each new input would read and write pages that were there a moment ago.
+    """
+    if engine.dialect.name != "sqlite" or engine.url.database in (None, "", ":memory:"):
+        return
+
+    @event.listens_for(engine, "connect")
+    def more(connection: Any, _record: Any) -> None:
+        for pragma in _MUCH:
+            connection.execute(f"PRAGMA {pragma}")
+
+    engine.dispose()  # those that are open would not have it
 
 
 def _check_schema(engine: Engine, create: bool, name: str) -> None:

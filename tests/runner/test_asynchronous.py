@@ -10,7 +10,8 @@ import time
 import pytest
 from service import Reply, Server, label_of, plain_answer, serving
 
-from audit.runner.executors import Asynchronous, Batch, Lost, is_asynchronous
+from audit.runner.executors import Asynchronous, Batch, is_asynchronous
+from audit.runner.executors.base import too_long
 from audit.systems import get_system
 from audit.tasks import Input, Output
 
@@ -247,7 +248,7 @@ def test_a_job_has_a_limit_and_the_executor_goes_on(tmp_path):
         spec = server.file(tmp_path, "batch = 1\nconcurrency = 1")
         lost, right = done(Batch(spec, "sentiment", INPUTS[:4], limit=0.3), Batch(spec, "sentiment", INPUTS[10:14]))
         gate.set()
-    assert lost == Lost("no answer within 0.3 s")
+    assert lost == too_long(0.3)
     assert right.outputs(4) == RIGHT[10:14]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from time import perf_counter
+from types import NoneType
 
 from audit.errors import BadOutput
 from audit.systems import get_system
@@ -105,6 +106,8 @@ def _plain(output: Output) -> Output:
     """The output in Python's own types: a database takes neither NumPy's numbers nor half characters."""
     if output.error:
         return failed(output.error)
+    if type(output.label) is str and type(output.score) in (float, NoneType) and output.text is None:
+        return output  # as nearly all are
     return Output(
         None if output.label is None else str(output.label),
         None if output.score is None else float(output.score),
