@@ -59,19 +59,23 @@ class _Pace:
     size: int = FEW
     lost: int = 0
     """Inputs that were lost one after the other."""
+    known: bool = False
+    """Whether a batch came back or was lost."""
 
     def learn(self, inputs: int, seconds: float) -> None:
         """From a batch that came back. A first one also loads a model, so that no batch changes the pace by much."""
+        self.known = True
         fitting = int(inputs * self.aim / max(seconds, 1e-6))
         if fitting >= self.size or inputs >= self.size // 2:
             self.size = max(1, self.size // 4, min(4 * self.size, fitting, MOST))
 
     def lose(self, inputs: int) -> None:
         """A batch of some inputs was lost. It may have had too many of them, and would be lost again and again."""
+        self.known = True
         self.size = max(1, min(self.size, inputs // 4))
 
 
-@dataclass
+@dataclass(eq=False)
 class _Pending:
     """Inputs of a system that wait to be put into a batch; `alone`: each into one of its own."""
 
@@ -145,25 +149,32 @@ class Coordinator:
 
     def _fill(self, left: Todo) -> None:
         """Give the executors work, as much as they can do and a little more."""
-        while self._pending_waiting and self._waiting and self._busy(self._waiting) < self._waiting.places + SPARE:
-            self._submit(self._waiting, self._pending_waiting)
+        while self._waiting and self._busy(self._waiting) < self._waiting.places + SPARE:
+            if not self._submit(self._waiting, self._pending_waiting):
+                break
         while self._busy(self._executor) < self._executor.places + SPARE:
-            if self._pending:
-                self._submit(self._executor, self._pending)
-            elif not (left and len(self._chunks) < self._executor.places + SPARE and self._begin(left)):
+            if not self._submit(self._executor, self._pending) and not (
+                left and len(self._chunks) < self._executor.places + SPARE and self._begin(left)
+            ):
                 return
 
     def _busy(self, executor: Executor) -> int:
         mine = sum((system in self._waiters) == (executor is self._waiting) for system, _ in self._at_work.values())
         return mine + (self._planning if executor is self._executor else 0)
 
-    def _submit(self, executor: Executor, pending: deque[_Pending]) -> None:
-        """Put the next inputs that wait into a batch."""
-        first = pending[0]
+    def _submit(self, executor: Executor, pending: deque[_Pending]) -> bool:
+        """Put the next inputs that wait into a batch; whether there are any.
+
+        Until a system's first batch is back, nobody knows how long it takes: its others wait.
+        """
+        begun = {system for system, _ in self._at_work.values() if not self._paces[system].known}
+        first = next((one for one in pending if one.system not in begun), None)
+        if first is None:
+            return False
         size = 1 if first.alone else self._paces[first.system].size
         chosen = dict(list(first.inputs.items())[:size]) if size < len(first.inputs) else first.inputs
         if len(chosen) == len(first.inputs):
-            pending.popleft()
+            pending.remove(first)
         else:
             for key in chosen:
                 del first.inputs[key]
@@ -171,6 +182,7 @@ class Coordinator:
         batch = Batch(bound.spec, self.study.task, tuple(chosen.values()), CALL[self.study.unit], self.limit)
         self._at_work[id(batch)] = first.system, chosen
         executor.submit(batch)
+        return True
 
     def _begin(self, left: Todo) -> bool:
         """Begin the next chunk that no other run works on; whether there is one."""
@@ -402,7 +414,6 @@ def _few_collections() -> Iterator[None]:
     Workers that are forked meanwhile do as this process.
     """
     before = gc.get_threshold()
-    gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     try:
