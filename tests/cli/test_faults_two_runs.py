@@ -122,6 +122,7 @@ def two_at_once(study, own, tmp_path, content, database, fresh):
     assert found == wanted
 
 
+@pytest.mark.slow
 def test_two_runs_of_a_study_share_the_work(study, own, tmp_path, content, capsys):
     two_at_once(study, own, tmp_path, content, "two.db", "alone.db")
 

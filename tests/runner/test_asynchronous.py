@@ -77,6 +77,7 @@ def test_every_input_is_answered_once_with_as_many_requests_at_once_as_allowed(t
     assert server.connections <= 40
 
 
+@pytest.mark.slow
 def test_batches_of_several_systems_share_no_limit(tmp_path):
     with serving(together(3), delay=0.01) as one, serving(together(5), delay=0.01) as other:
         specs = [
@@ -196,6 +197,7 @@ def test_an_answer_that_cannot_be_used_is_asked_for_one_by_one(tmp_path, reply, 
     assert len(server.bodies) == 5
 
 
+@pytest.mark.slow
 def test_time_out(tmp_path):
     gate = threading.Event()
 
@@ -252,6 +254,7 @@ def test_a_job_has_a_limit_and_the_executor_goes_on(tmp_path):
     assert right.outputs(4) == RIGHT[10:14]
 
 
+@pytest.mark.slow
 def test_waiting_for_another_jobs_calls_is_not_part_of_the_limit(tmp_path):
     with serving(delay=0.15) as server:
         spec = server.file(tmp_path, "batch = 1\nconcurrency = 1")

@@ -45,6 +45,7 @@ def made(executor, where, corpus, specs, relations, content, seed=0):
     return held, report
 
 
+@pytest.mark.slow
 def test_the_executor_and_the_order_of_completion_change_nothing(
     own, tmp_path, toy_corpus, toy_relations, content, monkeypatch
 ):

@@ -226,6 +226,7 @@ def in_the_middle(monkeypatch):
 LOCKED = "audit: the database does not answer (database is locked); trying again"
 
 
+@pytest.mark.slow
 def test_a_run_waits_for_a_database_that_another_process_locks(
     command, undisturbed, tmp_path, content, capsys, monkeypatch, in_the_middle
 ):
@@ -249,6 +250,7 @@ def test_who_waits_long_says_so_again(command, undisturbed, tmp_path, content, c
     assert 2 <= capsys.readouterr().err.count(LOCKED) <= 6
 
 
+@pytest.mark.slow
 def test_a_database_that_is_locked_for_too_long_is_one_sentence_and_the_run_can_go_on(
     command, undisturbed, tmp_path, content, capsys, monkeypatch, in_the_middle
 ):

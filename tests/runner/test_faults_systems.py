@@ -251,6 +251,7 @@ def test_what_is_raised_or_returned_in_error_is_stored_and_tried_again(faulty, t
     assert {cell["errors"] for cell in study_report(engine)["cells"]} == {0}
 
 
+@pytest.mark.slow
 def test_in_one_process_the_alarm_ends_what_hangs(faulty, toy_corpus, relations, engine):
     specs, (healthy,) = faulty.specs("hanging"), faulty.specs("healthy")
     before = signal.getsignal(signal.SIGALRM)
@@ -261,6 +262,7 @@ def test_in_one_process_the_alarm_ends_what_hangs(faulty, toy_corpus, relations,
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("executor", "limit"), [(lambda: Processes(2), 0.3), (InProcess, 0.1)])
 def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_stored(
     faulty, toy_corpus, relations, engine, executor, limit
@@ -281,6 +283,7 @@ def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_store
     assert outputs(engine, stuck) == outputs(engine, healthy)
 
 
+@pytest.mark.slow
 def test_a_slow_system_is_not_taken_for_one_that_hangs(faulty, toy_corpus, relations, engine):
     """A first batch of eight takes .48 s, too long; so do those that wait beside it, and none afterwards."""
     ran = run(engine, toy_corpus(), faulty.specs("slow"), relations, InProcess(), time_limit=0.4)

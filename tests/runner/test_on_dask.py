@@ -25,6 +25,7 @@ from audit.store import open_store
 from audit.tasks import Input
 
 pytest.importorskip("distributed", reason="pip install 'audit[dask]'")
+pytestmark = pytest.mark.slow  # a cluster, and processes that are killed
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +167,6 @@ def test_the_cluster_is_left_running_and_nothing_of_the_run_is_left(cluster):
         assert results(again, Double(4)) == {Double(4): 8}
 
 
-@pytest.mark.slow
 def test_two_runs_share_a_cluster(cluster):
     with Dask(cluster.address) as one, Dask(cluster.address) as other:
         jobs = [Double(number, seconds=0.05) for number in range(6)]
@@ -224,7 +224,6 @@ def test_places_follow_the_workers(cluster, executor, monkeypatch):
     assert until(lambda: executor.places == before + 1)
 
 
-@pytest.mark.slow
 def test_a_thread_whose_job_is_ended_takes_nothing_from_its_neighbours(tmp_path):
     with started(workers=1, threads=3) as cluster, Dask(cluster.address) as executor:
         log = tmp_path / "log"
@@ -240,7 +239,6 @@ def test_a_thread_whose_job_is_ended_takes_nothing_from_its_neighbours(tmp_path)
         assert len(log.read_text().splitlines()) == len(others), "a neighbour's job was done twice"
 
 
-@pytest.mark.slow
 def test_a_scheduler_that_comes_back_is_sent_the_jobs_again(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(on_dask, "_CONNECT", 2)
     port = _free_port()
@@ -260,7 +258,6 @@ def test_a_scheduler_that_comes_back_is_sent_the_jobs_again(tmp_path, monkeypatc
     assert "went away" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_a_scheduler_that_does_not_come_back_ends_the_run(monkeypatch):
     monkeypatch.setattr(on_dask, "_CONNECT", 1)
     monkeypatch.setattr(on_dask, "_RECONNECT", 3)
@@ -271,7 +268,6 @@ def test_a_scheduler_that_does_not_come_back_ends_the_run(monkeypatch):
             executor.finished()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("theirs", "said"),
     [
@@ -290,7 +286,6 @@ def test_a_worker_with_another_audit_or_none_is_refused(theirs, said, tmp_path):
         pass
 
 
-@pytest.mark.slow
 def test_a_worker_without_audit_that_comes_later_is_refused(tmp_path):
     (tmp_path / "audit").mkdir()
     (tmp_path / "audit" / "__init__.py").write_text("raise ImportError('no')", encoding="utf-8")
@@ -304,7 +299,6 @@ def test_a_worker_without_audit_that_comes_later_is_refused(tmp_path):
             executor.finished()
 
 
-@pytest.mark.slow
 def test_a_cluster_of_its_own_starts_with_the_first_job_and_ends_with_the_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with Dask(workers=2) as executor:
@@ -318,7 +312,6 @@ def test_a_cluster_of_its_own_starts_with_the_first_job_and_ends_with_the_run(tm
     assert until(lambda: not any(alive(one) for process, worker, _ in where for one in (process, worker)))
 
 
-@pytest.mark.slow
 def test_a_whole_run_ends_with_what_one_process_ends_with(own, tmp_path, capsys, content):
     """Three chunks, a system that fails on some inputs, a cluster of the run's own; byte for byte the same report."""
     lines = ["text,gold", *(f"The film number {n} is good.,{('positive', 'negative')[n % 2]}" for n in range(600))]
@@ -345,7 +338,6 @@ def test_a_whole_run_ends_with_what_one_process_ends_with(own, tmp_path, capsys,
     assert printed["dask"] == printed["alone"]
 
 
-@pytest.mark.slow
 def test_a_run_that_is_killed_leaves_no_process(tmp_path):
     """kill -9 of the process that has a cluster of its own, while its jobs are at work."""
     script = (

@@ -225,6 +225,7 @@ def killed(where: str) -> None:
     assert schema_of(where) == tables.SCHEMA_VERSION
 
 
+@pytest.mark.slow
 def test_a_killed_migration_leaves_the_old_database_whole(tmp_path):
     killed(str(tmp_path / "a.db"))
 
