@@ -153,7 +153,7 @@ def test_a_real_full_disk(command, undisturbed, small_disk, content, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kibibytes", [100, 330, 450])
+@pytest.mark.parametrize("kibibytes", [100, 200, 330])
 def test_no_file_may_grow_any_more(command, undisturbed, tmp_path, content, capsys, kibibytes):
     """A quota of the user's, in a process of its own."""
     database = tmp_path / "a.db"
