@@ -58,8 +58,8 @@ class Leases:
                 set_={"owner": statement.excluded.owner, "until": statement.excluded.until},
                 # Another may have been quicker since we looked.
                 where=or_(table.c.until < moment, table.c.owner.in_(free)),
-            )
-            if connection.execute(statement).rowcount:
+            ).returning(table.c.chunk)  # of an insert, SQLAlchemy counts no rows
+            if connection.execute(statement).first():
                 return chunk
         return None
 

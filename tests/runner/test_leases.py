@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 
 from audit.runner import leases
 from audit.runner.leases import LENGTH, Leases
@@ -114,3 +115,25 @@ def test_studies_do_not_share_leases(engine, toy_corpus):
     with engine.begin() as connection:
         assert Leases(1).claim(connection, [0]) == 0
         assert Leases(second).claim(connection, [0]) == 0
+
+
+@pytest.mark.postgres
+def test_two_that_look_at_once_get_two_chunks(toy_corpus, postgres_url):
+    """The other claims, and commits, after one has looked who has what and before it writes."""
+    engine = open_store(postgres_url, create=True)
+    study = make_study(engine, toy_corpus(), 0).id
+    one, other = Leases(study), Leases(study)
+    given = []
+
+    with engine.begin() as connection:
+
+        @event.listens_for(connection, "before_cursor_execute")
+        def quicker(_connection, _cursor, statement, *_others):
+            if statement.startswith("INSERT") and not given:
+                with engine.begin() as another:
+                    given.append(other.claim(another, [0, 1]))
+
+        assert one.claim(connection, [0, 1]) == 1
+    assert given == [0]
+    assert held(engine) == {0: other.owner, 1: one.owner}
+    engine.dispose()
