@@ -117,7 +117,7 @@ class Chunk:
             self._shared.append(_Group(plain[number], id, keys, roles))
         of_source = {key: source.input for key, source in zip(self._keys.values(), self.sources.values(), strict=True)}
         everything = of_source | follow_ups
-        wanted: Wanted = {system: {} for system in self.todo}
+        wanted: Wanted = {}
         for system, some in self.todo.items():
             mine = {bound.id for bound in some}
             wanted[system] = {
@@ -135,7 +135,7 @@ class Chunk:
 
     def receive(self, system: int, outputs: Mapping[bytes, Output]) -> None:
         """Outputs that were wanted."""
-        self._outputs[system].update(outputs)
+        self.keep(system, outputs)
         self.waits -= len(outputs)
 
     def keep(self, system: int, outputs: Mapping[bytes, Output]) -> None:

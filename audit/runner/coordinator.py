@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from audit.errors import AuditError
 from audit.runner.chunk import Bound, Chunk, Counts, Wanted, load_sources
@@ -26,7 +27,7 @@ from audit.runner.patience import patiently, written
 from audit.runner.planning import Planning
 from audit.runner.studies import StudyRow
 from audit.runner.watching import Watcher
-from audit.store import integers, table_of, tables
+from audit.store import integers, known_inputs, table_of, tables
 from audit.tasks import Input, Output
 
 MOST = 2_048
@@ -230,10 +231,7 @@ class Coordinator:
     def _ask(self, chunk: Chunk, wanted: Wanted) -> None:
         new = {key: one for some in wanted.values() for key, one in some.items() if key not in chunk.ids}
 
-        def known(connection: Connection) -> tuple[dict[bytes, int], set[bytes]]:
-            return self._stored.inputs(connection, new)
-
-        ids, before = self._write(known) if new else ({}, set())
+        ids, before = self._write(lambda connection: known_inputs(connection, new)) if new else ({}, set())
         chunk.ids.update(ids)
         asked = {
             system: {key: chunk.ids[key] for key in some if key in before or key not in ids}
@@ -393,7 +391,7 @@ class Coordinator:
         try:
             with self.engine.begin() as connection:
                 self._leases.release(connection)
-        except Exception:  # the run ends for another reason, which is the one to be told; the leases run out
+        except SQLAlchemyError:  # the run ends for another reason, which is the one to be told; the leases run out
             return
 
     def _write(self, work: Callable[[Connection], Result]) -> Result:

@@ -1,12 +1,12 @@
-"""Inputs and outputs in the store, as a run needs them: what is there already, and what came new."""
+"""Outputs in the store, as a run needs them: what is there already, and what came new."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, select
 
-from audit.store import insert_new, known_inputs, pieces, table_of, tables
-from audit.tasks import Input, Output
+from audit.store import insert_new, pieces, table_of, tables
+from audit.tasks import Output
 
 Asked = tuple[int, bytes]
 """System id and key of an input."""
@@ -23,10 +23,6 @@ class Stored:
         self.retried = retried
         self._attempts: dict[Asked, int] = {}
         """How often an input that is to be executed again was executed."""
-
-    def inputs(self, connection: Connection, wanted: Mapping[bytes, Input]) -> tuple[dict[bytes, int], set[bytes]]:
-        """Store inputs; their ids by key, and the keys of those that were there before."""
-        return known_inputs(connection, wanted)
 
     def outputs(self, connection: Connection, system: int, ids: Mapping[bytes, int]) -> dict[bytes, Output]:
         """Outputs of inputs by key, the last attempt of each. An error that is to be tried again is none of them."""
@@ -75,8 +71,6 @@ class Stored:
         }
         new = insert_new(connection, tables.Output, rows)
         made = dict(zip(ids, outputs, strict=True))
-        return (
-            made
-            if new == len(ids)
-            else made | {key: output for key, (_, output) in self._attempted(connection, system, ids).items()}
-        )
+        if new == len(ids):
+            return made
+        return made | {key: output for key, (_, output) in self._attempted(connection, system, ids).items()}

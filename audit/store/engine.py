@@ -177,12 +177,14 @@ def write_much(engine: Engine) -> None:
     if engine.dialect.name != "sqlite" or engine.url.database in (None, "", ":memory:"):
         return
 
-    @event.listens_for(engine, "connect")
-    def more(connection: Any, _record: Any) -> None:
-        for pragma in _MUCH:
-            connection.execute(f"PRAGMA {pragma}")
+    if not event.contains(engine, "connect", _more_memory):
+        event.listen(engine, "connect", _more_memory)
+        engine.dispose()  # those that are open would not have it
 
-    engine.dispose()  # those that are open would not have it
+
+def _more_memory(connection: Any, _record: Any) -> None:
+    for pragma in _MUCH:
+        connection.execute(f"PRAGMA {pragma}")
 
 
 def _check_schema(engine: Engine, create: bool, name: str) -> None:

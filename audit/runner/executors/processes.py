@@ -61,19 +61,19 @@ class Processes(AbstractContextManager["Processes"]):
     def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
         """Jobs that came to an end, with their results."""
         found: list[tuple[Job, Any]] = []
-        while len(found) < self._open:
+        while self._open:
             try:
-                found.append(self._done.get_nowait() if found else self._done.get(timeout=timeout))
+                job, result = self._done.get_nowait() if found else self._done.get(timeout=timeout)
             except Empty:
                 break
-        self._open -= len(found)
-        for job, result in found:
-            if isinstance(result, _Raised):
-                for other in found:
-                    if other[0] is not job:
-                        self._open += 1
-                        self._done.put(other)
-                raise result.problem
+            self._open -= 1
+            if not isinstance(result, _Raised):
+                found.append((job, result))
+                continue
+            for other in found:  # the next call has them
+                self._open += 1
+                self._done.put(other)
+            raise result.problem
         return found
 
     def __exit__(
