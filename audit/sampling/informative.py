@@ -44,8 +44,8 @@ def compared_groups(connection: Connection, checks: Checked, study: int, numbers
 
     Compared are the systems with a satisfied or violated group under the relation; `checks` hold the study's.
     """
-    alike: dict[tuple[int, ...], np.ndarray] = {}
-    members: np.ndarray | None = None
+    differing: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
+    inputs: tuple[np.ndarray, np.ndarray] | None = None
     of_study = np.flatnonzero(checks.study == study)
     for relation in np.unique(checks.relation[of_study]).tolist():
         rows = of_study[checks.relation[of_study] == relation]
@@ -62,11 +62,11 @@ def compared_groups(connection: Connection, checks: Checked, study: int, numbers
         number = numbers.of(source)
         order = np.lexsort((source, number))
         rows, satisfied, source, number = rows[order], satisfied[order], source[order], number[order]
-        if systems not in alike:
-            members = _members(connection, checks.source[of_study]) if members is None else members
-            alike[systems] = _differing(connection, systems, members)
-        group = checks.groups(rows)[:, columns]
-        identical = ~checks.own[rows] & ~_among(group[:, 0], alike[systems])
+        if systems not in differing:
+            inputs = _inputs(connection, study, checks.source[of_study]) if inputs is None else inputs
+            differing[systems] = _differing(connection, systems, *inputs)
+        group, (sources, groups) = checks.groups(rows)[:, columns], differing[systems]
+        identical = ~checks.own[rows] & ~_among(source, sources) & ~_among(group[:, 0], groups)
         decides = informative(satisfied, np.where(identical[:, None], 0, np.arange(len(systems))))
         yield Compared(study, relation, systems, number, source, group, satisfied, decides)
 
@@ -102,33 +102,40 @@ def informative_lists(connection: Connection, checks: Checked, study: int, seed:
         yield pd.DataFrame(columns)
 
 
-def _members(connection: Connection, sources: np.ndarray) -> np.ndarray:
-    """Counted members of the groups of these sources, and of some others: columns group and input (ids)."""
-    member = table_of(tables.Member)
+def _inputs(connection: Connection, study: int, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs of a study's sources, and of the other counted members of these sources' groups: columns source or group,
+    and input (ids). A member that is the group's source is not read again for each of its groups."""
+    member, source = table_of(tables.Member), table_of(tables.Source)
     least, most = int(sources.min()) * LIMIT**2, (int(sources.max()) + 1) * LIMIT**2
-    return integers(
-        connection,
-        select(member.c.group_id, member.c.input_id).where(
-            member.c.group_id >= least, member.c.group_id < most, member.c.role.in_(COUNTED)
+    others = [role for role in COUNTED if role != "source"]
+    return (
+        integers(connection, select(source.c.id, source.c.input_id).where(source.c.study_id == study)),
+        integers(
+            connection,
+            select(member.c.group_id, member.c.input_id).where(
+                member.c.group_id >= least, member.c.group_id < most, member.c.role.in_(others)
+            ),
         ),
     )
 
 
-def _differing(connection: Connection, systems: Sequence[int], members: np.ndarray) -> np.ndarray:
-    """Ids of groups, ascending, that have a member on which these systems do not all say the same."""
-    if not len(members):
-        return np.empty(0, np.int64)
+def _differing(
+    connection: Connection, systems: Sequence[int], sources: np.ndarray, members: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ids, ascending, of the sources, and of the groups with another member, on which these systems do not all say the
+    same; `sources` and `members` are those of `_inputs`."""
     output, system = table_of(tables.Output), table_of(tables.System)
     said: Any = func.coalesce(output.c.label, output.c.text)
     if {int(row[0]) for row in connection.execute(select(system.c.id))} - set(systems):
         said = case((output.c.system_id.in_(systems), said))
-    same = integers(
+    told = integers(
         connection,
-        select(output.c.input_id).group_by(output.c.input_id).having(func.min(said) == func.max(said)),
+        select(output.c.input_id).group_by(output.c.input_id).having(func.min(said) < func.max(said)),
     )[:, 0]
-    agreed = np.zeros(max(int(members[:, 1].max()), int(same.max(initial=0))) + 1, bool)
-    agreed[same] = True
-    return np.sort(members[~agreed[members[:, 1]], 0])
+    apart = np.zeros(max(int(ids.max(initial=0)) for ids in (told, sources[:, 1], members[:, 1])) + 1, bool)
+    apart[told] = True
+    of_sources, of_groups = (np.sort(rows[apart[rows[:, 1]], 0]) for rows in (sources, members))
+    return of_sources, of_groups
 
 
 def _among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
