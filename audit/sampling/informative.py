@@ -17,7 +17,7 @@ from audit.relations import COUNTED, Outcome
 from audit.sampling.designs import Numbers
 from audit.statistics.paired import informative
 from audit.store import Checked, integers, table_of, tables
-from audit.store.ids import LIMIT
+from audit.store.ids import group_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +105,10 @@ def informative_lists(connection: Connection, checks: Checked, study: int, seed:
 def _members(connection: Connection, sources: np.ndarray) -> np.ndarray:
     """Counted members of the groups of these sources, and of some others: columns group and input (ids)."""
     member = table_of(tables.Member)
-    least, most = int(sources.min()) * LIMIT**2, (int(sources.max()) + 1) * LIMIT**2
     return integers(
         connection,
         select(member.c.group_id, member.c.input_id).where(
-            member.c.group_id >= least, member.c.group_id < most, member.c.role.in_(COUNTED)
+            member.c.group_id.between(*group_ids(sources.min(), sources.max())), member.c.role.in_(COUNTED)
         ),
     )
 
