@@ -30,23 +30,6 @@ def _light_hashes() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _no_waiting_for_the_disk() -> Iterator[None]:
-    """SQLite does not wait until the disk has what was committed: no test here pulls the plug, and a process that is
-    killed loses nothing by it. Other processes that tests begin do wait."""
-    from audit.store import engine
-
-    as_ever = engine._pragmas
-
-    def pragmas(connection, record):
-        as_ever(connection, record)
-        connection.execute("PRAGMA synchronous=OFF")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "_pragmas", pragmas)
-        yield
-
-
 LABELS = ("positive", "neutral", "negative")
 
 OWN = """

@@ -1,6 +1,7 @@
 """A database of questions, people and known answers, for tests of training and hidden questions."""
 
 from question_world import add_people, ask
+from sqlalchemy import event
 
 from audit.annotation.judging import judge
 from audit.annotation.known import add_known
@@ -17,6 +18,9 @@ ROLES = {"ann": "annotator", "bob": "annotator", "ada": "adjudicator", "mia": "m
 def world(path, questions=12, annotators=2, people=ROLES):
     """A new database with so many open questions (`Film 1 was fine.` ...) and these people: engine, ids by name."""
     engine = open_store(str(path), create=True)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
+        engine.dispose()  # its connections are made anew, and no test here pulls the plug
     ask(engine, [Input.of(f"Film {number} was fine.") for number in range(1, questions + 1)], annotators)
     return engine, add_people(engine, people)
 
