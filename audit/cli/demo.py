@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
         corpus = get_corpus(name)
         say(f"Running {len(SYSTEMS)} systems on {limit:,} {corpus.unit}s of {name}.")
         bar = Bar(name)
-        with executor_of(arguments) as executor:
+        with executor_of(arguments.workers) as executor:
             try:
                 ran = run_study(
                     engine, corpus, SYSTEMS, fitting(corpus, None), executor, seed=SEED, limit=limit, watcher=bar

@@ -35,15 +35,16 @@ def add_executor(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def executor_of(arguments: argparse.Namespace) -> "Executor":
-    """The executor that the options ask for. Raises AuditError for a number of workers that is not allowed, and for
-    options that contradict each other."""
+def executor_of(workers: int | None, kind: str = EXECUTORS[0], address: str | None = None) -> "Executor":
+    """The executor that the options --workers, --executor and --dask-address ask for.
+
+    Raises AuditError for a number of workers that is not allowed, and for options that contradict each other.
+    """
     from audit.errors import AuditError
     from audit.runner.executors import Dask, InProcess, Processes
 
-    workers, address = arguments.workers, getattr(arguments, "dask_address", None)
-    kind = getattr(arguments, "executor", "processes")
-    check_workers(workers)
+    if workers is not None and not 0 <= workers <= MOST_WORKERS:
+        raise AuditError(f"--workers {workers}: must be from 0 (this process) to {MOST_WORKERS}")
     if address is not None and kind != "dask":
         raise AuditError(f"--dask-address {address} is for --executor dask, not {kind}")
     if kind == "dask":
@@ -55,14 +56,6 @@ def executor_of(arguments: argparse.Namespace) -> "Executor":
     if workers == 0 or kind == "in-process":
         return InProcess()
     return Processes(workers)
-
-
-def check_workers(workers: int | None) -> None:
-    """Raises AuditError for a number of workers that is not allowed."""
-    from audit.errors import AuditError
-
-    if workers is not None and not 0 <= workers <= MOST_WORKERS:
-        raise AuditError(f"--workers {workers}: must be from 0 (this process) to {MOST_WORKERS}")
 
 
 def time_limit_of(arguments: argparse.Namespace) -> float:

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from audit.cli.executing import add_executor, executor_of, time_limit_of
@@ -62,14 +63,16 @@ def run(arguments: argparse.Namespace) -> None:
     corpora = [get_corpus(name, arguments.task, arguments.unit, arguments.language) for name in wanted]
     chosen = fitting_all(corpora, arguments.relations, arguments.document_share, parameters(arguments.set))
     limit = time_limit_of(arguments)
+    opened = cache(lambda: open_store(arguments.db, create=True))  # once, and only when the first run has been checked
     ran = []
-    with chatter_to_stderr(), executor_of(arguments) as executor:
+    how = (arguments.workers, arguments.executor, arguments.dask_address)
+    with chatter_to_stderr(), executor_of(*how) as executor:
         for corpus, relations in zip(corpora, chosen, strict=True):
             bar = Bar(corpus.name)
             try:
                 ran.append(
                     run_study(
-                        lambda: open_store(arguments.db, create=True),
+                        opened,
                         corpus,
                         arguments.systems,
                         relations,

@@ -4,6 +4,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
+from audit.cli.executing import add_workers
 from audit.cli.options import add_database, add_json, answer, chatter_to_stderr, whole
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def add(commands: Any) -> None:
     one = actions.add_parser("run", help="carry out a plan: run, draw, let gold answer; the same again goes on")
     one.add_argument("PLAN", help="name of a stored plan, or a file that ends in .toml, which is stored first")
     add_database(one)
-    one.add_argument("--workers", type=whole, metavar="N", help="processes (default: one per core; 0: this process)")
+    add_workers(one)
     one.add_argument("--job", type=whole, metavar="ID", help="for the app: tell this job how far it is; needs AUDIT_DB")
     add_json(one)
     one.set_defaults(run=_run)
@@ -223,7 +224,7 @@ def _carry_out(engine: "Engine", plan: "Plan", workers: int | None, **how: Any) 
     from audit.cli.executing import executor_of
     from audit.studies.carrying_out import carry_out
 
-    with chatter_to_stderr(), executor_of(argparse.Namespace(workers=workers)) as executor:
+    with chatter_to_stderr(), executor_of(workers) as executor:
         return carry_out(engine, plan, executor, **how)
 
 

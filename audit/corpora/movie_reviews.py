@@ -17,7 +17,7 @@ from pathlib import Path
 
 from audit.corpora.base import Row, Unit
 from audit.corpora.cache import counted
-from audit.corpora.spacing import paragraphs, restored_all
+from audit.corpora.spacing import has_letter, paragraphs, restored_all
 from audit.errors import BadFile, NotInstalled
 from audit.keys import digest, uniform
 from audit.language import Analysis
@@ -36,7 +36,6 @@ _MEASURED = {
 """Sizes of the content that a fingerprint names, so that lists need not count; another content is counted."""
 _AT_ONCE = 32
 """Texts whose spacing is restored together."""
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 def reserved(text: str) -> bool:
@@ -202,5 +201,5 @@ class ImdbSentences(MovieReviews):
             analysis = Analysis(document.input.text)
             for number, (start, end) in enumerate(analysis.spans, start=1):
                 sentence = " ".join(analysis.text[start:end].split())
-                if sentence[:1].isalpha() or _LETTER.search(sentence):
+                if has_letter(sentence):
                     yield Row(f"{document.key}.{number}", Input.of(sentence), cluster=document.key)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from audit.corpora.base import Row, Unit
-from audit.corpora.spacing import restored_all
+from audit.corpora.spacing import has_letter, restored_all
 from audit.errors import BadFile, NotInstalled
 from audit.keys import fingerprint
 from audit.tasks import Input
@@ -18,7 +18,6 @@ from audit.tasks import Input
 _INSTALL = "python -m nltk.downloader movie_reviews"
 _FILE = re.compile(r"movie_reviews/((neg|pos)/[\w.-]+\.txt)$")
 _GOLD = {"neg": "negative", "pos": "positive"}
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 def path() -> Path | None:
@@ -96,7 +95,7 @@ class PolaritySentences(Polarity):
     def size(self) -> int | None:
         if path() is None:
             return None
-        return sum(1 for _, text in self._read() for line in text.split("\n") if _LETTER.search(line))
+        return sum(1 for _, text in self._read() for line in text.split("\n") if has_letter(line))
 
     def rows(self) -> Iterator[Row]:
         for name, text in self._read():
@@ -104,7 +103,7 @@ class PolaritySentences(Polarity):
             lines = text.split("\n")
             for number, (line, sentence) in enumerate(zip(lines, restored_all(lines), strict=True), start=1):
                 # Lines without a letter are ornaments ("* * *"); they keep their number and are no sources.
-                if line[:1].isalpha() or _LETTER.search(line):
+                if has_letter(line):
                     yield Row(f"{document}.{number}", Input.of(sentence), cluster=document)
 
 

@@ -59,6 +59,16 @@ _PATTERNS: tuple[tuple[tuple[str, ...], str, str | Callable[[re.Match[str]], str
 )
 _STEPS = tuple((marks, re.compile(pattern), new) for marks, pattern, new in _PATTERNS)
 _LONE = re.compile(r"(?<=\S) '(?!\S)")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def has_letter(text: str) -> bool:
+    """Whether there is a letter in the text; lines without one are ornaments.
+
+    >>> has_letter("* * *"), has_letter("10 times"), has_letter("好")
+    (False, True, True)
+    """
+    return text[:1].isalpha() or _LETTER.search(text) is not None  # most begin with one, which is seen at once
 
 
 def mended(text: str) -> str:

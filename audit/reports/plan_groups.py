@@ -11,7 +11,7 @@ from audit.false_satisfaction.settling import carry_of
 from audit.relations import COUNTED
 from audit.sampling.draw import cell_lists
 from audit.store import integers, table_of, tables
-from audit.store.ids import LIMIT
+from audit.store.ids import LIMIT, group_ids
 
 _ROWS = 50_000
 """Outputs that are held as Python objects at once."""
@@ -50,8 +50,7 @@ def questions(connection: Connection, counted: Counted) -> pd.DataFrame:
     query = (
         select(member.c.group_id, member.c.input_id, case((member.c.role == "source", 1), else_=0))
         .where(
-            member.c.group_id >= int(sources.min()) * LIMIT**2,
-            member.c.group_id < (int(sources.max()) + 1) * LIMIT**2,
+            member.c.group_id.between(*group_ids(sources.min(), sources.max())),
             member.c.role.in_(COUNTED),
         )
         .order_by(member.c.group_id)

@@ -4,11 +4,11 @@ import os
 import socket
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from pathlib import Path
 
 from sqlalchemy import Connection, delete, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from audit.runner.living import began
 from audit.store import table_of, tables
 
 LENGTH = timedelta(seconds=90)
@@ -29,7 +29,7 @@ class Leases:
     def __init__(self, study_id: int):
         global _COUNT  # two runs of one process, as tests make them, are two owners
         _COUNT += 1
-        self._study, self.owner = study_id, f"{_host()}:{os.getpid()}:{_began(os.getpid())}-{_COUNT}"
+        self._study, self.owner = study_id, f"{_host()}:{os.getpid()}:{began(os.getpid())}-{_COUNT}"
         _HERE.add(self.owner)
 
     def end(self) -> None:
@@ -90,24 +90,5 @@ def _is_gone(owner: str) -> bool:
         return False
     if int(pid) == os.getpid() and owner not in _HERE:
         return True
-    began = _began(int(pid))
-    return began is None or (began != "" and began != since.partition("-")[0])
-
-
-def _began(pid: int) -> str | None:
-    """When a process began, as the machine counts; empty where the machine does not say; None: it is no more.
-
-    Another process may have its number by now, and one that was killed is there until its parent has looked.
-    """
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return None
-    except PermissionError:
-        pass  # somebody else's
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return ""
-    state, *others = status.rpartition(")")[2].split()
-    return None if state == "Z" else others[18]
+    there = began(int(pid))
+    return there is None or (there != "" and there != since.partition("-")[0])

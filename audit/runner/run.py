@@ -281,4 +281,4 @@ def _todo(
     return todo
 
 
-__all__ = ["Ran", "Watcher", "fitting", "run"]
+__all__ = ["Ran", "Watcher", "fitting", "fitting_all", "run"]

@@ -17,7 +17,7 @@ from audit.sampling.group_audits import draw_group_audits
 from audit.sampling.informative import alone_under, informative_lists
 from audit.sampling.protocols import BLIND, check_protocol
 from audit.store import Checked, checked, insert_new, integers, table_of, tables
-from audit.store.ids import LIMIT
+from audit.store.ids import LIMIT, group_ids
 
 CELL = ["relation_id", "system_id"]
 _COLUMNS = {"relation_id": int, "system_id": int, "rank": int, "group_id": int, "source": int, "pi": float, "new": bool}
@@ -204,8 +204,7 @@ def _has_satisfied(connection: Connection, study_id: int) -> bool:
     least, most = connection.execute(ends).one()
     if least is None:
         return False
-    # A group's id begins with its source's; between these lie sources of other studies, too.
-    inside = verdict.c.group_id.between(int(least) * LIMIT**2, (int(most) + 1) * LIMIT**2 - 1)
+    inside = verdict.c.group_id.between(*group_ids(least, most))
     mine = and_(source.c.id == verdict.c.group_id // LIMIT**2, source.c.study_id == study_id)
     satisfied = select(verdict.c.group_id).where(inside, verdict.c.outcome == int(Outcome.SATISFIED))
     found = satisfied.where(exists(select(source.c.id).where(mine))).limit(1)

@@ -17,7 +17,7 @@ from audit.relations import COUNTED, Outcome
 from audit.sampling.designs import Numbers
 from audit.statistics.paired import informative
 from audit.store import Checked, integers, table_of, tables
-from audit.store.ids import LIMIT
+from audit.store.ids import group_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,13 @@ def _inputs(connection: Connection, study: int, sources: np.ndarray) -> tuple[np
     """Inputs of a study's sources, and of the other counted members of these sources' groups: columns source or group,
     and input (ids). A member that is the group's source is not read again for each of its groups."""
     member, source = table_of(tables.Member), table_of(tables.Source)
-    least, most = int(sources.min()) * LIMIT**2, (int(sources.max()) + 1) * LIMIT**2
     others = [role for role in COUNTED if role != "source"]
     return (
         integers(connection, select(source.c.id, source.c.input_id).where(source.c.study_id == study)),
         integers(
             connection,
             select(member.c.group_id, member.c.input_id).where(
-                member.c.group_id >= least, member.c.group_id < most, member.c.role.in_(others)
+                member.c.group_id.between(*group_ids(sources.min(), sources.max())), member.c.role.in_(others)
             ),
         ),
     )

@@ -195,7 +195,7 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
         with migrations.alone(engine) as connection:
             # Somebody else may have made them meanwhile.
             if not inspect(connection).has_table("schema_version"):
-                SQLModel.metadata.create_all(connection)
+                SQLModel.metadata.create_all(connection, checkfirst=False)  # there is none
                 marked = SQLModel.metadata.tables["schema_version"].insert()
                 connection.execute(marked, {"version": tables.SCHEMA_VERSION})
     if _version(engine, name) < tables.SCHEMA_VERSION:

@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Connection, Select, case, cast, func, select
 
 from audit.store import tables
 from audit.store.bulk import pieces, table_of
-from audit.store.ids import LIMIT
+from audit.store.ids import LIMIT, group_ids
 
 UNCHECKED = -1
 _BITS = 3
@@ -83,13 +83,11 @@ def checked(connection: Connection, studies: Sequence[int]) -> Checked:
     if not len(places):
         nothing = np.empty(0, np.int64)
         return Checked((), nothing, nothing, nothing, np.empty(0, bool), np.empty((0, 0), np.int8))
-    # A group's id begins with its source's, so that the studies' groups lie between these two.
-    least, most = int(places[0, 0]) * LIMIT**2, (int(places[-1, 0]) + 1) * LIMIT**2
     windows = list(_windows(systems))
     found = integers(
         connection,
         select(verdict.c.group_id, *(_packed(piece, len(windows) == 1) for piece in windows))
-        .where(verdict.c.group_id >= least, verdict.c.group_id < most)
+        .where(verdict.c.group_id.between(*group_ids(places[0, 0], places[-1, 0])))
         .group_by(verdict.c.group_id)
         .order_by(verdict.c.group_id),
     )

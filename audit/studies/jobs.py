@@ -21,6 +21,7 @@ from sqlalchemy import Connection, Engine, RowMapping, select, text
 import audit
 from audit.annotation.accounts import require_manager
 from audit.errors import AuditError
+from audit.runner.living import began
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.plan import need_registered
@@ -168,7 +169,7 @@ def _state(row: RowMapping) -> str:
         return str(row["state"])
     if tables.now() - in_utc(row["seen_at"]) > SILENT:
         return LOST
-    if row["host"] == socket.gethostname() and row["pid"] is not None and not _alive(row["pid"]):
+    if row["host"] == socket.gethostname() and row["pid"] is not None and began(row["pid"]) is None:
         return LOST
     return str(row["state"])
 
@@ -196,25 +197,9 @@ def _end(engine: Engine, id: int, message: str) -> None:
         connection.execute(table.update().where(table.c.id == id).values(**ended))
 
 
-def _alive(pid: int) -> bool:
-    """Whether there is such a process on this machine that has not ended."""
-    if Path("/proc/self/stat").exists():
-        try:
-            return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] != "Z"
-        except OSError:
-            return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
 def _is_job(pid: int, id: int) -> bool:
     """Whether the process is this job's, as far as the machine tells: a number may be another process's by now."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[-3:-1] == [b"--job", str(id).encode()]
     except OSError:
-        return not Path("/proc/self/stat").exists() and _alive(pid)
+        return not Path("/proc/self/stat").exists() and began(pid) is not None

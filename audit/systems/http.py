@@ -30,7 +30,7 @@ from audit.systems.asking import Asking
 from audit.systems.http_file import VARIABLE, check_address, read_description
 from audit.systems.installed import missing
 from audit.systems.json_paths import kind
-from audit.tasks import TASKS, Input, Output
+from audit.tasks import Input, Output, spellings
 
 if TYPE_CHECKING:
     import httpx
@@ -66,8 +66,7 @@ class Http:
         self.summary = f"over HTTP, {said.url}"
         self.batch, self.concurrency = said.batch, said.concurrency
         self.tries, self.patience = said.tries, said.patience
-        labels = [label for task in self.tasks for label in TASKS[task].labels]
-        self._spelling = {label.casefold(): label for label in labels}
+        self._spelling = spellings(self.tasks)
         self._clients: _Clients | None = None
 
     def __reduce__(self) -> tuple[type["Http"], tuple[str]]:

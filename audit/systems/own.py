@@ -23,7 +23,7 @@ from types import ModuleType
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical, fingerprint
 from audit.systems.base import System
-from audit.tasks import TASKS, Input, Output
+from audit.tasks import TASKS, Input, Output, spellings
 
 _ALLOWED = "allowed are a label, a pair (label, score), or an audit.tasks.Output"
 
@@ -80,8 +80,7 @@ class Own:
         unknown = [task for task in self.tasks if task not in TASKS]
         if unknown:
             raise AuditError(f"{spec!r} has the unknown task {unknown[0]!r}; known are: {', '.join(TASKS)}")
-        labels = [label for task in self.tasks for label in TASKS[task].labels]
-        self._spelling = {label.casefold(): label for label in labels}
+        self._spelling = spellings(self.tasks)
         self._prepare = getattr(found, "prepare", None)
         self._predict: Callable | None = predict if callable(predict) else None
         self._call: Callable | None = found if callable(found) else None

@@ -46,10 +46,10 @@ def population(path, systems=SYSTEMS, sources=SOURCES):
         candidates = pd.concat(list(lists), ignore_index=True)
         for column, table in (("relation", tables.Relation), ("system", tables.System)):
             of = table_of(table)
-            names = dict(connection.execute(select(of.c.id, of.c.name)).tuples().all())
+            names = dict(connection.execute(select(of.c.id, of.c.name)).all())
             candidates[column] = candidates[f"{column}_id"].map(names)
         source = table_of(tables.Source)
-        rows = dict(connection.execute(select(source.c.id, source.c.row)).tuples().all())
+        rows = dict(connection.execute(select(source.c.id, source.c.row)).all())
         candidates["row"] = candidates["source"].map(rows)
         known = known_answers(connection, "gold")
         states = [

@@ -11,6 +11,7 @@ from sqlalchemy import event
 
 from audit.runner import leases
 from audit.runner.leases import LENGTH, Leases
+from audit.runner.living import began
 from audit.runner.studies import make_study
 from audit.store import open_store, table_of, tables
 
@@ -88,7 +89,7 @@ def test_a_number_that_another_process_has_by_now_and_one_that_nobody_waited_for
     reused.owner = f"{host}:{pid}:{int(since.partition('-')[0]) - 1}-1"
     killed = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
-        waited_for.owner = f"{host}:{killed.pid}:{leases._began(killed.pid)}-1"
+        waited_for.owner = f"{host}:{killed.pid}:{began(killed.pid)}-1"
         with engine.begin() as connection:
             assert [reused.claim(connection, [0]), waited_for.claim(connection, [1])] == [0, 1]
             assert [here.claim(connection, [0]), here.claim(connection, [1])] == [0, None]

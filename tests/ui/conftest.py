@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 
 import pytest
 from app_driver import Prepared, closed, cookie_of_session, opened_copy, prepare
 from app_server import app_server
 from browser_driver import Window
+from streamlit import config
+from streamlit.components.v2 import manifest_scanner
 
 from audit.reports.worker import answer_line, read_answer
 from audit.ui import annotate, session, workshop
@@ -45,6 +48,20 @@ def window(served: tuple[str, Prepared], tmp_path: Path, request: pytest.Fixture
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """AppTest clicks faster than people read: here, every answer is taken at once."""
     monkeypatch.setattr(annotate, "LEAST", timedelta(0))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _streamlit_begins_once() -> Iterator[None]:
+    """What Streamlit does once when the app is started, AppTest does for every test: it reads the metadata of every
+    package there is, looking for components, which took most of a test's time. Here they are read once. And garbage is
+    collected as in the app (`audit.ui.server.lifespan`), not after every click."""
+    option = "runner.postScriptGC"
+    before = config.get_option(option), config.get_where_defined(option)
+    config.set_option(option, False, "tests")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
+    config.set_option(option, *before)
 
 
 @pytest.fixture(autouse=True)
