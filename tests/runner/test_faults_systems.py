@@ -221,7 +221,13 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("names", [("killed", "leaving", "leaving_quietly"), ("crashing", "hanging", "hanging_deaf")])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("killed", "leaving", "leaving_quietly"),
+        pytest.param(("crashing", "hanging", "hanging_deaf"), marks=pytest.mark.slow),
+    ],
+)
 def test_the_input_that_costs_a_process_its_life_or_its_time_is_the_only_error(
     faulty, toy_corpus, relations, engine, names
 ):

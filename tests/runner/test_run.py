@@ -285,6 +285,7 @@ def test_processes_store_what_one_process_stores(own, tmp_path, toy_corpus, cont
     assert alone.as_json() | {"first_error": None} == beside.as_json() | {"first_error": None}
 
 
+@pytest.mark.slow
 def test_a_system_that_always_kills_its_process_is_one_sentence_and_the_rest_is_kept(tmp_path, monkeypatch, toy_corpus):
     monkeypatch.chdir(tmp_path)
     module = f"dying_{abs(hash(tmp_path))}"
