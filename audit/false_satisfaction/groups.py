@@ -10,7 +10,7 @@ from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.settling import State
 from audit.relations import Outcome
 from audit.sampling.designs import INFORMATIVE, Numbers
-from audit.sampling.informative import Compared, compared_groups
+from audit.sampling.informative import Apart, Compared, compared_groups
 from audit.store.ids import LIMIT
 
 NAMES = ["study", "task", "relation", "system"]
@@ -91,9 +91,10 @@ def shared_groups(engine: Engine, counted: Counted) -> list[Shared]:
     found = []
     names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
     with engine.connect() as connection:
+        apart = Apart(connection)
         for study, sample in designs.items():
             numbers = Numbers.of_study(connection, study, int(str(sample["seed"])))
-            for one in compared_groups(connection, counted.checks, study, numbers):
+            for one in compared_groups(connection, counted.checks, study, numbers, apart):
                 of = counted.drawn["study_id"].eq(study) & counted.drawn["relation_id"].eq(one.relation)
                 alone = sample["design"] == INFORMATIVE
                 genuine = _genuine(one, counted, counted.drawn[of], numbers, alone)

@@ -5,7 +5,7 @@ identical outputs, or none does, it adds exactly 0 to every difference of their 
 design `informative` draws those alone, for all systems at once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,34 @@ class Compared:
     informative: np.ndarray
 
 
-def compared_groups(connection: Connection, checks: Checked, study: int, numbers: Numbers) -> Iterator[Compared]:
+class Apart:
+    """The inputs on which systems do not all say the same: looked up once for some systems, whatever study asks."""
+
+    def __init__(self, connection: Connection):
+        self._connection = connection
+        self._found: dict[tuple[int, ...], np.ndarray] = {}
+
+    def of(self, systems: tuple[int, ...], inputs: np.ndarray) -> np.ndarray:
+        """Which of these inputs (ids) are such: bool of the same shape. The first time it looks at every output."""
+        if systems not in self._found:
+            told = self._ids(systems)
+            self._found[systems] = known = np.zeros(int(told.max(initial=0)) + 1, bool)
+            known[told] = True
+        known = self._found[systems]
+        return np.asarray(known[np.minimum(inputs, len(known) - 1)] & (inputs < len(known)))
+
+    def _ids(self, systems: tuple[int, ...]) -> np.ndarray:
+        output, system = table_of(tables.Output), table_of(tables.System)
+        said: Any = func.coalesce(output.c.label, output.c.text)
+        if {int(row[0]) for row in self._connection.execute(select(system.c.id))} - set(systems):
+            said = case((output.c.system_id.in_(systems), said))
+        told = select(output.c.input_id).group_by(output.c.input_id).having(func.min(said) < func.max(said))
+        return integers(self._connection, told)[:, 0]
+
+
+def compared_groups(
+    connection: Connection, checks: Checked, study: int, numbers: Numbers, apart: Apart
+) -> Iterator[Compared]:
     """The comparison under every relation of a study that makes groups for two systems or more, by relation id.
 
     Compared are the systems with a satisfied or violated group under the relation; `checks` hold the study's.
@@ -64,7 +91,8 @@ def compared_groups(connection: Connection, checks: Checked, study: int, numbers
         rows, satisfied, source, number = rows[order], satisfied[order], source[order], number[order]
         if systems not in differing:
             inputs = _inputs(connection, study, checks.source[of_study]) if inputs is None else inputs
-            differing[systems] = _differing(connection, systems, *inputs)
+            of_sources, of_groups = (np.sort(rows[apart.of(systems, rows[:, 1]), 0]) for rows in inputs)
+            differing[systems] = of_sources, of_groups
         group, (sources, groups) = checks.groups(rows)[:, columns], differing[systems]
         identical = ~checks.own[rows] & ~_among(source, sources) & ~_among(group[:, 0], groups)
         decides = informative(satisfied, np.where(identical[:, None], 0, np.arange(len(systems))))
@@ -90,7 +118,7 @@ def informative_lists(connection: Connection, checks: Checked, study: int, seed:
     empty.
     """
     numbers = Numbers.of_study(connection, study, seed)
-    for one in compared_groups(connection, checks, study, numbers):
+    for one in compared_groups(connection, checks, study, numbers, Apart(connection)):
         at, column = np.nonzero(one.satisfied & one.informative[:, None])
         columns = {
             "relation_id": np.full(len(at), one.relation),
@@ -116,25 +144,6 @@ def _inputs(connection: Connection, study: int, sources: np.ndarray) -> tuple[np
             ),
         ),
     )
-
-
-def _differing(
-    connection: Connection, systems: Sequence[int], sources: np.ndarray, members: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Ids, ascending, of the sources, and of the groups with another member, on which these systems do not all say the
-    same; `sources` and `members` are those of `_inputs`."""
-    output, system = table_of(tables.Output), table_of(tables.System)
-    said: Any = func.coalesce(output.c.label, output.c.text)
-    if {int(row[0]) for row in connection.execute(select(system.c.id))} - set(systems):
-        said = case((output.c.system_id.in_(systems), said))
-    told = integers(
-        connection,
-        select(output.c.input_id).group_by(output.c.input_id).having(func.min(said) < func.max(said)),
-    )[:, 0]
-    apart = np.zeros(max(int(ids.max(initial=0)) for ids in (told, sources[:, 1], members[:, 1])) + 1, bool)
-    apart[told] = True
-    of_sources, of_groups = (np.sort(rows[apart[rows[:, 1]], 0]) for rows in (sources, members))
-    return of_sources, of_groups
 
 
 def _among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
