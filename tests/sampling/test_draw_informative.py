@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import event
 from test_draw import add, database, drawn
 
 from audit.errors import AuditError
@@ -11,7 +12,8 @@ from audit.keys import uniform
 from audit.relations import Outcome
 from audit.sampling.designs import Numbers
 from audit.sampling.draw import NothingToCompare, Size, draw, draw_all
-from audit.store import group_id
+from audit.sampling.informative import Apart
+from audit.store import group_id, insert_new, tables
 
 # (relation, system, source): relation 1 has one group for both systems, relation 2 a group for each.
 places = st.tuples(st.integers(1, 2), st.integers(1, 2), st.integers(1, 30))
@@ -106,3 +108,42 @@ def test_of_several_studies_those_are_drawn_that_compare():
     add(engine, {(1, 1, n): Outcome.SATISFIED for n in range(1, 31)})
     with pytest.raises(NothingToCompare, match="run another system, or draw with --design shared"):
         draw_all(engine, Size(per_relation=5), "informative")
+
+
+def test_inputs_on_which_systems_differ_are_looked_up_once_for_some_systems():
+    engine = database()
+    said = {
+        1: ("positive", "positive", None),
+        2: ("positive", "negative", "negative"),
+        3: ("positive", "positive", "negative"),
+        4: ("positive", None, None),
+    }
+    rows = [
+        {
+            "input_id": input,
+            "system_id": system,
+            "attempt": 1,
+            "label": label,
+            "score": 1.0,
+            "text": None,
+            "error": None,
+        }
+        for input, labels in said.items()
+        for system, label in enumerate(labels, start=1)
+        if label
+    ]
+    looked = []
+    with engine.begin() as connection:
+        insert_new(connection, tables.System, [{"id": 3, "name": "S3", "version": "1", "settings": "{}"}])
+        insert_new(connection, tables.Output, rows)
+
+        @event.listens_for(connection, "before_cursor_execute")
+        def look(_connection, _cursor, statement, *_others):
+            looked.append("FROM output" in statement)
+
+        apart = Apart(connection)
+        asked = np.array([4, 3, 2, 1, 9])  # nobody was asked about input 9
+        assert apart.of((1, 2), asked).tolist() == [False, False, True, False, False]
+        assert apart.of((1, 2, 3), asked).tolist() == [False, True, True, False, False]
+        assert apart.of((1, 2), asked[:2]).tolist() == [False, False]
+    assert sum(looked) == 2
