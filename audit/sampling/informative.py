@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, case, func, select
+from sqlalchemy import Connection, case, func, select, true
 
 from audit.relations import COUNTED, Outcome
 from audit.sampling.designs import Numbers
@@ -60,7 +60,9 @@ class Apart:
         said: Any = func.coalesce(output.c.label, output.c.text)
         if {int(row[0]) for row in self._connection.execute(select(system.c.id))} - set(systems):
             said = case((output.c.system_id.in_(systems), said))
-        told = select(output.c.input_id).group_by(output.c.input_id).having(func.min(said) < func.max(said))
+        # Where nobody said anything that compares, as with scores alone, they are not taken to say the same.
+        differ = func.coalesce(func.min(said) < func.max(said), true())
+        told = select(output.c.input_id).group_by(output.c.input_id).having(differ)
         return integers(self._connection, told)[:, 0]
 
 
@@ -91,7 +93,7 @@ def compared_groups(
         rows, satisfied, source, number = rows[order], satisfied[order], source[order], number[order]
         if systems not in differing:
             inputs = _inputs(connection, study, checks.source[of_study]) if inputs is None else inputs
-            of_sources, of_groups = (np.sort(rows[apart.of(systems, rows[:, 1]), 0]) for rows in inputs)
+            of_sources, of_groups = (np.sort(some[apart.of(systems, some[:, 1]), 0]) for some in inputs)
             differing[systems] = of_sources, of_groups
         group, (sources, groups) = checks.groups(rows)[:, columns], differing[systems]
         identical = ~checks.own[rows] & ~_among(source, sources) & ~_among(group[:, 0], groups)

@@ -132,6 +132,7 @@ def test_inputs_on_which_systems_differ_are_looked_up_once_for_some_systems():
         for system, label in enumerate(labels, start=1)
         if label
     ]
+    rows += [rows[0] | {"input_id": 5, "system_id": system, "label": None} for system in (1, 2, 3)]  # scores alone
     looked = []
     with engine.begin() as connection:
         insert_new(connection, tables.System, [{"id": 3, "name": "S3", "version": "1", "settings": "{}"}])
@@ -146,4 +147,5 @@ def test_inputs_on_which_systems_differ_are_looked_up_once_for_some_systems():
         assert apart.of((1, 2), asked).tolist() == [False, False, True, False, False]
         assert apart.of((1, 2, 3), asked).tolist() == [False, True, True, False, False]
         assert apart.of((1, 2), asked[:2]).tolist() == [False, False]
+        assert apart.of((1, 2), np.array([5])).tolist() == [True]
     assert sum(looked) == 2
