@@ -65,8 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
     limit = time_limit_of(arguments)
     opened = cache(lambda: open_store(arguments.db, create=True))  # once, and only when the first run has been checked
     ran = []
-    how = (arguments.workers, arguments.executor, arguments.dask_address)
-    with chatter_to_stderr(), executor_of(*how) as executor:
+    with chatter_to_stderr(), executor_of(arguments.workers, arguments.executor, arguments.dask_address) as executor:
         for corpus, relations in zip(corpora, chosen, strict=True):
             bar = Bar(corpus.name)
             try:

@@ -46,7 +46,7 @@ def same(one, other):
 
 
 @given(tables(), st.randoms(use_true_random=False))
-@settings(max_examples=40)
+@settings(max_examples=60)
 def test_order_of_rows_items_and_annotators_does_not_matter(rows, random):
     frame = frame_of(rows)
     names = [f"r{j}" for j in range(4)]
@@ -60,14 +60,14 @@ def test_order_of_rows_items_and_annotators_does_not_matter(rows, random):
 
 
 @given(tables(), st.permutations("abcd"))
-@settings(max_examples=40)
+@settings(max_examples=60)
 def test_names_of_labels_do_not_matter(rows, letters):
     plain = {key: value for key, value in estimates(frame_of(rows)).items() if key[1] in (None, "nominal")}
     same(plain, estimates(frame_of(rows, lambda one: letters[one])))
 
 
 @given(tables())
-@settings(max_examples=40)
+@settings(max_examples=60)
 def test_numbers_may_be_moved_and_stretched(rows):
     levels = ("ordinal", "interval", "linear", "quadratic")
     plain, moved = (
