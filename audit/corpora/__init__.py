@@ -11,6 +11,7 @@ from audit.corpora.files import FileCorpus, is_file_name
 from audit.corpora.movie_reviews import Imdb, ImdbSentences, RottenTomatoes
 from audit.corpora.polarity import Polarity, PolaritySentences
 from audit.errors import AuditError, UnknownName
+from audit.tasks import matches
 
 _CORPORA: dict[str, Callable[[], Corpus]] = {
     "rotten-tomatoes": RottenTomatoes,
@@ -24,7 +25,7 @@ _CORPORA: dict[str, Callable[[], Corpus]] = {
 def all_corpora(task: str | None = None) -> list[Corpus]:
     """Every registered corpus, available or not, in the order of registration."""
     corpora = [make() for make in _CORPORA.values()]
-    return [corpus for corpus in corpora if task in (None, corpus.task)]
+    return [corpus for corpus in corpora if matches(corpus.task, task)]
 
 
 def get_corpus(
@@ -49,7 +50,7 @@ def get_corpus(
 def _registered(name: str, task: str, unit: Unit | None, language: str | None) -> Corpus:
     corpus = _CORPORA[name]()
     for what, wanted, found in (
-        ("task", task, corpus.task),
+        ("task", None if matches(corpus.task, task) else task, corpus.task),
         ("unit", unit, corpus.unit),
         ("language", language, corpus.language),
     ):

@@ -1,9 +1,10 @@
-"""Tokens with Penn Treebank tags: one function per language, registered in `TAGGERS`."""
+"""Tokens with tags: one function per language, registered in `TAGGERS`. English has Penn Treebank tags."""
 
 import re
 from collections.abc import Callable
 
 from audit.errors import UnknownName
+from audit.language.chinese import chinese
 from audit.language.corrections import correct
 from audit.language.inflection import known_as, singular
 from audit.language.text import Token
@@ -59,11 +60,18 @@ def _unshouted(word: str, first: bool) -> str:
 _NAMES = frozenset({"will", "rose", "mark", "grant", "bill", "drew", "frank", "sue", "jack", "rob", "pat", "bob"})
 
 
-TAGGERS: dict[str, Callable[[str], tuple[Token, ...]]] = {"en": _english}
+TAGGERS: dict[str, Callable[[str], tuple[Token, ...]]] = {"en": _english, "zh": chinese}
 
 
-def tag(text: str, language: str) -> tuple[Token, ...]:
-    """Tokens of a text, in order. Raises UnknownName for a language without a tagger."""
+def tag(text: str, language: str, tagger: str = "") -> tuple[Token, ...]:
+    """Tokens of a text, in order, by the language's own tagger or the named one (`audit.language.chinese`).
+
+    Raises UnknownName for a language without a tagger, or a tagger that the language does not have.
+    """
     if language not in TAGGERS:
         raise UnknownName("language", language, list(TAGGERS))
-    return TAGGERS[language](text)
+    if not tagger:
+        return TAGGERS[language](text)
+    if language != "zh":
+        raise UnknownName("tagger", tagger, ["" if language == "en" else language])
+    return chinese(text, tagger)

@@ -7,7 +7,8 @@ from functools import cached_property
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or punctuation mark: `text[start:end]` of its analysis, with its Penn Treebank tag."""
+    """A word or punctuation mark: `text[start:end]` of its analysis, with its tag: of the Penn
+    Treebank for English, of the People's Daily corpus for Chinese."""
 
     text: str
     tag: str
@@ -27,16 +28,27 @@ class Analysis:
     'It is good! I like it.'
     """
 
-    def __init__(self, text: str, language: str = "en"):
+    def __init__(self, text: str, language: str = "en", tagger: str = ""):
         self.text = text
         self.language = language
+        self.tagger = tagger
+        """Who finds the tokens; empty: the language's own tagger."""
+        self._by_others: dict[str, Analysis] = {}
+
+    def tagged_by(self, tagger: str) -> "Analysis":
+        """The analysis of the same text by another tagger, kept with this one."""
+        if tagger == self.tagger:
+            return self
+        if tagger not in self._by_others:
+            self._by_others[tagger] = Analysis(self.text, self.language, tagger)
+        return self._by_others[tagger]
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
         """Tokens in order; contractions are split as in the Penn Treebank (is + n't)."""
         from audit.language.tagging import tag
 
-        return tag(self.text, self.language)
+        return tag(self.text, self.language, self.tagger)
 
     @cached_property
     def low(self) -> tuple[str, ...]:
@@ -64,7 +76,7 @@ class Analysis:
         """One analysis per sentence; a text of one sentence is its own sentence."""
         if len(self.spans) == 1 and self.spans[0] == (0, len(self.text)):
             return (self,)
-        return tuple(Analysis(self.text[start:end], self.language) for start, end in self.spans)
+        return tuple(Analysis(self.text[start:end], self.language, self.tagger) for start, end in self.spans)
 
     def replace(self, new: Mapping[int, str]) -> str:
         """The text with some tokens (by index) replaced; white space stays. An empty string deletes a token together

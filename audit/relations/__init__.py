@@ -3,12 +3,13 @@
 A new family is one new file and one line in the last block.
 """
 
-from audit.relations.base import COUNTED, Chained, Member, Outcome, Plain, Relation, Source, Verdict
+from audit.relations.base import COUNTED, Chained, Fixed, Member, Outcome, Plain, Relation, Rewriting, Source, Verdict
 from audit.relations.carry import Carry
 from audit.relations.registry import all_relations, get_relation, name_order
 
 # isort: split
 # One line per family.
+from audit.relations import chinese_reordering as _chinese_reordering  # noqa: F401
 from audit.relations import sentiment_adding as _sentiment_adding  # noqa: F401
 from audit.relations import sentiment_capitalizing as _sentiment_capitalizing  # noqa: F401
 from audit.relations import sentiment_extending as _sentiment_extending  # noqa: F401
@@ -21,10 +22,12 @@ __all__ = [
     "COUNTED",
     "Carry",
     "Chained",
+    "Fixed",
     "Member",
     "Outcome",
     "Plain",
     "Relation",
+    "Rewriting",
     "Source",
     "Verdict",
     "all_relations",

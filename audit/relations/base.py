@@ -2,15 +2,17 @@
 
 A relation is a generator over one source: it yields the members it wants executed, is sent their outputs, any number
 of times, and returns its verdict, or None where it makes no group. Most relations perturb the source once and check
-the outputs; those are written as a decorated function and a check (`Plain`). The ones that look at the system's own
-outputs on the way write the generator themselves (`Chained`). Outputs are stored by (system, input), so replaying a
-generator costs nothing and gives the same group.
+the outputs (`Fixed`): those on one text are written as a decorated function and a check (`Plain`), those whose check
+has to know which words were replaced, or that look at all texts of a source, likewise (`Rewriting`). The ones that look
+at the system's own outputs on the way write the generator themselves (`Chained`). Outputs are stored by (system, input), so
+replaying a generator costs nothing and gives the same group.
 """
 
 import random
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 from typing import Literal, cast
 
 from audit.keys import Late
@@ -55,8 +57,15 @@ class Source:
 
     input: Input
     analysis: Analysis
+    """Of the first text."""
     seed: str = ""
     """Study seed and row key; `choices` mixes in the relation's name, so that relations do not disturb each other."""
+
+    @cached_property
+    def analyses(self) -> tuple[Analysis, ...]:
+        """One analysis per text of the input, in order."""
+        others = zip(self.input.texts[1:], self.input.languages[1:], strict=True)
+        return (self.analysis, *(Analysis(text, language) for text, language in others))
 
     def choices(self, relation: str) -> random.Random:
         """The generator of a relation's choices: the same draws from the start each time it is asked for."""
@@ -68,11 +77,27 @@ Check = Callable[[Sequence[Output]], Verdict]
 """Outputs of the source and the follow-ups, in order -> verdict. None of them is an error."""
 Perturb = Callable[[Analysis, random.Random], "str | list[str] | None"]
 """Analysis of the source's text -> follow-up text(s), or None where no follow-up would read well."""
+Words = tuple[tuple[str, str], ...]
+"""Pairs (old, new): what was replaced by what to make a follow-up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The texts of a follow-up, as many as the source has, and the words that were replaced in them."""
+
+    texts: tuple[str, ...]
+    words: Words = ()
+
+
+Rewrite = Callable[[Sequence[Analysis], random.Random], "Rewritten | None"]
+"""Analyses of all texts of a source -> its one follow-up, or None where none would read well."""
+WordsCheck = Callable[[Sequence[Output], Words], Verdict]
+"""Outputs of source and follow-up, and the words that were replaced -> verdict. None of the outputs is an error."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Relation:
-    """What every relation has; `Plain` and `Chained` are the two ways to write one.
+    """What every relation has; `Plain`, `Rewriting` and `Chained` are the ways to write one.
 
     Relations are sent to workers by pickle, which finds functions by module and name. So perturbations, checks and
     rules are functions of a module, or frozen dataclasses with `__call__` where they hold something: no lambdas.
@@ -82,8 +107,11 @@ class Relation:
     name: str
     family: str
     summary: str
-    unit: Literal["sentence", "document"]
+    unit: Literal["sentence", "document", "any"]
+    """What a source must be; `any`: both will do."""
     carry: Carry
+    languages: tuple[str, ...] = ("en",)
+    """Of the texts; a source with a text in another one makes no group."""
     version: str = "1"
     params: Mapping[str, object] = field(default_factory=dict)
 
@@ -92,40 +120,83 @@ class Relation:
         """Whether the group depends on the system's outputs, or is the same for every system."""
         return True
 
+    def reads(self, source: Source) -> bool:
+        """Whether all texts of a source are in languages of this relation."""
+        return set(source.input.languages) <= set(self.languages)
+
     def steps(self, source: Source) -> Steps:
         """Yield members, be sent their outputs, return the verdict, or None where there is no group."""
         raise TypeError(f"{type(self).__name__} must define steps")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plain(Relation):
-    """A relation that perturbs the source once, the same way for every system, and checks the outputs."""
+class Fixed(Relation):
+    """A relation whose groups are the same for every system.
 
-    perturb: Perturb
-    check: Check
+    A group is its follow-ups and a note, which is what the check has to know of how they were made. The note is never
+    stored: making the group again, as a resumed run does, gives the same one.
+    """
 
     @property
     def per_system(self) -> bool:
         return False
 
+    def made(self, source: Source) -> "tuple[list[Input], Words]":
+        """The follow-ups of one source, none where the relation makes no group; and the note."""
+        raise TypeError(f"{type(self).__name__} must define made")
+
+    def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
+        """Check the outputs of source and follow-ups, in order; none of them is an error."""
+        raise TypeError(f"{type(self).__name__} must define verdict")
+
     def follow_ups(self, source: Source) -> list[Input]:
         """The follow-ups of one source; empty where the relation makes no group."""
+        return self.made(source)[0]
+
+    def steps(self, source: Source) -> Steps:
+        follow_ups, note = self.made(source)
+        if not follow_ups:
+            return None
+        members = [Member("source", source.input), *(Member("follow_up", made) for made in follow_ups)]
+        return self.verdict((yield members), note)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plain(Fixed):
+    """A relation that perturbs the source's first text, and whose check needs nothing but the outputs."""
+
+    perturb: Perturb
+    check: Check
+
+    def made(self, source: Source) -> tuple[list[Input], Words]:
+        if not self.reads(source):
+            return [], ()
         made = self.perturb(source.analysis, source.choices(self.name))
         texts = [made] if isinstance(made, str) else made or []
         if not texts or source.input.text in texts:
-            return []
-        return [Input((text, *source.input.texts[1:]), source.input.languages) for text in texts]
+            return [], ()
+        return [Input((text, *source.input.texts[1:]), source.input.languages) for text in texts], ()
 
-    def members(self, source: Source) -> list[Member]:
-        """Source and follow-ups; empty where the relation makes no group."""
-        follow_ups = self.follow_ups(source)
-        if not follow_ups:
-            return []
-        return [Member("source", source.input), *(Member("follow_up", made) for made in follow_ups)]
+    def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
+        return self.check(outputs)
 
-    def steps(self, source: Source) -> Steps:
-        members = self.members(source)
-        return self.check((yield members)) if members else None
+
+@dataclass(frozen=True, kw_only=True)
+class Rewriting(Fixed):
+    """A relation that rewrites all texts of a source together, and whose check is given the words it replaced."""
+
+    rewrite: Rewrite
+    check: WordsCheck
+
+    def made(self, source: Source) -> tuple[list[Input], Words]:
+        if not self.reads(source):
+            return [], ()
+        made = self.rewrite(source.analyses, source.choices(self.name))
+        if made is None or made.texts == source.input.texts:
+            return [], ()
+        return [Input(made.texts, source.input.languages)], made.words
+
+    def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
+        return self.check(outputs, note)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,4 +206,9 @@ class Chained(Relation):
     walk: Callable[[Source, random.Random], Steps]
 
     def steps(self, source: Source) -> Steps:
-        return self.walk(source, source.choices(self.name))
+        return self.walk(source, source.choices(self.name)) if self.reads(source) else _no_group()
+
+
+def _no_group() -> Steps:
+    return None
+    yield []  # what makes it a generator

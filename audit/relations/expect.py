@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from audit.relations.base import Check, Outcome, Verdict
+from audit.relations.base import Check, Outcome, Verdict, Words
+from audit.relations.substituting import replaced
 from audit.tasks import Output
 
 _ORDER = {"negative": 0, "neutral": 1, "positive": 2}
@@ -86,3 +87,19 @@ def _not_below(one: Output, other: Output) -> bool:
         return True
     gain = _score(other) - _score(one)
     return gain >= 0 if one.label == "positive" else gain <= 0
+
+
+def same_label(outputs: Sequence[Output], words: Words) -> Verdict:
+    """Every follow-up has the source's label, whatever words were replaced."""
+    return equivalent(outputs)
+
+
+def same_interval(outputs: Sequence[Output], words: Words) -> Verdict:
+    """Both similarities lie in the same interval, which is their label; the value is what the follow-up's is above the
+    source's."""
+    return Verdict(equivalent(outputs).outcome, _score(outputs[1]) - _score(outputs[0]))
+
+
+def same_text(outputs: Sequence[Output], words: Words) -> Verdict:
+    """The follow-up's text is the source's, with the same words replaced: Replace(sum(Ts)) = sum(Tf)."""
+    return _verdict(replaced(str(outputs[0].text), words) == str(outputs[1].text))

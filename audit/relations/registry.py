@@ -7,8 +7,9 @@ from functools import partial
 from typing import Literal
 
 from audit.errors import AuditError, UnknownName
-from audit.relations.base import Chained, Check, Perturb, Plain, Relation, Source, Steps
+from audit.relations.base import Chained, Check, Perturb, Plain, Relation, Rewriting, Source, Steps
 from audit.relations.carry import Carry
+from audit.tasks import base_of
 
 _RELATIONS: dict[tuple[str, str], Relation] = {}
 
@@ -27,7 +28,7 @@ def plain(
     *,
     task: str,
     family: str,
-    unit: Literal["sentence", "document"],
+    unit: Literal["sentence", "document", "any"],
     check: Check,
     carry: Carry,
     version: str = "1",
@@ -61,7 +62,7 @@ def chained(
     *,
     task: str,
     family: str,
-    unit: Literal["sentence", "document"],
+    unit: Literal["sentence", "document", "any"],
     carry: Carry,
     version: str = "1",
     params: Mapping[str, object] | None = None,
@@ -89,8 +90,12 @@ def chained(
 
 
 def all_relations(task: str | None = None) -> list[Relation]:
-    """Registered relations in the order of their names' numbers (MR1.2 before MR1.10)."""
-    chosen = [relation for relation in _RELATIONS.values() if task in (None, relation.task)]
+    """Registered relations, of all tasks or one, in the order of their names' numbers (MR1.2 before MR1.10).
+
+    Those of a task with a label scheme are those of the task, for that scheme.
+    """
+    base = None if task is None else base_of(task)
+    chosen = [_of(relation, task) for relation in _RELATIONS.values() if base in (None, relation.task)]
     return sorted(chosen, key=lambda relation: (relation.task, name_order(relation.name)))
 
 
@@ -113,6 +118,8 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
     params = {**relation.params, **changes}
     if isinstance(relation, Plain):
         return replace(relation, params=params, perturb=partial(relation.perturb, **changes))
+    if isinstance(relation, Rewriting):
+        return replace(relation, params=params, rewrite=partial(relation.rewrite, **changes))
     if isinstance(relation, Chained):
         return replace(relation, params=params, walk=partial(relation.walk, **changes))
     raise TypeError(f"{type(relation).__name__} cannot be configured")
@@ -129,9 +136,14 @@ def name_order(name: str) -> tuple[tuple[int, str], ...]:
 
 def get_relation(task: str, name: str) -> Relation:
     """The relation of this name within its task. Raises UnknownName, which lists the known ones."""
-    if (task, name) not in _RELATIONS:
+    if (base_of(task), name) not in _RELATIONS:
         raise UnknownName("relation", name, [known.name for known in all_relations(task)])
-    return _RELATIONS[task, name]
+    return _of(_RELATIONS[base_of(task), name], task)
+
+
+def _of(relation: Relation, task: str | None) -> Relation:
+    """The relation for a task: one with a label scheme is another task than the one it was written for."""
+    return relation if task in (None, relation.task) else replace(relation, task=task)
 
 
 __all__ = ["Source", "all_relations", "chained", "configured", "get_relation", "name_order", "plain", "register"]

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from audit.language import Analysis
-from audit.relations import Member, Outcome, Plain, Relation, Source, Verdict
-from audit.relations.base import Role, Steps
+from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
+from audit.relations.base import Role, Steps, Words
 from audit.runner.planning import Made, Planning
 from audit.store import group_id, insert_new, table_of, tables, upsert
 from audit.tasks import Input, Output
@@ -57,6 +57,7 @@ class _Group:
     asked: int = 0
     """How many members the last yield added."""
     verdict: Verdict | None = None
+    note: Words = ()
 
 
 _FOLLOW_UP: tuple[Role] = ("follow_up",)
@@ -93,28 +94,28 @@ class Chunk:
 
     def planning(self) -> Planning | None:
         """The job that makes the groups which are the same for every system; None where no relation makes such."""
-        plain = self._plain()
-        if not plain:
+        fixed = self._fixed()
+        if not fixed:
             return None
         sources = tuple((source.input, source.seed) for source in self.sources.values())
-        return Planning(self.number, sources, tuple(one.relation for one in plain if isinstance(one.relation, Plain)))
+        return Planning(self.number, sources, tuple(one.relation for one in fixed if isinstance(one.relation, Fixed)))
 
-    def _plain(self) -> list[Bound]:
-        found = {bound.id: bound for some in self.todo.values() for bound in some if isinstance(bound.relation, Plain)}
+    def _fixed(self) -> list[Bound]:
+        found = {bound.id: bound for some in self.todo.values() for bound in some if isinstance(bound.relation, Fixed)}
         return list(found.values())
 
     def planned(self, made: Iterable[Made]) -> Wanted:
         """Take the groups of the planning job; what the chunk wants first."""
-        plain, ids = self._plain(), list(self.sources)
+        fixed, ids = self._fixed(), list(self.sources)
         follow_ups: dict[bytes, Input] = {}
-        for source, number, others in made:
+        for source, number, others, note in made:
             id = ids[source]
             keys: list[bytes] = [self._keys[id]]
             roles: list[Role] = ["source", *_FOLLOW_UP * len(others)]
             for key, follow_up in others:
                 follow_ups[key] = follow_up
                 keys.append(key)
-            self._shared.append(_Group(plain[number], id, keys, roles))
+            self._shared.append(_Group(fixed[number], id, keys, roles, note=note))
         of_source = {key: source.input for key, source in zip(self._keys.values(), self.sources.values(), strict=True)}
         everything = of_source | follow_ups
         wanted: Wanted = {}
@@ -202,7 +203,7 @@ class Chunk:
         for output in outputs:
             if output.error:
                 return Verdict(Outcome.ERROR, reason=output.error)
-        return group.relation.relation.check(outputs)  # type: ignore[union-attr]
+        return group.relation.relation.verdict(outputs, group.note)  # type: ignore[union-attr]
 
     def _group_rows(self, groups: Sequence[_Group], ids: Sequence[int]) -> Columns:
         return {

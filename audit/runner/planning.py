@@ -4,16 +4,18 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from audit.language import Analysis
-from audit.relations import Plain, Source
+from audit.relations import Fixed, Source
+from audit.relations.base import Words
 from audit.tasks import Input
 
 
 class Made(NamedTuple):
-    """A group: the places of its source and its relation in the job, and its follow-ups with their keys."""
+    """A group: the places of its source and its relation in the job, its follow-ups with their keys, and its note."""
 
     source: int
     relation: int
     follow_ups: list[tuple[bytes, Input]]
+    note: Words = ()
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Planning:
     chunk: int
     sources: tuple[tuple[Input, str], ...]
     """Each with the seed of its choices."""
-    relations: tuple[Plain, ...]
+    relations: tuple[Fixed, ...]
     limit: float | None = field(default=None, compare=False)
 
     def work(self) -> list[Made]:
@@ -32,6 +34,7 @@ class Planning:
         for place, (one, seed) in enumerate(self.sources):
             source = Source(one, Analysis(one.text, one.languages[0]), seed)
             for number, relation in enumerate(self.relations):
-                if follow_ups := relation.follow_ups(source):
-                    made.append(Made(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups]))
+                follow_ups, note = relation.made(source)
+                if follow_ups:
+                    made.append(Made(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups], note))
         return made

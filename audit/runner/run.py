@@ -27,6 +27,7 @@ from audit.runner.watching import Watcher
 from audit.store import pieces, table_of, tables, write_much
 from audit.systems import get_system
 from audit.systems.base import System
+from audit.tasks import matches
 
 TIME_LIMIT = 300.0
 """Seconds that a system may take for a batch; most take two."""
@@ -93,7 +94,7 @@ def fitting(
 
     With `document_share`, sentence relations run on documents too, each perturbing that share of the sentences it
     applies to. `params` are parameters by relation, for example `{"MR6.1": {"sentences": 5}}`. Raises AuditError for a
-    relation that does not fit the corpus, or a parameter that it does not have.
+    relation that does not fit the corpus' unit or language, or a parameter that it does not have.
     """
     if document_share is not None and corpus.unit != "document":
         raise AuditError(f"--document-share is for documents, corpus {corpus.name} has {corpus.unit}s; leave it out")
@@ -102,7 +103,14 @@ def fitting(
     chosen = [configured(one, changes[one.name]) if one.name in changes else one for one in chosen]
     fit = []
     for relation in chosen:
-        if relation.unit == corpus.unit:
+        if corpus.language not in relation.languages:
+            if names:
+                spoken = ", ".join(relation.languages)
+                raise AuditError(
+                    f"relation {relation.name} reads {spoken}, corpus {corpus.name} is in {corpus.language}; choose "
+                    "another relation, or say the language of your file with --language"
+                )
+        elif relation.unit in (corpus.unit, "any"):
             fit.append(relation)
         elif isinstance(relation, Plain) and corpus.unit == "document" and document_share is not None:
             fit.append(on_documents(relation, document_share))
@@ -116,7 +124,10 @@ def fitting(
                 f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s{way}"
             )
     if not fit:
-        raise AuditError(f"no relation of task {corpus.task} fits corpus {corpus.name}, which has {corpus.unit}s")
+        raise AuditError(
+            f"no relation of task {corpus.task} fits corpus {corpus.name}, which has {corpus.unit}s in "
+            f"{corpus.language}; --language says which language your file is in"
+        )
     return list({relation.name: relation for relation in fit}.values())
 
 
@@ -178,7 +189,7 @@ def run(
     check_limit(limit)
     made = {spec: get_system(spec) for spec in dict.fromkeys(systems)}
     for spec, system in made.items():
-        if corpus.task not in system.tasks:
+        if not any(matches(corpus.task, task) for task in system.tasks):
             raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
         if needs := system.needs():
             raise NotInstalled(f"system {spec} cannot run here; {needs}")

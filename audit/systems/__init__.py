@@ -4,6 +4,7 @@ from importlib import import_module
 
 from audit.errors import UnknownName
 from audit.systems.base import System
+from audit.tasks import matches
 
 _SYSTEMS: dict[str, str] = {
     "vader": "audit.systems.vader:Vader",
@@ -38,7 +39,7 @@ def get_system(spec: str) -> System:
 def all_systems(task: str | None = None) -> list[System]:
     """Every built-in system, available or not, in the order of registration."""
     systems = [get_system(name) for name in _SYSTEMS]
-    return [system for system in systems if task is None or task in system.tasks]
+    return [system for system in systems if any(matches(one, task) for one in system.tasks)]
 
 
 def listing(task: str | None = None) -> list[dict[str, object]]:

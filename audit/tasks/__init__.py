@@ -1,19 +1,54 @@
 """One file per task; a new task is one file and one line in `TASKS`."""
 
 from collections.abc import Iterable
+from functools import cache
 
-from audit.errors import UnknownName
+from audit.errors import AuditError, UnknownName
 from audit.tasks.base import Input, Output, Task
+from audit.tasks.classification import Classification
 from audit.tasks.sentiment import Sentiment
+from audit.tasks.similarity import Similarity
+from audit.tasks.summarization import Summarization
 
-TASKS: dict[str, Task] = {task.name: task for task in (Sentiment(),)}
+TASKS: dict[str, Task] = {task.name: task for task in (Sentiment(), Similarity(), Summarization(), Classification())}
+"""Tasks by name, those whose labels come with the corpus without labels."""
 
 
+@cache
 def get_task(name: str) -> Task:
-    """The task of this name. Raises UnknownName, which lists the known ones."""
-    if name not in TASKS:
+    """The task of this name; `classification/SCHEME` is classification with the labels of a scheme.
+
+    Raises UnknownName, which lists the known ones, and AuditError for a scheme that there is not.
+
+    >>> get_task("classification/finance,sports").labels
+    ('finance', 'sports')
+    """
+    base, slash, scheme = name.partition("/")
+    if base not in TASKS:
         raise UnknownName("task", name, list(TASKS))
-    return TASKS[name]
+    if not slash:
+        return TASKS[base]
+    if not isinstance(TASKS[base], Classification):
+        raise AuditError(f"task {base} has labels of its own, it takes no scheme ({scheme!r}); say {base}")
+    return Classification(scheme)
+
+
+def base_of(task: str) -> str:
+    """The name of a task without its label scheme: relations are written for that.
+
+    >>> base_of("classification/finance,sports"), base_of("sentiment")
+    ('classification', 'sentiment')
+    """
+    return task.partition("/")[0]
+
+
+def matches(task: str, wanted: str | None) -> bool:
+    """Whether a task is the wanted one (None: any): `classification` wants every scheme.
+
+    >>> matches("classification/finance,sports", "classification"), matches("sentiment", "similarity")
+    (True, False)
+    """
+    return wanted in (None, task, base_of(task))
 
 
 def spellings(tasks: Iterable[str]) -> dict[str, str]:
@@ -27,4 +62,4 @@ def spellings(tasks: Iterable[str]) -> dict[str, str]:
     return {label.casefold(): label for task in tasks for label in get_task(task).labels}
 
 
-__all__ = ["TASKS", "Input", "Output", "Task", "get_task", "spellings"]
+__all__ = ["TASKS", "Input", "Output", "Task", "base_of", "get_task", "matches", "spellings"]

@@ -1,0 +1,60 @@
+"""The seven relations of the study of Chinese systems, each written once for its three tasks.
+
+Source: Jin, Ding et al., "Evaluation of Chinese natural language processing system based on metamorphic testing"
+(Mathematics 10(8), 1276, 2022), sections 3.1 and 4. A relation of number N is MRN.1 of similarity, MRN.2 of
+summarization and MRN.3 of classification. Section 4.2 prints the relation between summaries as sum(Ts) =
+Replace(sum(Tf)), section 5.1 as Replace(sum(Ts)) = sum(Tf). Only the latter can hold where the new word is in the text
+already; it is what is checked.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from audit.relations.base import Rewrite, Rewriting, WordsCheck
+from audit.relations.carry import Carry, unchanged
+from audit.relations.expect import same_interval, same_label, same_text
+from audit.relations.registry import register
+
+TASKS: Mapping[str, tuple[int, WordsCheck]] = {
+    "similarity": (1, same_interval),
+    "summarization": (2, same_text),
+    "classification": (3, same_label),
+}
+"""Tasks of the study, their place in the relations' names, and the check that "consistent outputs" means there."""
+
+
+def chinese(
+    number: int,
+    *,
+    family: str,
+    tasks: Sequence[str] = tuple(TASKS),
+    carry: Carry = unchanged,
+    version: str = "1",
+    params: Mapping[str, object] | None = None,
+) -> Callable[[Rewrite], Rewrite]:
+    """Register the decorated rewriting for these tasks; the first line of its docstring is the summary.
+
+    A rewriting with parameters takes them by name after the texts and the choices.
+    """
+
+    def keep(rewrite: Rewrite) -> Rewrite:
+        summary = (rewrite.__doc__ or "").strip().splitlines()[0]
+        for task in tasks:
+            place, check = TASKS[task]
+            register(
+                Rewriting(
+                    task=task,
+                    name=f"MR{number}.{place}",
+                    family=family,
+                    summary=summary,
+                    unit="any",
+                    carry=carry,
+                    languages=("zh",),
+                    version=version,
+                    params=params or {},
+                    rewrite=rewrite,
+                    check=check,
+                )
+            )
+        return rewrite
+
+    return keep

@@ -1,0 +1,50 @@
+"""Similarity of two texts: a number from 0 (nothing in common) to 1 (the same), read in five intervals.
+
+Source: Jin, Ding et al., "Evaluation of Chinese natural language processing system based on metamorphic testing"
+(Mathematics 10(8), 1276, 2022), section 4.1: [0, .2) zero, [.2, .4) weak, [.4, .6) regulated, [.6, .8) strong and
+[.8, 1] perfect correlation.
+"""
+
+import math
+from collections.abc import Set
+from typing import Literal
+
+from audit.errors import BadOutput
+from audit.tasks.base import Output
+
+LEVELS = ("zero", "weak", "regulated", "strong", "perfect")
+"""The five intervals, from the lowest, each closed below and open above but the last."""
+_BOUNDS = (0.2, 0.4, 0.6, 0.8)
+
+
+def level_of(score: float) -> str:
+    """The interval in which a score from 0 to 1 lies.
+
+    >>> level_of(0.0), level_of(0.2), level_of(0.7435), level_of(1.0)
+    ('zero', 'weak', 'strong', 'perfect')
+    """
+    return LEVELS[sum(score >= bound for bound in _BOUNDS)]
+
+
+class Similarity:
+    """The task `similarity`: an input is a pair of texts; the label of an output is the interval of its score.
+
+    >>> Similarity().checked(Output(score=0.75))
+    Output(label='strong', score=0.75, text=None, error=None)
+    >>> Similarity().is_wrong(Output("strong", 0.75), {"perfect"})
+    True
+    """
+
+    name = "similarity"
+    labels: tuple[str, ...] = LEVELS
+    question_kind: Literal["input", "pair"] = "input"
+    question = "How similar in meaning are the two texts?"
+
+    def checked(self, output: Output) -> Output:
+        score = output.score
+        if score is None or not math.isfinite(score) or not 0 <= score <= 1:
+            raise BadOutput(f"similarity {score!r} is not a number from 0 to 1")
+        return Output(level_of(score), score)
+
+    def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
+        return output.label not in allowed
