@@ -4,8 +4,8 @@ A relation is a generator over one source: it yields the members it wants execut
 of times, and returns its verdict, or None where it makes no group. Most relations perturb the source once and check
 the outputs (`Fixed`): those on one text are written as a decorated function and a check (`Plain`), those whose check
 has to know which words were replaced, or that look at all texts of a source, likewise (`Rewriting`). The ones that look
-at the system's own outputs on the way write the generator themselves (`Chained`). Outputs are stored by (system, input), so
-replaying a generator costs nothing and gives the same group.
+at the system's own outputs on the way write the generator themselves (`Chained`). Outputs are stored by (system,
+input), so replaying a generator costs nothing and gives the same group.
 """
 
 import random
