@@ -9,7 +9,7 @@ from typing import Any
 from audit.errors import AuditError
 from audit.language.chinese_sentences import chinese_spans
 from audit.language.chinese_tags import by_characters, from_entity, to_peoples_daily
-from audit.language.hanlp_models import load, model_version
+from audit.language.hanlp_models import load, model_version, one_thread
 from audit.language.text import Token
 
 RULES = "1"
@@ -63,7 +63,9 @@ class HanlpTagger:
         places = list(_pieces(text))
         found: list[Token] = []
         if places:
-            for (start, end), words in zip(places, self._tag([text[a:b] for a, b in places]), strict=True):
+            with one_thread():
+                tagged = self._tag([text[a:b] for a, b in places])
+            for (start, end), words in zip(places, tagged, strict=True):
                 found += [Token(text[a:b], tag, a, b) for a, b, tag in _mended(text, start, end, words)]
         return tuple(found)
 
