@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from audit.corpora.base import Corpus, Row, Unit
+from audit.corpora.envtext import ClimateTopics, Cluener
 from audit.corpora.files import FileCorpus, is_file_name
+from audit.corpora.inews import Inews, InewsBodies, InewsSentences
 from audit.corpora.movie_reviews import Imdb, ImdbSentences, RottenTomatoes
 from audit.corpora.polarity import Polarity, PolaritySentences
 from audit.errors import AuditError, UnknownName
@@ -19,6 +21,11 @@ _CORPORA: dict[str, Callable[[], Corpus]] = {
     "imdb-sentences": ImdbSentences,
     "polarity-v2": Polarity,
     "polarity-v2-sentences": PolaritySentences,
+    "inews": Inews,
+    "inews-sentences": InewsSentences,
+    "inews-bodies": InewsBodies,
+    "climate-topics": ClimateTopics,
+    "cluener": Cluener,
 }
 
 
