@@ -37,6 +37,7 @@ _SAME = 50
 """Letters at the start of a body that make two articles copies, for `reserved`."""
 _REPEATED = ("原标题", "来源标题", "本文原标题")
 _NOTICES = ("特别声明", "免责声明", "本文来自大风号", "返回搜狐", "责任编辑")
+_LONGEST_NOTICE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _cleaned(key: str, title: str, body: str, gold: str) -> Article:
     lines = tidied(body).split("\n")
     while len(lines) > 1 and (lines[0].startswith(_REPEATED) or letters(lines[0]) == letters(title)):
         del lines[0]
-    while len(lines) > 1 and lines[-1].startswith(_NOTICES):
+    while lines and lines[-1].startswith(_NOTICES) and len(lines[-1]) <= _LONGEST_NOTICE:
         del lines[-1]
     return Article(key, title, "\n".join(lines), gold)
 
