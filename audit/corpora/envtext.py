@@ -33,6 +33,13 @@ _LABELS = {"pos": "climate", "neg": "other"}
 _SAME = 50
 """Letters at the start of a text that make it a copy of one that trains systems."""
 
+MEASURED = {
+    ("climate-topics", "7e7439cbfa22.1"): 1_667,
+    ("cluener", "52c5ae9c3377.1"): 10_737,
+    ("cluener-pairs", "52c5ae9c3377.1"): 9_509,
+}
+"""Sizes of the rows that a fingerprint names, so that lists need not count; of another content they are counted."""
+
 
 def downloads() -> Path:
     """The folder of the environment variable AUDIT_DOWNLOADS, or `downloads` in the cache's folder."""
@@ -131,7 +138,10 @@ class FromEnvtext(ABC):
         return f"{fingerprint([_text(self.member)])}.{self.version}"
 
     def size(self) -> int | None:
-        return None if path() is None else counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()))
+        if path() is None:
+            return None
+        known = MEASURED.get((self.name, self.fingerprint()))
+        return known or counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()))
 
     @abstractmethod
     def rows(self) -> Iterator[Row]:

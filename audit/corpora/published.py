@@ -1,8 +1,8 @@
 """Corpora that may not be packaged, from the user's own copies, in the formats in which their authors publish them.
 
-`paws-x:FILE` (Yang et al. 2019, EMNLP), `lcsts:FILE` (Hu, Chen and Zhu 2015, EMNLP) and `thucnews:FOLDER_OR_FILE` (Sun et
-al., THUCTC, 2016). A corpus is read as a whole when it is named, so that what is wrong is found before anything is
-used, and a second time when its rows are: some have two million, which nobody wants in memory.
+`paws-x:FILE` (Yang et al. 2019, EMNLP), `lcsts:FILE` (Hu, Chen and Zhu 2015, EMNLP) and `thucnews:FOLDER_OR_FILE`
+(Sun et al., THUCTC, 2016). A corpus is read as a whole when it is named, so that what is wrong is found before anything
+is used, and a second time when its rows are: some have two million, which nobody wants in memory.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from audit.corpora.base import Corpus, Row, Unit
 from audit.corpora.chinese_text import tidied
-from audit.errors import AuditError, BadFile, BadRow
+from audit.errors import BadFile, BadRow
 from audit.files import read_text
 from audit.keys import canonical, fingerprint
 from audit.tasks import Input
@@ -152,8 +152,8 @@ class Lcsts(Published):
 
 
 class Thucnews(Published):
-    """Texts of THUCNews with their category as gold: a folder with a folder of `.txt` files per category, or a file with
-    a category, a tab and a text per line (as the subset `cnews.train.txt`)."""
+    """Texts of THUCNews with their category as gold: a folder with a folder of `.txt` files per category, or a file
+    with a category, a tab and a text per line (as the subset `cnews.train.txt`)."""
 
     prefix = "thucnews"
     what = "a folder of THUCNews with a folder per category, or a file with a category, a tab and a text per line,"
@@ -167,7 +167,9 @@ class Thucnews(Published):
     def _files(self) -> Iterator[Row]:
         for folder in sorted(self.path.iterdir()):
             if folder.is_dir() and not folder.name.startswith("."):
-                gold = _category(folder.name, lambda why: BadFile(f"{folder}: {why}"))
+                gold = folder.name
+                if why := _no_category(gold):
+                    raise BadFile(f"{folder}: {why}")
                 for file in sorted(folder.glob("*.txt")):
                     text = tidied(read_text(file))
                     yield Row(f"{gold}/{file.stem}", self._input(1, text), gold)
@@ -179,16 +181,17 @@ class Thucnews(Published):
             name, tab, body = text.partition("\t")
             if not tab:
                 raise BadRow(self.path, line, f"there is no tab in {text[:40]!r}; {self.what} is needed")
-            gold = _category(name.strip(), lambda why, line=line: BadRow(self.path, line, why))  # type: ignore[misc]
+            gold = name.strip()
+            if why := _no_category(gold):
+                raise BadRow(self.path, line, why)
             if not (body := tidied(body)):
                 raise BadRow(self.path, line, "the text is empty")
             yield Row(str(line), self._input(line, body), gold)
 
 
-def _category(name: str, error: Callable[[str], AuditError]) -> str:
-    if name not in SCHEMES["thucnews"]:
-        raise error(f"{name[:40]!r} is no category of THUCNews; they are {', '.join(SCHEMES['thucnews'])}")
-    return name
+def _no_category(name: str) -> str | None:
+    known = SCHEMES["thucnews"]
+    return None if name in known else f"{name[:40]!r} is no category of THUCNews; they are {', '.join(known)}"
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -216,9 +219,7 @@ def _decoded(path: Path, number: int, content: bytes) -> str:
     return (text.removeprefix(_BOM) if number == 1 else text).rstrip("\r\n")
 
 
-LOADERS: dict[str, Callable[[str, str | None], Corpus]] = {
-    loader.prefix: loader for loader in (PawsX, Lcsts, Thucnews)
-}
+LOADERS: dict[str, Callable[[str, str | None], Corpus]] = {loader.prefix: loader for loader in (PawsX, Lcsts, Thucnews)}
 """Loaders by what stands before the colon in `--corpus`; each takes the path and the language (None: Chinese)."""
 
 

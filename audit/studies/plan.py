@@ -271,8 +271,7 @@ def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
             f"the corpus {corpus.name} has the content {content} now, the plan was made for {study['fingerprint']}; "
             "take the key out and store the plan again to plan for the new content",
         )
-    # A task without its label scheme is that of the corpus from here on.
-    study |= {"task": corpus.task, "unit": corpus.unit, "language": corpus.language, "fingerprint": content}
+    study |= {"unit": corpus.unit, "language": corpus.language, "fingerprint": content}
     return corpus
 
 
@@ -281,7 +280,7 @@ def _systems(study: dict[str, Any], note: Note) -> None:
         system = _ask("study.systems", partial(get_system, spec), note)
         if system is None:
             continue
-        if not any(matches(study["task"], task) for task in system.tasks):
+        if study["task"] not in system.tasks:
             note("study.systems", f"system {spec} does {', '.join(system.tasks)}, not {study['task']}")
         if needs := system.needs():
             note("study.systems", f"system {spec} cannot run here; {needs}")
