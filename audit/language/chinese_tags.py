@@ -82,6 +82,15 @@ def from_treebank(tag: str) -> str:
     return _TREEBANK.get(tag, "x")
 
 
+def to_peoples_daily(tag: str) -> str:
+    """A tag of the People's Daily corpus, which it stays, or of the Chinese Treebank; `x` for another one.
+
+    >>> to_peoples_daily("nr"), to_peoples_daily("NN"), to_peoples_daily("NNP")
+    ('nr', 'n', 'x')
+    """
+    return tag if tag in PEOPLES_DAILY else from_treebank(tag)
+
+
 def from_entity(kind: str) -> str | None:
     """The tag of proper names in an entity of this kind (MSRA, OntoNotes or Peking University); None: it says nothing.
 

@@ -73,9 +73,9 @@ def test_persons_are_told_from_what_jieba_takes_for_persons(text, names):
 
 
 def test_places_are_told_from_common_words():
-    assert tagged("伊拉克的城市很美丽，两国喜欢莫斯科") == [
+    assert tagged("伊拉克的城市很美丽，喜欢莫斯科") == [
         *[("伊拉克", "ns"), ("的", "u"), ("城市", "n"), ("很", "d"), ("美丽", "a"), ("，", "w")],
-        *[("两国", "n"), ("喜欢", "v"), ("莫斯科", "ns")],
+        *[("喜欢", "v"), ("莫斯科", "ns")],
     ]
 
 
