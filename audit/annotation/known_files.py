@@ -23,7 +23,8 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 @dataclass(frozen=True)
 class KnownText:
-    """A text (or two that are compared), the labels that are right answers about it, and what people read after they answered in training."""
+    """A text (or two that are compared), the labels that are right answers about it, and what people read after they
+    answered in training."""
 
     input: Input
     allowed: tuple[str, ...]

@@ -6,13 +6,15 @@ put into a text. Left out besides: names that are also something else (苏丹 a 
 巴林, 蒙古, 乍得), and names with brackets in them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
 from audit.errors import NotInstalled
+from audit.language.text import Analysis, Token
+from audit.language.wordsets import words
 from audit.resources import data_file
 
 _CONTINENTS = {
@@ -29,12 +31,12 @@ _LONGER = {"沙特": "沙特阿拉伯"}
 """Short names of JioNLP that are longer in CLDR."""
 _PROVINCES = frozenset(
     name + end
-    for name in "河北 山西 辽宁 吉林 黑龙江 江苏 浙江 安徽 福建 江西 山东 河南 湖北 湖南 广东 海南 四川 贵州 云南 陕西 甘肃 青海".split()
+    for name in "河北 山西 辽宁 吉林 黑龙江 江苏 浙江 安徽 福建 江西 山东 河南 湖北 湖南 广东 海南 四川 贵州 云南 陕西 甘肃 青海".split()  # noqa: SIM905
     for end in ("", "省")
-) | frozenset("内蒙古 广西 西藏 宁夏 新疆 香港 澳门 台湾 北京市 上海市 天津市 重庆市".split())
-_COMMON = frozenset(
+) | words("内蒙古 广西 西藏 宁夏 新疆 香港 澳门 台湾 北京市 上海市 天津市 重庆市")
+_COMMON = words(
     "JP KR IN VN TH MY ID PH TR GB FR DE IT ES PT NL BE CH AT DK SE NO FI PL GR RU US CA MX BR AR CL EG ZA NG KE MA DZ "
-    "AU NZ".split()
+    "AU NZ"
 )
 """Countries that everybody knows, with states and armies of the usual kind: only these come into a text."""
 _LETTERS = {
@@ -46,11 +48,23 @@ _LETTERS = {
 _AFTER = "方军媒企股商资籍裔系式产版剧债联"
 _BEFORE = "访驻赴对抗亲反旅留援侨"
 _OFFICES = {
-    "总统": "US FR BR AR MX CL KR TR ID PH EG ZA NG KE PL PT FI RU AT".split(),
-    "总理": "DE IT FR IN CA AU NZ VN TH PL PT FI RU AT GR".split(),
-    "首相": "GB JP ES SE NO DK NL BE MY TH".split(),
+    "总统": "US FR BR AR MX CL KR TR ID PH EG ZA NG KE PL PT FI RU AT",
+    "总理": "DE IT FR IN CA AU NZ VN TH PL PT FI RU AT GR",
+    "首相": "GB JP ES SE NO DK NL BE MY TH",
 }
 """Heads of states and governments, and who has one called so in Chinese."""
+
+
+_REGIONS = {
+    "东南亚": "VN TH MY ID PH SG",
+    "东盟": "VN TH MY ID PH SG",
+    "北欧": "DK SE NO FI",
+    "欧盟": "FR DE IT ES PT NL BE AT DK SE FI PL GR",
+    "南美": "BR AR CL",
+    "南美洲": "BR AR CL",
+    "北美": "US CA MX",
+    "西方": "GB FR DE IT ES PT NL BE CH AT DK SE NO FI US CA AU NZ",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +99,11 @@ def countries() -> Mapping[str, Country]:
     return {country.name: country for country in found}
 
 
-def stand_ins(country: Country, words: frozenset[str]) -> list[str]:
+def stand_ins(country: Country, spoken: frozenset[str]) -> list[str]:
     """Names of countries that may stand for this one in a text of these words, in a fixed order.
 
     They are well-known ones of the same continent, so that Europe's stay Europe's, which the text does not name, and
-    have the offices that it speaks of.
+    have the offices and lie in the regions that it speaks of.
 
     >>> stand_ins(countries()["美国"], frozenset({"美国", "总统"}))
     ['墨西哥', '巴西', '阿根廷', '智利']
@@ -97,26 +111,25 @@ def stand_ins(country: Country, words: frozenset[str]) -> list[str]:
     known = [
         one
         for one in countries().values()
-        if one.code in _COMMON and one.continent == country.continent and not names_it(one, words)
+        if one.code in _COMMON and one.continent == country.continent and not _named(one, spoken)
     ]
-    for office, codes in _OFFICES.items():
-        if office in words:
+    for word, codes in (_OFFICES | _REGIONS).items():
+        if word in spoken:
             known = [one for one in known if one.code in codes]
     return [one.name for one in known]
 
 
-def names_it(country: Country, words: frozenset[str]) -> bool:
-    """Whether words of a text are this country's name or made with the letter that stands for it."""
-    return country.name in words or not words.isdisjoint(_abbreviations(country.letter))
+def _named(country: Country, spoken: frozenset[str]) -> bool:
+    return country.name in spoken or abbreviated(country, spoken)
 
 
-def abbreviated(country: Country, words: frozenset[str]) -> bool:
+def abbreviated(country: Country, spoken: frozenset[str]) -> bool:
     """Whether words of a text are made with the letter that stands for the country.
 
     >>> abbreviated(countries()["美国"], frozenset({"美方"})), abbreviated(countries()["美国"], frozenset({"美元"}))
     (True, False)
     """
-    return not words.isdisjoint(_abbreviations(country.letter))
+    return not spoken.isdisjoint(_abbreviations(country.letter))
 
 
 @cache
@@ -162,3 +175,24 @@ def national() -> frozenset[str]:
     """
     lines = data_file("lexicons/chinese_national.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+class Parted(Analysis):
+    """An analysis in which a token of a country's name and what any country has (美国政府) is two."""
+
+    def __init__(self, text: str, tokens: Sequence[Token]):
+        super().__init__(text, "zh")
+        self._given = tokens
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        return tuple(part for token in self._given for part in _parts(token))
+
+
+def _parts(token: Token) -> tuple[Token, ...]:
+    for size in range(len(token.text) - 1, 1, -1):
+        name, rest = token.text[:size], token.text[size:]
+        if name in countries() and rest in national():
+            at = token.start + size
+            return Token(name, "ns", token.start, at), Token(rest, "n", at, token.end)
+    return (token,)
