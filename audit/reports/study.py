@@ -12,11 +12,14 @@ from sqlalchemy import Engine, func, select
 import audit
 from audit.annotation.answers import ORIGINS
 from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
+from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, shared_groups
 from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
+from audit.false_satisfaction.topics import Topics, count_topics
+from audit.reports.accuracy import accuracy_entries
 from audit.reports.audits import carry_note, estimators, findings, shares
 from audit.reports.build import Groups, Report, build_report
 from audit.reports.causes import cause_entries, dispute_entry, named_falses
@@ -26,6 +29,7 @@ from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
 from audit.reports.protocols import METHOD, protocol_entry
 from audit.reports.study_plan import plan_entries, plans_of
+from audit.reports.topics import topic_entries
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import INFORMATIVE
 from audit.sampling.protocols import BLIND
@@ -69,6 +73,8 @@ class Evidence:
     disputes: dict[str, Any] | None
     plans: Sequence[Standing] = ()
     arms: Arms | None = None
+    accuracy: Sequence[RightOutputs] = ()
+    topics: Topics | None = None
 
 
 def study_report(
@@ -82,19 +88,21 @@ def study_report(
     delta: float = 0.0,
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
+    by: str | None = None,
 ) -> Report:
     """The report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
 
     Per study the sample drawn last counts, or the last one of `design`. `interval` names a method of
     `audit.statistics.intervals.METHODS`; `target`, `delta` and `weights` as in `build_report`. With `proxies` (names
     of `audit.false_satisfaction.proxies`, or numeric columns of the corpus) R_FS is estimated by PPI++, and by
-    `interval` where that falls back. Raises AuditError where nothing was run yet, where a sequence or proxies cannot be
-    had (for the population, or both together), and UnknownName for a method, a proxy or a relation of `weights`.
+    `interval` where that falls back. `by`, `gold` or an attribute of the sources, asks for violation rates by topic.
+    Raises AuditError where nothing was run yet, where a sequence or proxies cannot be had (for the population, or both
+    together), and UnknownName for a method, a proxy, an attribute or a relation of `weights`.
     """
     method = get_method(interval, target)
     names = tuple(dict.fromkeys(proxies))
     check_proxies(names, interval, target)
-    found = evidence(engine, whose, study, design, target)
+    found = evidence(engine, whose, study, design, target, by)
     proxied = powered(engine, found.counted, found.judged, names, method) if names else None
     return report_of(
         found, interval=interval, target=target, delta=delta, weights=weights, proxies=names, proxied=proxied
@@ -107,6 +115,7 @@ def evidence(
     study: int | None = None,
     design: str | None = None,
     target: Target = "corpus",
+    by: str | None = None,
 ) -> Evidence:
     """What `report_of` needs from the database; arguments as in `study_report`.
 
@@ -127,6 +136,8 @@ def evidence(
         dispute_entry(engine),
         plans_of(engine, counted.studies, counted.samples),
         arms,
+        right_outputs(engine, counted),
+        count_topics(engine, counted, by) if by else None,
     )
 
 
@@ -156,6 +167,8 @@ def report_of(
             settled = one.genuine[one.decides & ~np.isnan(one.genuine).any(axis=1)]
             comparisons[key] = Comparison(one.systems, settled, int(one.decides.sum()), len(one.decides))
     described = dict(found.made_from) | how(interval, target, delta, weights, proxies)
+    if found.topics is not None:
+        described["by"] = found.topics.by
     if interval != SEQUENCE:
         described["notes"] = [*described["notes"], *_partly_judged(counted)]
     estimates, judged = proxied or (None, found.judged)
@@ -172,6 +185,11 @@ def report_of(
         groups=Groups(judged, found.checked, pairs, comparisons, estimates, entries, findings(counted)),
         weights=weights,
     )
+    report["accuracy"] = accuracy_entries(report["violations"], found.accuracy)
+    if found.topics is not None:
+        report["topics"] = topic_entries(
+            report["violations"], found.topics, found.judged, found.checked, get_method(interval, target), target
+        )
     report |= {
         "causes": cause_entries(found.causes),
         "disputes": found.disputes,
