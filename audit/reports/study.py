@@ -11,6 +11,7 @@ from sqlalchemy import Engine, func, select
 
 import audit
 from audit.annotation.answers import ORIGINS
+from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.cells import CELL, Counted, count
@@ -47,6 +48,9 @@ ESTIMATORS = (
     "comparisons only: longest settled beginning of each relation's informative groups, Bayesian bootstrap",
 )
 TWO_CLASSES = "Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."
+NEVER_GOLD = (
+    "Gold of {task} never says {labels}, so every such output of a system counts as wrong wherever gold answers."
+)
 COMPARISONS = (
     "The design informative estimates comparisons of systems only: cells drawn by it have no genuine rate of their own."
 )
@@ -246,8 +250,8 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         )
         found = {(str(row[0]), str(row[1])): int(row[2]) for row in connection.execute(by_origin)}
         answers, about_groups = (
-            {origin: found[kind, origin] for origin in ORIGINS if (kind, origin) in found}
-            for kind in ("input", "group")
+            {origin: number for origin in ORIGINS if (number := sum(found.get((kind, origin), 0) for kind in kinds))}
+            for kinds in (ABOUT_OUTPUTS, ("group",))
         )
         used = [
             {"name": row["name"], "version": row["version"], "params": json.loads(row["params"])} for row in relations
@@ -255,7 +259,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         run = [
             {"name": row["name"], "version": row["version"], "settings": json.loads(row["settings"])} for row in systems
         ]
-        binary = answers.get("gold", 0) > 0 and _gold_lacks_a_label(connection, studies)
+        lacking = _never_gold(connection, studies) if answers.get("gold") else []
         audited = {one["id"]: audits_of(connection, int(str(one["id"]))).groups for one in counted.samples}
     compares = [one["design"] == INFORMATIVE for one in counted.samples]
     # A sample that only compares systems has no audits: what they measure is about rates.
@@ -276,7 +280,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "estimator": "; ".join(ESTIMATORS[one] for one in sorted(set(compares or [False]))),
         **estimators(counted),
         "notes": [
-            *([TWO_CLASSES] if binary else []),
+            *lacking,
             *([COMPARISONS] if any(compares) else []),
             *([ASSUMED] if audits and not any(audited.values()) else []),
             *(carry_note(counted) if audits else []),
@@ -284,7 +288,8 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
     }
 
 
-def _gold_lacks_a_label(connection: Any, studies: list[int]) -> bool:
+def _never_gold(connection: Any, studies: list[int]) -> list[str]:
+    """A sentence for each task whose gold answers and lacks a label that systems may say."""
     source, study = table_of(tables.Source), table_of(tables.Study)
     query = (
         select(study.c.task, source.c.gold)
@@ -294,5 +299,11 @@ def _gold_lacks_a_label(connection: Any, studies: list[int]) -> bool:
     )
     found: dict[str, set[str]] = {}
     for task, label in connection.execute(query):
-        found.setdefault(task, set()).add(label)
-    return any(set(get_task(task).labels) - labels for task, labels in found.items())
+        if not asks_pairs(task):
+            found.setdefault(task, set()).add(label)
+    lacking = {task: [one for one in get_task(task).labels if one not in labels] for task, labels in found.items()}
+    return [
+        TWO_CLASSES if task == "sentiment" else NEVER_GOLD.format(task=task, labels=", ".join(labels))
+        for task, labels in lacking.items()
+        if labels
+    ]

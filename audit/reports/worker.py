@@ -123,7 +123,7 @@ def _agreement(database: str, _state: str, *, by: int) -> list[dict[str, Any]]:
 
 
 def _quality(database: str, _state: str, *, by: int, groups: bool) -> dict[str, Any]:
-    return quality_report(judging_record(_engine(database), by=by), kind="group" if groups else "input")
+    return quality_report(judging_record(_engine(database), by=by), kind="group" if groups else None)
 
 
 def _totals(database: str, _state: str, *, by: int) -> dict[str, Any]:

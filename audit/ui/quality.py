@@ -17,7 +17,7 @@ from audit.store import table_of, tables
 from audit.ui import database, session
 from audit.ui.choice import one_of
 from audit.ui.dashboard_parts import chart
-from audit.ui.language import t, translated
+from audit.ui.language import label_name, t, translated
 from audit.ui.literal import plain, sentence
 from audit.ui.quality_contradictions import contradicting
 from audit.ui.quality_known import known_answers
@@ -72,7 +72,7 @@ def _annotators(engine: Engine, account_id: int) -> None:
     if report["alpha"] is not None:
         st.caption(t("quality.alpha", alpha=f"{report['alpha']:.3f}"))
     _chart("shares", (about, at), t("quality.shares"), lambda palette: shares_chart(report, _measures(), palette))
-    labels = {label: t(f"label.{label}") for label in report["labels"]}
+    labels = {label: label_name(label) for label in report["labels"]}
     _chart("bias", (about, at), t("quality.bias_legend"), lambda palette: bias_chart(report, labels, palette))
     _one(report)
     st.download_button(
@@ -100,7 +100,7 @@ def _alarms(report: dict[str, Any]) -> None:
 
 
 def _said(some: list[dict[str, Any]]) -> str:
-    names = [t(f"alarm.{one['rule']}", label=t(f"label.{one['label']}") if one["label"] else "") for one in some]
+    names = [t(f"alarm.{one['rule']}", label=label_name(one["label"]) if one["label"] else "") for one in some]
     return t("how.comma").join(names)
 
 
@@ -141,7 +141,7 @@ def _one(report: dict[str, Any]) -> None:
     name = st.selectbox(t("quality.choose"), list(by_name), key="quality-who")
     one = by_name[name]
     left, right = st.columns(2, gap="medium")
-    labels = {label: t(f"label.{label}") for label in report["labels"]}
+    labels = {label: label_name(label) for label in report["labels"]}
     with left:
         st.caption(t("quality.confusion"))
         if one["confusion"] is None:

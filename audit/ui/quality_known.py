@@ -45,7 +45,7 @@ def _row(one: KnownQuestion) -> dict[str, object]:
     return {
         t("known.question"): one.id,
         t("known.purpose"): t(f"known.{one.purpose}"),
-        t("known.text"): " | ".join(one.texts),
+        t("known.text"): " | ".join([*one.texts, *filter(None, [one.output])]),
         t("known.answer"): label_names(one.allowed),
         t("known.explanation"): one.explanation,
         t("known.judged"): one.judged,

@@ -1,0 +1,103 @@
+"""Pairs of Chinese texts for similarity: `inews-pairs` and `cluener-pairs`, made from the corpora of single texts.
+
+No pair has gold: how similar two texts are is for people to say. How a pair was made is its attribute `pair`, which
+says what to expect, and no more than that.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from audit.corpora.base import Row, Unit
+from audit.corpora.chinese_text import has_chinese, letters, sentences, splitter
+from audit.corpora.envtext import CLUENER, FromEnvtext, cluener
+from audit.corpora.inews import Article, FromInews, articles
+from audit.keys import uniform
+from audit.tasks import Input
+
+_SHORTEST = 6
+"""Letters that a text of a pair has at least: less says too little to be compared."""
+_EACH = 3
+"""Pairs that are made from one entity at most, so that a few famous ones do not fill the corpus."""
+
+
+def _row(key: str, first: str, second: str, pair: str, cluster: str) -> Row:
+    return Row(key, Input.of(first, second, language="zh"), cluster=cluster, attributes={"pair": pair})
+
+
+def _comparable(first: str, second: str) -> bool:
+    """Whether two texts say enough, and are not copies of each other."""
+    one, other = letters(first), letters(second)
+    return min(len(one), len(other)) >= _SHORTEST and one != other and has_chinese(first) and has_chinese(second)
+
+
+def _strangers(keys: Sequence[str], seed: str) -> Iterator[tuple[int, int]]:
+    """Each place with another one, drawn by the keys: every place is once a first and once a second.
+
+    >>> sorted(_strangers(["a", "b", "c"], "pairs")) in ([(0, 1), (1, 2), (2, 0)], [(0, 2), (1, 0), (2, 1)])
+    True
+    """
+    order = sorted(range(len(keys)), key=lambda at: uniform(seed, keys[at]))
+    return zip(order, [*order[1:], *order[:1]], strict=True)
+
+
+class InewsPairs(FromInews):
+    """Of each article its title with its first sentence, its first sentence with its second, and its title with the
+    first sentence of another article; and two titles that were written above one body."""
+
+    name = "inews-pairs"
+    task = "similarity"
+    unit: Unit = "sentence"
+    summary = "pairs of titles and sentences of Chinese web news, of one article or of two, without gold"
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()}.{splitter()}"
+
+    def rows(self) -> Iterator[Row]:
+        known = articles()
+        openings = [[text for _, text in sentences(article.body)][:2] for article in known]
+        other = dict(_strangers([article.key for article in known], "inews-pairs"))
+        titled: dict[str, Article] = {}
+        for at, (article, opening) in enumerate(zip(known, openings, strict=True)):
+            stranger = openings[other[at]]
+            made = [
+                ("title-first", article.title, opening[0] if opening else ""),
+                ("first-second", *opening) if len(opening) == 2 else ("first-second", "", ""),
+                ("random", article.title, stranger[0] if stranger else ""),
+                ("titles", titled.setdefault(letters(article.body), article).title, article.title),
+            ]
+            for pair, first, second in made:
+                if _comparable(first, second) and (pair != "titles" or article.body):
+                    yield _row(f"{article.key}.{pair}", first, second, pair, article.key)
+
+
+class CluenerPairs(FromEnvtext):
+    """Two sentences of CLUENER that name the same person, company, place or other entity, and as many that were drawn
+    together at random."""
+
+    name = "cluener-pairs"
+    task = "similarity"
+    unit: Unit = "sentence"
+    has_gold = False
+    summary = "pairs of sentences of CLUENER 2020 that name the same, or were drawn at random, without gold"
+    member = CLUENER
+
+    def rows(self) -> Iterator[Row]:
+        known = list(cluener())
+        texts = {number: text for number, text, _ in known}
+        naming: dict[tuple[str, str], list[int]] = {}
+        for number, _, entities in known:
+            for kind, names in entities.items():
+                for name in dict.fromkeys(names):
+                    naming.setdefault((kind, name), []).append(number)
+        related = dict.fromkeys(couple for numbers in naming.values() for couple in [*pairwise(numbers)][:_EACH])
+        yield from self._made("same-entity", related, texts)
+        numbers = sorted(texts)
+        strangers = ((numbers[one], numbers[other]) for one, other in _strangers([*map(str, numbers)], self.name))
+        yield from self._made(
+            "random", [couple for couple in strangers if couple not in related][: len(related)], texts
+        )
+
+    def _made(self, pair: str, couples: Iterable[tuple[int, int]], texts: dict[int, str]) -> Iterator[Row]:
+        for one, other in couples:
+            if _comparable(texts[one], texts[other]):
+                yield _row(f"{one}.{other}.{pair}", texts[one], texts[other], pair, str(one))
