@@ -49,7 +49,7 @@ class HanlpTagger:
         elif kinds == ["tasks"]:
             self._tag = _of_tasks(components[0], names[0])
         elif kinds == ["words"]:
-            self._tag = _of_words(_jiebas_words, components[0])
+            self._tag = _of_words(_jieba(), components[0])
         elif kinds == ["tokenizer", "words"]:
             self._tag = _of_words(components[0], components[1])
         else:
@@ -93,9 +93,11 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
         while end - start > LONGEST:
             rest = _REST.search(text, start + LONGEST // 2, start + LONGEST)
             cut = rest.start() if rest and rest.start() > start + LONGEST // 2 else start + LONGEST
-            yield start, cut
+            if text[start:cut].strip():
+                yield start, cut
             start = cut
-        yield start, end
+        if text[start:end].strip():
+            yield start, end
 
 
 def _of_characters(component: Any) -> Callable[[list[str]], list[list[Span]]]:
@@ -110,10 +112,7 @@ def _of_characters(component: Any) -> Callable[[list[str]], list[list[Span]]]:
     def tag(texts: list[str]) -> list[list[Span]]:
         places = [[at for at, one in enumerate(text) if not one.isspace()] for text in texts]
         wanted = [[sign(text[at]) for at in there] for text, there in zip(texts, places, strict=True)]
-        return [
-            _decoded(there, labels)
-            for there, labels in zip(places, component([one for one in wanted if one]), strict=True)
-        ]
+        return [_decoded(there, labels) for there, labels in zip(places, component(wanted), strict=True)]
 
     return tag
 
@@ -142,17 +141,16 @@ def _of_words(
 
     def tag(texts: list[str]) -> list[list[Span]]:
         words = tokenizer(texts)
-        labels = iter(tagger([one for one in words if one]))
-        return [_aligned(text, one, next(labels) if one else []) for text, one in zip(texts, words, strict=True)]
+        return [_aligned(*one) for one in zip(texts, words, tagger(words), strict=True)]
 
     return tag
 
 
-def _jiebas_words(texts: list[str]) -> list[list[str]]:
+def _jieba() -> Callable[[list[str]], list[list[str]]]:
     from audit.language.jieba_tagger import JiebaTagger
 
-    jieba = JiebaTagger()
-    return [[token.text for token in jieba(text)] for text in texts]
+    tagger = JiebaTagger()
+    return lambda texts: [[token.text for token in tagger(text)] for text in texts]
 
 
 def _of_tasks(component: Any, name: str) -> Callable[[list[str]], list[list[Span]]]:

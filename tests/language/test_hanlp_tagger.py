@@ -165,10 +165,12 @@ def test_words_that_a_model_changed_are_still_put_into_order(text, words):
     assert not text[at:].strip()
 
 
-@given(st.text("好，。 ", max_size=1200))
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from(["好", "，", "。", " " * 150, "好" * 150, "\n"]), max_size=9).map("".join))
 def test_long_sentences_are_given_in_pieces(text):
     pieces = list(_pieces(text))
     assert all(0 < end - start <= hanlp_tagger.LONGEST for start, end in pieces)
+    assert all(text[start:end].strip() for start, end in pieces)
     assert "".join("".join(text[start:end].split()) for start, end in pieces) == "".join(text.split())
 
 
