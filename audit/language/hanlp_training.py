@@ -80,9 +80,9 @@ def train(
     folder = Path(folder)
     _check(folder, held_out, epochs, limit)
     paragraphs = read_corpus(corpus)[:limit]
-    hanlp()
     learned, out = split(paragraphs, held_out, seed)
     learned, development = split(learned, DEVELOPMENT, seed)
+    hanlp()
     parts = [sentences(part) for part in (learned, development, out)]
     say(f"{len(parts[0]):,} sentences are learned from, {len(parts[2]):,} are held out; {epochs} epochs.")
     begun = time.monotonic()

@@ -4,9 +4,10 @@ Components that can be downloaded only are stood for by objects with their docum
 components/mtl/multi_task_learning.py, components/taggers/tagger.py, hanlp_common/document.py).
 """
 
-import json
 import sys
+from contextlib import nullcontext
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -86,6 +87,7 @@ def models(monkeypatch):
     there = {}
     monkeypatch.setattr(hanlp_tagger, "load", there.__getitem__)
     monkeypatch.setattr(hanlp_tagger, "model_version", lambda name: f"model {name}")
+    monkeypatch.setattr(hanlp_tagger, "one_thread", nullcontext)  # torch takes seconds to import
     return there
 
 
@@ -132,7 +134,8 @@ def test_a_component_that_finds_no_words_with_tags_is_refused(models, component,
 def test_whatever_a_model_says_tokens_are_the_text(text):
     tagger = HanlpTagger.__new__(HanlpTagger)
     tagger._tag = hanlp_tagger._of_characters(Characters())
-    tokens = tagger(text)
+    with patch.object(hanlp_tagger, "one_thread", nullcontext):
+        tokens = tagger(text)
     at = 0
     for token in tokens:
         assert not text[at : token.start].strip()
@@ -174,34 +177,41 @@ def test_long_sentences_are_given_in_pieces(text):
     assert "".join("".join(text[start:end].split()) for start, end in pieces) == "".join(text.split())
 
 
-def test_a_model_that_is_not_there_is_named_with_what_to_do(tmp_path):
-    pytest.importorskip("hanlp")
-    with pytest.raises(NotInstalled, match="audit hanlp train --out DIRECTORY"):
-        chinese("好", "hanlp:NO_SUCH_MODEL")
-    with pytest.raises(BadFile, match=r"there is no config\.json in it"):
-        chinese("好", f"hanlp:{tmp_path}")
-    (tmp_path / "config.json").write_text("{", encoding="utf-8")
-    with pytest.raises(BadFile, match="cannot be read"):
-        chinese("好", f"hanlp:{tmp_path}")
-    (tmp_path / "config.json").write_text(json.dumps({"embed": {"classpath": "os.system"}}), encoding="utf-8")
-    with pytest.raises(BadFile, match=r"names 'os\.system', which is no component of HanLP"):
-        chinese("好", f"hanlp:{tmp_path}")
-    tagger = {"classpath": "hanlp.components.taggers.rnn_tagger.RNNTagger", "hanlp_version": "2.1.5"}
-    (tmp_path / "config.json").write_text(json.dumps(tagger), encoding="utf-8")
-    with pytest.raises(BadFile, match="cannot load this model"):
-        chinese("好", f"hanlp:{tmp_path}")
+@pytest.fixture
+def package(monkeypatch):
+    """In HanLP's place: it knows the address of one model, and can load nothing."""
 
-
-def test_a_model_that_cannot_be_downloaded_is_told_of(monkeypatch):
-    hanlp = pytest.importorskip("hanlp")
-    name = "PKU_POS_ELECTRA_SMALL"
-
-    def unreachable(*_, **__):
+    def load(*_, **__):
         raise SystemExit("connection refused\nmore of it")
 
-    monkeypatch.setattr(hanlp, "load", unreachable)
-    with pytest.raises(NotInstalled, match=r"\(connection refused\); download and unpack https?://.*pos_pku"):
-        hanlp_models.load(name)
+    known = SimpleNamespace(ALL={"PKU_POS_ELECTRA_SMALL": "https://file.hankcs.com/hanlp/pos/pos_pku.zip"})
+    monkeypatch.setattr(hanlp_models, "hanlp", lambda: SimpleNamespace(pretrained=known, load=load))
+
+
+def test_a_model_that_is_not_there_is_named_with_what_to_do(package):
+    with pytest.raises(NotInstalled, match="audit hanlp train --out DIRECTORY"):
+        chinese("好", "hanlp:NO_SUCH_MODEL")
+
+
+def test_a_model_that_cannot_be_downloaded_is_told_of(package):
+    with pytest.raises(NotInstalled, match=r"\(connection refused\); download and unpack https://.*/pos_pku\.zip"):
+        chinese("好", "hanlp:PKU_POS_ELECTRA_SMALL")
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        (None, r"there is no config\.json in it"),
+        ("{", "cannot be read"),
+        ('{"classpath": "hanlp.x.Y", "embed": [{"classpath": "os.system"}]}', "'os.system', which is no component"),
+        ('{"classpath": "hanlp.components.taggers.rnn_tagger.RNNTagger"}', "cannot load this model"),
+    ],
+)
+def test_a_directory_without_a_whole_model_is_told_of(package, tmp_path, config, says):
+    if config:
+        (tmp_path / "config.json").write_text(config, encoding="utf-8")
+    with pytest.raises(BadFile, match=says):
+        chinese("好", f"hanlp:{tmp_path}")
 
 
 def test_without_hanlp_the_line_that_installs_it_is_told(monkeypatch):

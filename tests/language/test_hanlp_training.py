@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from audit.errors import AuditError, BadFile
+from audit.errors import AuditError, BadFile, NotInstalled
 from audit.language import Analysis
 from audit.language.chinese import chinese, version_of
 from audit.language.hanlp_training import SCORES, characters, scores, train
@@ -56,7 +56,6 @@ def test_scores_are_of_each_sentence_on_its_own():
     ],
 )
 def test_numbers_that_train_nothing_are_refused(tmp_path, corpus, numbers, says):
-    pytest.importorskip("hanlp")
     with pytest.raises(AuditError, match=says):
         train(tmp_path / "tagger", corpus=corpus, **numbers)
     assert [one.name for one in tmp_path.iterdir()] == ["199801.txt"]
@@ -71,13 +70,12 @@ def test_a_directory_that_holds_something_is_left_alone(tmp_path, corpus):
 
 
 def test_a_training_that_fails_leaves_nothing(tmp_path, corpus, monkeypatch):
-    pytest.importorskip("hanlp")
-
     def broken(folder, *_):
         (folder / "model.pt").write_bytes(b"half")
         raise KeyboardInterrupt
 
     monkeypatch.setattr("audit.language.hanlp_training._fit", broken)
+    monkeypatch.setattr("audit.language.hanlp_training.hanlp", lambda: None)
     with pytest.raises(KeyboardInterrupt):
         train(tmp_path / "tagger", corpus=corpus)
     assert [one.name for one in tmp_path.iterdir()] == ["199801.txt"]
@@ -111,3 +109,8 @@ def test_a_tagger_is_trained_and_loaded_by_hanlp(tmp_path, corpus, capsys):
     again = train(tmp_path / "again", corpus=corpus, held_out=0.2, epochs=2, seed=3)
     assert (again.segmentation, again.tags) == (trained.segmentation, trained.tags)
     assert version_of(f"hanlp:{tmp_path / 'again'}") == before
+    (tmp_path / "again" / "model.pt").write_bytes(b"half")
+    with pytest.raises(BadFile, match="HanLP cannot load this model"):
+        chinese("好", f"hanlp:{tmp_path / 'again'}")
+    with pytest.raises(NotInstalled, match="HanLP has no model of this name"):
+        chinese("好", "hanlp:NO_SUCH_MODEL")
