@@ -102,8 +102,7 @@ def whole_names(words: Sequence[Tagged]) -> tuple[Tagged, ...]:
             family = ""
             continue
         joined.append((word, tag))
-        alone = len(word) == 1 or surname(word) == word
-        family = word if tag == "nr" and alone else ""
+        family = word if tag == "nr" and (len(word) == 1 or surname(word) == word) else ""
     return tuple(joined)
 
 
