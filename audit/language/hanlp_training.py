@@ -108,6 +108,7 @@ def train(
         (made / SCORES).write_text(json.dumps(asdict(trained), indent=2) + "\n", encoding="utf-8")
         with suppress(FileNotFoundError):
             folder.rmdir()  # it is empty, or is no longer there
+        made.chmod(0o755)  # a temporary directory is its maker's alone
         made.rename(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
