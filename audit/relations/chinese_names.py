@@ -32,7 +32,7 @@ _PRONOUNS = {"他": "她", "她": "他", "他们": "她们", "她们": "他们"}
 _GENDERED = re.compile(
     "[男女父母爸妈爹娘哥姐弟妹爷奶叔姨舅姑嫂婶夫妻帅妇婚孕僧尼兄郎媳婿孙]|汉子|老汉|大汉|先生|小姐|太太|儿子|"
     "小伙|王子|公主|国王|"
-    "皇|球员|球星|前锋|门将|佳人|老公|老婆|老头|球队|将军"
+    "皇|球员|球星|前锋|门将|佳人|联赛|战队|俱乐部|老公|老婆|老头|球队|将军"
 )
 """What says, or all but says, whether somebody is a man or a woman."""
 
@@ -114,8 +114,7 @@ def _called(family: str, texts: Sequence[Analysis], joined: str, choices: random
     forms = {found.group() for found in _FORMS.finditer(joined) if found[found.lastindex or 0] == family}
     for text in texts:
         for token in text.tokens:
-            named = token.tag == "nr" and token.text[0] == family and len(token.text) > 1
-            if named and not any(token.text.startswith(form) for form in forms):
+            if token.tag == "nr" and token.text[0] == family and not text.text.startswith(tuple(forms), token.start):
                 return None
     taken = {token.text[0] for text in texts for token in text.tokens if token.tag == "nr"}
     familiar = any(form[0] in "小老" for form in forms)
