@@ -46,7 +46,7 @@ def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAUL
     a man or a woman. Texts in traditional characters make no group.
 
     >>> name([Analysis("记者练束梅报道。", "zh")], random.Random(1)).words
-    (('练束梅', '陈雪梅'),)
+    (('练束梅', '陈晓芳'),)
     >>> name([Analysis("他的房子很大。", "zh")], random.Random(0)).texts
     ('她的房子很大。',)
     """
