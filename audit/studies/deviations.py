@@ -40,6 +40,7 @@ class _Described:
     name: str
     task: str
     unit: str
+    language: str
 
 
 def deviations(
@@ -98,7 +99,7 @@ def _run(connection: Connection, study_id: int, planned: Mapping[str, Any]) -> I
 
 def _parameters(planned: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Parameters by relation as they are run; empty where this version of `audit` lacks one of the relations."""
-    described = cast(Corpus, _Described(planned["corpus"], planned["task"], planned["unit"]))
+    described = cast(Corpus, _Described(*(planned[key] for key in ("corpus", "task", "unit", "language"))))
     try:
         fit = fitting(described, planned["relations"], planned["document_share"], planned["set"])
     except AuditError:

@@ -25,21 +25,33 @@ CONFIGURED = [configured(get_relation("sentiment", name), {"sentences": 5}) for 
 EVERY = [*REGISTERED, *SPREAD, *CONFIGURED]
 
 
-def _walked(relation: Relation, text: str) -> tuple[list[list[str]], Verdict | None]:
+CHINESE = [
+    Input.of("小明的老师今天表扬了王强，他很高兴。", "老师表扬了王强。", language="zh"),
+]
+
+
+def _walked(relation: Relation, one: Input) -> tuple[list[list[str]], Verdict | None]:
     """All texts that the relation asks for, and its verdict, with outputs that depend on the text alone."""
     asked = []
-    steps = relation.steps(Source(Input.of(text), Analysis(text), "7:row"))
+    steps = relation.steps(Source(one, Analysis(one.text, one.languages[0]), "7:row"))
     try:
         members = next(steps)
         while True:
-            asked.append([member.input.text for member in members])
+            asked.append([" ".join(member.input.texts) for member in members])
             members = steps.send(_outputs(asked[-1]))
     except StopIteration as end:
         return asked, end.value
 
 
 def _outputs(texts: Sequence[str]) -> list[Output]:
-    return [Output(LABELS[len(text) % 3], (len(text) % 10) / 10) for text in texts]
+    return [Output(LABELS[len(text) % 3], (len(text) % 10) / 10, text) for text in texts]
+
+
+def _inputs(relation: Relation) -> list[Input]:
+    """Texts in the relation's language; pairs where its task is about pairs."""
+    if relation.languages == ("en",):
+        return [Input.of(text) for text in TEXTS]
+    return CHINESE if relation.task == "similarity" else [Input.of(one.text, language="zh") for one in CHINESE]
 
 
 def _id(relation: Relation) -> str:
@@ -50,7 +62,8 @@ def _id(relation: Relation) -> str:
 @pytest.mark.parametrize("protocol", [0, pickle.HIGHEST_PROTOCOL])
 def test_a_copy_makes_the_same_groups_and_verdicts(relation, protocol):
     copy = pickle.loads(pickle.dumps(relation, protocol))  # noqa: S301, our own bytes
-    assert [_walked(copy, text) for text in TEXTS] == [_walked(relation, text) for text in TEXTS]
+    inputs = _inputs(relation)
+    assert [_walked(copy, one) for one in inputs] == [_walked(relation, one) for one in inputs]
     for label in LABELS:
         assert copy.carry({label}) == relation.carry({label})
     assert copy.carry.preserves_truth == relation.carry.preserves_truth
@@ -65,4 +78,4 @@ def test_a_copy_makes_the_same_groups_and_verdicts(relation, protocol):
 def test_the_texts_make_every_plain_relation_work():
     # Else the test above would compare nothing with nothing.
     for relation in (*REGISTERED, *SPREAD):
-        assert any(_walked(relation, text)[0] for text in TEXTS), relation.name
+        assert any(_walked(relation, one)[0] for one in _inputs(relation)), relation.name

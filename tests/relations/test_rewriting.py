@@ -1,0 +1,125 @@
+"""Relations that rewrite all texts of a source: the note that their check is given, and the words they replace."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.language import Analysis
+from audit.relations import Outcome, Rewriting, Source, get_relation
+from audit.relations.base import Rewritten
+from audit.relations.carry import unchanged
+from audit.relations.expect import same_interval, same_label, same_text
+from audit.relations.substituting import replaced, substituted
+from audit.tasks import Input, Output, get_task
+
+
+def upper(texts, choices):
+    """Everything is written in capitals."""
+    return Rewritten(tuple(text.text.upper() for text in texts), (("a", "A"),))
+
+
+def relation(**changes):
+    return Rewriting(
+        **{
+            "task": "summarization",
+            "name": "MR0",
+            "family": "tests",
+            "summary": "",
+            "unit": "any",
+            "carry": unchanged,
+            "rewrite": upper,
+            "check": same_text,
+            **changes,
+        }
+    )
+
+
+def source(*texts, language="en"):
+    return Source(Input.of(*texts, language=language), Analysis(texts[0], language), "0:1")
+
+
+def test_all_texts_are_rewritten_and_the_check_is_told_the_words():
+    made, note = relation().made(source("a b", "c a"))
+    assert [one.texts for one in made] == [("A B", "C A")]
+    assert note == (("a", "A"),)
+    steps = relation().steps(source("a b", "c a"))
+    assert [member.role for member in next(steps)] == ["source", "follow_up"]
+    with pytest.raises(StopIteration) as end:
+        steps.send([Output(text="has a"), Output(text="hAs A")])
+    assert end.value.value.outcome is Outcome.SATISFIED
+
+
+def test_no_group_where_nothing_changes_or_the_language_is_another():
+    assert relation().made(source("A B")) == ([], ())
+    assert relation(languages=("zh",)).made(source("a b")) == ([], ())
+    assert relation(rewrite=lambda texts, choices: None).made(source("a b")) == ([], ())
+
+
+def test_a_pair_in_two_languages_needs_both():
+    mixed = Source(Input(("a", "甲"), ("en", "zh")), Analysis("a"), "0:1")
+    assert relation().made(mixed) == ([], ())
+    assert relation(languages=("en", "zh")).made(mixed)[0]
+    assert [one.language for one in mixed.analyses] == ["en", "zh"]
+
+
+def test_labels_and_intervals_compare_whatever_was_replaced():
+    words = (("甲", "乙"),)
+    assert same_label([Output("sports"), Output("sports")], words).outcome is Outcome.SATISFIED
+    assert same_label([Output("sports"), Output("finance")], words).outcome is Outcome.VIOLATED
+    similarity = get_task("similarity")
+    # Jin, Ding et al. 2022, table 2: .723585 and .776188 are both strong correlations.
+    outputs = [similarity.checked(Output(score=score)) for score in (0.723585, 0.776188)]
+    found = same_interval(outputs, words)
+    assert (found.outcome, found.value) == (Outcome.SATISFIED, pytest.approx(0.052603))
+    outputs = [similarity.checked(Output(score=score)) for score in (0.842097, 0.7999)]
+    assert same_interval(outputs, words).outcome is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("source_summary", "follow_up_summary", "outcome"),
+    [
+        ("王强起诉交警支队。", "石磊起诉交警支队。", Outcome.SATISFIED),
+        ("王强起诉交警支队。", "王强起诉交警支队。", Outcome.VIOLATED),
+        # The paper's figure 1 and 2: another sentence is chosen.
+        ("他起诉交警支队。", "石磊身体不适。", Outcome.VIOLATED),
+    ],
+)
+def test_a_summary_has_the_same_words_replaced(source_summary, follow_up_summary, outcome):
+    outputs = [Output(text=source_summary), Output(text=follow_up_summary)]
+    assert same_text(outputs, (("王强", "石磊"),)).outcome is outcome
+
+
+@given(st.text("甲乙丙丁", max_size=12), st.permutations("甲乙丙丁"))
+def test_replacing_back_gives_the_text(text, others):
+    words = tuple(zip("甲乙丙丁", others, strict=True))
+    back = tuple((new, old) for old, new in words)
+    assert replaced(replaced(text, words), back) == text
+
+
+def test_the_longest_word_is_replaced_first():
+    assert replaced("王强盛和王强", (("王强", "石磊"), ("王强盛", "李四"))) == "李四和石磊"
+
+
+def test_a_word_inside_a_longer_one_makes_no_group():
+    texts = [Analysis("老师表扬学生。", "zh")]
+    made = substituted(texts, {"学生": "同学"})
+    assert made == Rewritten(("老师表扬同学。",), (("学生", "同学"),))
+    assert next(token.text for token in Analysis("学生会的学生", "zh").tokens) == "学生会"
+    assert substituted([Analysis("学生会的学生", "zh")], {"学生": "同学"}) is None
+    assert substituted(texts, {"医生": "大夫"}) is None
+
+
+def test_the_two_texts_of_a_pair_change_places():
+    found = get_relation("similarity", "MR7.1")
+    made, _ = found.made(source("一只猫。", "一只狗。", language="zh"))
+    assert made[0].texts == ("一只狗。", "一只猫。")
+    assert found.made(source("一只猫。", language="zh")) == ([], ())
+    assert found.made(source("一只猫。", "一只猫。", language="zh")) == ([], ())
+
+
+def test_rewritings_are_the_same_each_time():
+    found = relation(rewrite=lambda texts, choices: Rewritten((str(choices.random()),)))
+    assert found.made(source("a")) == found.made(source("a"))
+    assert random.Random(1).random() != float(found.made(source("a"))[0][0].text)

@@ -1,0 +1,107 @@
+"""The tasks similarity, summarization and classification, whose labels come with the corpus."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.errors import AuditError, BadOutput, UnknownName
+from audit.relations import all_relations, get_relation
+from audit.tasks import Output, base_of, get_task, matches, spellings
+from audit.tasks.similarity import LEVELS, level_of
+
+SIMILARITY, SUMMARIZATION = get_task("similarity"), get_task("summarization")
+
+
+# Jin, Ding et al. 2022, section 4.1: [0, .2), [.2, .4), [.4, .6), [.6, .8), [.8, 1].
+@pytest.mark.parametrize(
+    ("score", "level"),
+    [
+        (0, "zero"),
+        (0.1999, "zero"),
+        (0.2, "weak"),
+        (0.4, "regulated"),
+        (0.6, "strong"),
+        (0.74384534, "strong"),  # table 1
+        (0.8, "perfect"),
+        (1, "perfect"),
+    ],
+)
+def test_a_similarity_lies_in_one_of_five_intervals(score, level):
+    assert SIMILARITY.checked(Output(score=score)) == Output(level, score)
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_levels_are_in_the_order_of_scores(one, other):
+    low, high = sorted((one, other))
+    assert LEVELS.index(level_of(low)) <= LEVELS.index(level_of(high))
+
+
+@pytest.mark.parametrize("score", [None, -0.01, 1.01, math.nan, math.inf])
+def test_a_similarity_is_from_0_to_1(score):
+    with pytest.raises(BadOutput, match="is not a number from 0 to 1"):
+        SIMILARITY.checked(Output("strong", score))
+
+
+def test_a_label_that_a_system_gives_with_its_score_is_not_used():
+    assert SIMILARITY.checked(Output("perfect", 0.1)).label == "zero"
+
+
+def test_a_summary_is_a_text():
+    assert SUMMARIZATION.checked(Output(text=" 上海下雨。\n")) == Output(text="上海下雨。")
+    for text in (None, "", " \n"):
+        with pytest.raises(BadOutput, match="summary is empty"):
+            SUMMARIZATION.checked(Output(text=text))
+
+
+@pytest.mark.parametrize(
+    ("allowed", "wrong"),
+    [({"good"}, False), ({"minor_gaps"}, False), ({"misses_point"}, True), ({"unfaithful", "unreadable"}, True)],
+)
+def test_a_summary_is_wrong_unless_it_is_acceptable(allowed, wrong):
+    assert SUMMARIZATION.is_wrong(Output(text="上海下雨。"), allowed) is wrong
+
+
+def test_a_scheme_is_a_part_of_the_task():
+    task = get_task("classification/财经,体育")
+    assert (task.name, task.labels) == ("classification/财经,体育", ("财经", "体育"))
+    assert task.checked(Output("体育")) == Output("体育", 1.0)
+    with pytest.raises(BadOutput, match="'教育' is not one of 财经, 体育"):
+        task.checked(Output("教育"))
+    with pytest.raises(BadOutput, match="score 2 is not"):
+        task.checked(Output("体育", 2))
+    assert task.is_wrong(Output("体育", 1.0), {"财经"})
+    assert spellings(["classification/Sports,News"]) == {"sports": "Sports", "news": "News"}
+    assert get_task("classification").labels == ()
+
+
+@pytest.mark.parametrize("name", ["classification/one", "classification/a,,b", "classification/a,A"])
+def test_a_scheme_has_two_labels_or_more(name):
+    with pytest.raises(AuditError, match="is no label scheme: known are"):
+        get_task(name)
+
+
+def test_other_tasks_take_no_scheme():
+    with pytest.raises(AuditError, match="task sentiment has labels of its own"):
+        get_task("sentiment/a,b")
+    with pytest.raises(UnknownName, match="unknown task 'parsing/a,b'"):
+        get_task("parsing/a,b")
+
+
+def test_a_task_without_a_scheme_stands_for_all_its_schemes():
+    assert base_of("classification/a,b") == "classification"
+    assert matches("classification/a,b", "classification")
+    assert matches("classification/a,b", "classification/a,b")
+    assert not matches("classification/a,b", "classification/c,d")
+    assert not matches("classification", "classification/a,b")
+
+
+def test_relations_are_those_of_the_task_for_the_scheme():
+    of_scheme = all_relations("classification/a,b")
+    assert [one.name for one in of_scheme] == [one.name for one in all_relations("classification")]
+    assert {one.task for one in of_scheme} <= {"classification/a,b"}
+    for one in of_scheme:
+        assert get_relation("classification/a,b", one.name) == one
+    with pytest.raises(UnknownName):
+        get_relation("classification/a,b", "MR9.9")
