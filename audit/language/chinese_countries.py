@@ -154,7 +154,7 @@ def _abbreviations(letter: str) -> frozenset[str]:
         return frozenset()
     others = letters() - {letter}
     return frozenset(
-        {letter + after for after in _AFTER}
+        {letter + after for after in (*_AFTER, "联储", "国防部")}
         | {before + letter for before in _BEFORE}
         | {letter + other for other in others}
         | {other + letter for other in others}

@@ -33,6 +33,8 @@ _CHINA = words(
     "中华民族 汉族 十九大 十八大 改革开放"
 )
 """Words of a sentence on China's own affairs, in which no other country can take its place."""
+_BORDERS = words("毗邻 接壤 边境 边界 交界 邻国 邻近")
+"""Words of a sentence on where a country lies."""
 _PLAIN = words("d p u ad r y")
 """Tags of words that end a name: particles, adverbs, prepositions, pronouns."""
 _NAMES_AFTER = words(
@@ -93,7 +95,7 @@ def _alone(country: Country, texts: Sequence[Analysis], spoken: frozenset[str]) 
         return False
     if country.code == "CN" and not spoken.isdisjoint(_OWN):
         return False
-    near = cities().get(country.name, frozenset()) | (_CHINA if country.code == "CN" else frozenset())
+    near = _BORDERS | cities().get(country.name, frozenset()) | (_CHINA if country.code == "CN" else frozenset())
     for text in texts:
         if any(country.name in title for title in TITLES.findall(text.text)):
             return False

@@ -112,6 +112,8 @@ def _called_families(joined: str) -> list[str]:
 def _called(family: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """A family name by another in all that somebody is called by; None where a full name has it, too."""
     forms = {found.group() for found in _FORMS.finditer(joined) if found[found.lastindex or 0] == family}
+    if re.search(rf"[小老]{family}(?:[村镇乡庄庙桥路街集河沟店湾屯港山]|派出所|小学|中学)", joined):
+        return None  # a place
     for text in texts:
         for token in text.tokens:
             if token.tag == "nr" and token.text[0] == family and not text.text.startswith(tuple(forms), token.start):
@@ -141,4 +143,6 @@ def _pronouns(texts: Sequence[Analysis], joined: str, choices: random.Random) ->
     if any(token.tag == "nr" and len(token.text) > 1 for token in tokens):
         return None
     there = sorted({token.text for token in tokens} & set(_PRONOUNS))
+    if there == ["他们"]:
+        return None  # whom a team, a firm or a crowd is; 她们 are women only
     return tuple((old, _PRONOUNS[old]) for old in there) or None
