@@ -9,6 +9,7 @@ from audit.relations.registry import all_relations, get_relation, name_order
 
 # isort: split
 # One line per family.
+from audit.relations import chinese_punctuation as _chinese_punctuation  # noqa: F401
 from audit.relations import chinese_reordering as _chinese_reordering  # noqa: F401
 from audit.relations import chinese_synonyms as _chinese_synonyms  # noqa: F401
 from audit.relations import sentiment_adding as _sentiment_adding  # noqa: F401
