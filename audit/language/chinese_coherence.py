@@ -36,9 +36,9 @@ def dangles(sentence: Sequence[Token], text: str) -> bool:
     """
     if not sentence or _ORDINAL.match(text) or sentence[0].text in _words("links"):
         return True
-    if any(token.text[0] in "此该" or token.text in _words("before") for token in sentence):
+    if any(token.text[0] in "此该这那" or token.text in _words("before") for token in sentence):
         return True
-    return any(token.text in _words("taking up") or token.text[0] in "其这那" for token in _clause(sentence))
+    return any(token.text in _words("taking up") or token.text[0] == "其" for token in _clause(sentence))
 
 
 def exchangeable(text: Analysis) -> list[int]:
@@ -77,12 +77,12 @@ def _movable(sentence: Sequence[Token], text: str) -> bool:
 
 
 def _alike(one: Sequence[Token], other: Sequence[Token]) -> bool:
-    """Whether both sentences have a subject or are demands, and both report or tell nothing."""
-    return (
-        ((_has_subject(one) and _has_subject(other)) or (_demands(one) and _demands(other)))
-        and _reports(one) == _reports(other)
-        and (_reports(one) or not (_tells(one) or _tells(other)))
-    )
+    """Whether both sentences have a subject or are demands, and both report, or both describe."""
+    if not ((_has_subject(one) and _has_subject(other)) or (_demands(one) and _demands(other))):
+        return False
+    if _reports(one) and _reports(other):
+        return _advises(one) == _advises(other)
+    return _describes(one) and _describes(other) and _labelled(one) == _labelled(other)
 
 
 def _stands(sentence: Sequence[Token], text: str, before: Sequence[Token], new_line: bool) -> bool:
@@ -130,8 +130,18 @@ def _pronouns(sentence: Sequence[Token]) -> bool:
 
 def _reports(sentence: Sequence[Token]) -> bool:
     """Whether a sentence reports what somebody says."""
-    clause = _clause(sentence)
-    return clause[-1].text in _words("saying") or any(token.text in ("“", "：", ":") for token in sentence)
+    return _clause(sentence)[-1].text in _words("saying")
+
+
+def _advises(sentence: Sequence[Token]) -> bool:
+    return _clause(sentence)[-1].text in _words("advising")
+
+
+def _labelled(sentence: Sequence[Token]) -> int | None:
+    """Where a sentence has its colon: that of a label (矿石类型：) is the first mark of all."""
+    return next(
+        (1 if len(_clause(sentence)) == at else 2 for at, one in enumerate(sentence) if one.text in "：:"), None
+    )
 
 
 def _whole(text: str) -> bool:
@@ -146,9 +156,9 @@ def _clause(sentence: Sequence[Token]) -> list[Token]:
     return list(takewhile(lambda token: token.text not in _PAUSES, sentence)) or [sentence[0]]
 
 
-def _tells(sentence: Sequence[Token]) -> bool:
-    """Whether a sentence says what happened, or when."""
-    return any(token.tag == "t" or token.text in _words("happened") for token in sentence)
+def _describes(sentence: Sequence[Token]) -> bool:
+    """Whether a sentence says nothing that happened, no time and no person: whatever a person does is a story."""
+    return not any(token.tag in ("t", "nr") or token.text in _words("happened") for token in sentence)
 
 
 def _in_place(text: Analysis, at: int) -> bool:
