@@ -22,7 +22,18 @@ _JIEBA = {
     **dict.fromkeys(("uj", "ul", "ug", "ud", "uv", "uz"), "u"),
 }
 _TREEBANK = {
-    **{"AD": "d", "AS": "u", "BA": "p", "CC": "c", "CD": "m", "CS": "c", "DEC": "u", "DEG": "u", "DER": "u", "DEV": "u"},
+    **{
+        "AD": "d",
+        "AS": "u",
+        "BA": "p",
+        "CC": "c",
+        "CD": "m",
+        "CS": "c",
+        "DEC": "u",
+        "DEG": "u",
+        "DER": "u",
+        "DEV": "u",
+    },
     **{"DT": "r", "ETC": "u", "FW": "nx", "IJ": "e", "JJ": "b", "LB": "p", "LC": "f", "M": "q", "MSP": "u", "NN": "n"},
     **{"NN-SHORT": "j", "NR": "nz", "NR-SHORT": "j", "NT": "t", "NT-SHORT": "t", "OD": "m", "ON": "o", "P": "p"},
     **{"PN": "r", "PU": "w", "SB": "p", "SP": "y", "URL": "nx", "VA": "a", "VC": "v", "VE": "v", "VV": "v"},
