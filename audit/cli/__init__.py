@@ -39,6 +39,7 @@ COMMANDS = (
     "backup",
     "migrate",
     "doctor",
+    "hanlp",
     "listings",
 )
 INTERRUPTED = 130

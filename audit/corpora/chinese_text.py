@@ -25,6 +25,7 @@ _INVISIBLE = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u200c\u200e\u200f\u202a-\u202e\u2060\ufeff\ue000-\uf8ff]"
 )
 _WORD = re.compile(r"[^\W_]+")
+_ENDED = re.compile(r"[。！？!?…]+[”’」』）)》\"']*$")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -59,22 +60,22 @@ def has_chinese(text: str) -> bool:
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:
-    """The sentences of a Chinese text that have a Chinese character and at most `LONGEST_SENTENCE` characters, with
-    their numbers from 1.
+    """The whole sentences of a Chinese text, with their numbers from 1: those that have a Chinese character, an end,
+    and at most `LONGEST_SENTENCE` characters. The others are headings, captions, and pages without punctuation.
 
-    >>> list(sentences("第一句。\\n***\\n第二句。"))
+    >>> list(sentences("第一句。\\n图一\\n第二句。"))
     [(1, '第一句。'), (3, '第二句。')]
     """
     analysis = Analysis(text, "zh")
     for number, (start, end) in enumerate(analysis.spans, start=1):
         sentence = analysis.text[start:end]
-        if has_chinese(sentence) and len(sentence) <= LONGEST_SENTENCE:
+        if len(sentence) <= LONGEST_SENTENCE and _ENDED.search(sentence) and has_chinese(sentence):
             yield number, sentence
 
 
 @lru_cache(maxsize=1)
 def splitter() -> str:
     """Eight hexadecimal digits that name the way of splitting sentences: another one gives other rows."""
-    from audit.language import sentences as module
+    from audit.language import chinese_sentences
 
-    return digest(Path(module.__file__).read_text("utf-8")).hex()[:8]
+    return digest(Path(chinese_sentences.__file__).read_text("utf-8")).hex()[:8]

@@ -46,7 +46,7 @@ def chinese_spans(text: str) -> tuple[tuple[int, int], ...]:
     """(start, end) of each sentence, without the white space around it; nothing else is left out.
 
     >>> chinese_spans("他说：“好。走吧！”她来了。")
-    ((0, 9), (9, 13))
+    ((0, 10), (10, 14))
     """
     found: list[tuple[int, int]] = []
     for start, end in pairwise([0, *_ends(text), len(text)]):

@@ -12,15 +12,31 @@ Computing 13(2), 2003; Xia Fei, "The part-of-speech tagging guidelines for the P
 
 import unicodedata
 
-PEOPLES_DAILY = frozenset(
-    "n nr ns nt nz nx Ng v vn vd Vg a an ad Ag d Dg r Rg m Mg q Qg t Tg s f b Bg z p c u y Yg e o h k i l j w x".split()
+from audit.language.wordsets import words
+
+PEOPLES_DAILY = words(
+    "n nr ns nt nz nx Ng v vn vd Vg a an ad Ag d Dg r Rg m Mg q Qg t Tg s f b Bg z p c u y Yg e o h k i l j w x"
 )
 
 _JIEBA = {
     **{"nrt": "nr", "nrfg": "nr", "eng": "nx", "rr": "r", "rz": "r", "rg": "Rg", "mq": "m", "mg": "Mg", "vi": "v"},
-    **{"vq": "v", "ng": "Ng", "vg": "Vg", "ag": "Ag", "dg": "Dg", "tg": "Tg", "df": "d", "g": "Ng", "zg": "z"},
+    **{"vq": "v", "ng": "Ng", "vg": "Vg", "ag": "Ag", "dg": "Dg", "tg": "Tg", "df": "d", "g": "Ng", "zg": "Ng"},
     **dict.fromkeys(("uj", "ul", "ug", "ud", "uv", "uz"), "u"),
 }
+_SINGLE = {
+    sign: tag
+    for tag, signs in {
+        "d": "很仍较甚",
+        "r": "每此您",
+        "p": "往",
+        "c": "虽且",
+        "y": "啊矣",
+        "q": "件度轮年个元岁",
+        "a": "新",
+    }.items()
+    for sign in signs
+}
+"""Characters of which jieba's tags are wrong more often than right, or are none (zg)."""
 _TREEBANK = {
     **{
         "AD": "d",
@@ -53,7 +69,8 @@ def from_jieba(word: str, tag: str) -> str:
     """
     if tag == "x" and word.isascii() and word.isalnum():
         return "m" if word.isdigit() else "nx"
-    return by_characters(word) or _JIEBA.get(tag, tag)
+    tag = _SINGLE.get(word) or _JIEBA.get(tag, tag)
+    return by_characters(word) or (tag if tag in PEOPLES_DAILY else "x")
 
 
 def from_treebank(tag: str) -> str:
@@ -63,6 +80,15 @@ def from_treebank(tag: str) -> str:
     ('v', 'nz', 'w')
     """
     return _TREEBANK.get(tag, "x")
+
+
+def to_peoples_daily(tag: str) -> str:
+    """A tag of the People's Daily corpus, which it stays, or of the Chinese Treebank; `x` for another one.
+
+    >>> to_peoples_daily("nr"), to_peoples_daily("NN"), to_peoples_daily("NNP")
+    ('nr', 'n', 'x')
+    """
+    return tag if tag in PEOPLES_DAILY else from_treebank(tag)
 
 
 def from_entity(kind: str) -> str | None:

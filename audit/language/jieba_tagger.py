@@ -3,17 +3,17 @@
 import logging
 import re
 import warnings
-from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 
 from audit.errors import NotInstalled
 from audit.language.chinese_tags import from_jieba
+from audit.language.jieba_corrections import Word, corrected
 from audit.language.text import Token
 
 RULES = "1"
 """Which corrections of jieba's tags these are; part of the version."""
-_RUN = re.compile(r"([…⋯—─])\1*")
+_RUN = frozenset("…⋯—─")
 _HALF = {code: code - 0xFEE0 for first, last in ("０９", "ＡＺ", "ａｚ") for code in range(ord(first), ord(last) + 1)}
 """Full-width letters and digits as ASCII has them: jieba takes each of the former for a word of its own."""
 _FULL_POINT = re.compile(r"(?<=\d)．(?=\d)")
@@ -29,29 +29,19 @@ class JiebaTagger:
 
     def __call__(self, text: str) -> tuple[Token, ...]:
         """Tokens in order; white space is none."""
-        return tuple(Token(word, tag, start, start + len(word)) for word, tag, start in _joined(self._words(text)))
-
-    def _words(self, text: str) -> Iterator[tuple[str, str, int]]:
+        words: list[Word] = []
+        abroad: set[int] = set()
         at = 0
         for half, tag in self._cut(_FULL_POINT.sub(".", text.translate(_HALF))):
             word = text[at : at + len(half)]
-            if not word.isspace():
-                yield word, from_jieba(half, tag), at
+            if word[0] in _RUN and words and words[-1][0][-1] == word[0] and words[-1][2] + len(words[-1][0]) == at:
+                words[-1] = (words[-1][0] + word, "w", words[-1][2])  # a dash of two signs is one word
+            elif not word.isspace():
+                if tag == "nrt":
+                    abroad.add(len(words))
+                words.append((word, from_jieba(half, tag), at))
             at += len(half)
-
-
-def _joined(words: Iterator[tuple[str, str, int]]) -> Iterator[tuple[str, str, int]]:
-    """Dashes and ellipses of two signs are one word."""
-    before = ("", "", 0)
-    for word, tag, at in words:
-        if before[0] and before[2] + len(before[0]) == at and _RUN.fullmatch(before[0] + word):
-            before = (before[0] + word, tag, before[2])
-            continue
-        if before[0]:
-            yield before
-        before = (word, tag, at)
-    if before[0]:
-        yield before
+        return tuple(Token(word, tag, start, start + len(word)) for word, tag, start in corrected(words, abroad))
 
 
 @cache

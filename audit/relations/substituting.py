@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from audit.language import Analysis
 from audit.relations.base import Rewritten, Words
 
+TITLES = re.compile(r"《[^《》]*》")
+"""Titles of Chinese works, which no word is replaced in."""
+
 
 def replaced(text: str, words: Words) -> str:
     """The text with every old word replaced by its new one, all at once, the longest first.
@@ -16,8 +19,11 @@ def replaced(text: str, words: Words) -> str:
     if not words:
         return text
     new = dict(words)
-    pattern = "|".join(re.escape(old) for old in sorted(new, key=len, reverse=True))
-    return re.sub(pattern, lambda found: new[found.group()], text)
+    return _any_of(words).sub(lambda found: new[found.group()], text)
+
+
+def _any_of(words: Words) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(old) for old in sorted((old for old, _ in words), key=len, reverse=True)))
 
 
 def substituted(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten | None:
@@ -35,3 +41,23 @@ def substituted(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten 
     if not words or any(replaced(text.text, words) != other for text, other in zip(texts, made, strict=True)):
         return None
     return Rewritten(made, words)
+
+
+def exchanged(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
+    """The follow-up in which each old word, which may be several tokens (王女士), is replaced by its new one.
+
+    None where nothing is replaced, or where an old word begins or ends inside a token: then it is part of a longer one.
+
+    >>> exchanged([Analysis("王女士来了，王女士走了", "zh")], (("王女士", "李女士"),)).texts
+    ('李女士来了，李女士走了',)
+    >>> exchanged([Analysis("中国人民银行", "zh")], (("国人", "人"),)) is None
+    True
+    """
+    there = tuple((old, new) for old, new in words if any(old in text.text for text in texts))
+    if not there:
+        return None
+    for text in texts:
+        starts, ends = {token.start for token in text.tokens}, {token.end for token in text.tokens}
+        if any(found.start() not in starts or found.end() not in ends for found in _any_of(there).finditer(text.text)):
+            return None
+    return Rewritten(tuple(replaced(text.text, there) for text in texts), there)

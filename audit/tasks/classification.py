@@ -36,6 +36,7 @@ class Classification:
     """
 
     question_kind: Literal["input", "pair"] = "input"
+    texts = 1
     question = "What is the right label of this text?"
 
     def __init__(self, scheme: str = ""):

