@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Engine, case, func, select
 
 from audit.false_satisfaction.cells import Counted
 from audit.store import table_of, tables
-from audit.tasks import Output, get_task
+from audit.tasks import get_task
 
 NO_GOLD = "the corpus has no gold labels"
 PAIRS = "outputs of this task are judged one by one: a corpus has references, which are a proxy and never gold"
@@ -39,7 +39,7 @@ def right_outputs(engine: Engine, counted: Counted) -> list[RightOutputs]:
     """The accuracy of every system on the gold labels of every study, as counts; a source that failed is no output.
 
     A row of the corpus counts once, so of two rows with the same text and different labels one is wrong. Right is what
-    the task does not call wrong (`Task.is_wrong`), given the gold label as the only answer.
+    `Task.is_wrong` does not call wrong, given the gold label as the only answer: the same label.
     """
     keys = counted.keys[["study_id", "system_id", "system"]].drop_duplicates()
     with engine.connect() as connection:
@@ -58,15 +58,15 @@ def _of_study(connection: Connection, study: int, task: str, systems: Sequence[S
     if not sources:
         return RightOutputs(study, 0, (), NO_GOLD)
     names = {int(str(id)): str(name) for _, id, name in systems}
-    # Counted where they are: only what failed is executed again, so that nobody has two outputs without an error.
+    # Counted where they are, and by system alone, which is twice as quick. Only what failed is executed again, so that
+    # nobody has two outputs without an error. A task of inputs calls wrong what has not an allowed label.
+    right = func.sum(case((output.c.label == source.c.gold, 1), else_=0))
     query = (
-        select(output.c.system_id, source.c.gold, output.c.label, func.count())
-        .join(output, output.c.input_id == source.c.input_id)
-        .where(*labelled, output.c.error.is_(None), output.c.system_id.in_(list(names)))
-        .group_by(output.c.system_id, source.c.gold, output.c.label)
+        select(output.c.system_id, func.count(), right)
+        .join(source, source.c.input_id == output.c.input_id)
+        .where(*labelled, output.c.error.is_(None))
+        .group_by(output.c.system_id)
     )
-    counts = {id: [0, 0] for id in names}
-    for system, gold, label, number in connection.execute(query):
-        counts[system][0] += number
-        counts[system][1] += 0 if get_task(task).is_wrong(Output(label), {gold}) else number
-    return RightOutputs(study, sources, tuple(Answered(name, *counts[id]) for id, name in sorted(names.items())))
+    counts = {system: (number, hits) for system, number, hits in connection.execute(query)}
+    of_systems = (Answered(name, *map(int, counts.get(id, (0, 0)))) for id, name in sorted(names.items()))
+    return RightOutputs(study, sources, tuple(of_systems))
