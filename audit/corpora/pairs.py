@@ -5,7 +5,7 @@ says what to expect, and no more than that.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from audit.corpora.base import Row, Unit
 from audit.corpora.chinese_text import has_chinese, letters, sentences, splitter
@@ -16,6 +16,8 @@ from audit.tasks import Input
 
 _SHORTEST = 6
 """Letters that a text of a pair has at least: less says too little to be compared."""
+_SENTENCES = 20
+"""Sentences of a body of which pairs are made, so that a few long ones do not fill the corpus."""
 _EACH = 3
 """Pairs that are made from one entity at most, so that a few famous ones do not fill the corpus."""
 
@@ -41,8 +43,8 @@ def _strangers(keys: Sequence[str], seed: str) -> Iterator[tuple[int, int]]:
 
 
 class InewsPairs(FromInews):
-    """Of each article its title with its first sentence, its first sentence with its second, and its title with the
-    first sentence of another article; and two titles that were written above one body."""
+    """Of each article its title with its first sentence and with that of another article, and each sentence of its body
+    with the next one; and two titles that were written above one body."""
 
     name = "inews-pairs"
     task = "similarity"
@@ -54,20 +56,20 @@ class InewsPairs(FromInews):
 
     def rows(self) -> Iterator[Row]:
         known = articles()
-        openings = [[text for _, text in sentences(article.body)][:2] for article in known]
+        bodies = [[text for _, text in islice(sentences(article.body), _SENTENCES)] for article in known]
         other = dict(_strangers([article.key for article in known], "inews-pairs"))
         titled: dict[str, Article] = {}
-        for at, (article, opening) in enumerate(zip(known, openings, strict=True)):
-            stranger = openings[other[at]]
+        for at, article in enumerate(known):
             made = [
-                ("title-first", article.title, opening[0] if opening else ""),
-                ("first-second", *opening) if len(opening) == 2 else ("first-second", "", ""),
-                ("random", article.title, stranger[0] if stranger else ""),
-                ("titles", titled.setdefault(letters(article.body), article).title, article.title),
+                *(("title-first", article.title, first) for first in bodies[at][:1]),
+                *(("random", article.title, first) for first in bodies[other[at]][:1]),
+                *((f"next.{number}", *couple) for number, couple in enumerate(pairwise(bodies[at]), start=1)),
             ]
-            for pair, first, second in made:
-                if _comparable(first, second) and (pair != "titles" or article.body):
-                    yield _row(f"{article.key}.{pair}", first, second, pair, article.key)
+            if same := letters(article.body):
+                made.append(("titles", titled.setdefault(same, article).title, article.title))
+            for name, first, second in made:
+                if _comparable(first, second):
+                    yield _row(f"{article.key}.{name}", first, second, name.partition(".")[0], article.key)
 
 
 class CluenerPairs(FromEnvtext):

@@ -1,9 +1,9 @@
 """Countries in Chinese text: their names, which one may stand for another, and where a name is only a country's.
 
-The names are CLDR's, by Babel, in the short form that news uses (美国), and the cities JioNLP's, both read at run time. Which countries: members of the
-United Nations, no more. That rule decides on every disputed name: places that are no member are neither replaced nor
-put into a text. Left out besides: names that are also something else (苏丹 a ruler, 多米尼克 a person, 萨尔瓦多 another, 黑山, 马里,
-巴林, 蒙古, 乍得), and names with brackets in them.
+The names are CLDR's, by Babel, in the short form that news uses (美国), and the cities JioNLP's, both read at run time.
+Which countries: members of the United Nations, no more. That rule decides on every disputed name: places that are no
+member are neither replaced nor put into a text. Left out besides: names that are also something else (苏丹 a ruler,
+多米尼克, 萨尔瓦多 and 撒贝宁 people, 黑山, 马里, 巴林, 蒙古, 乍得), and names with brackets in them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ from audit.resources import data_file
 _CONTINENTS = {
     "Asia": "CN JP KR KP IN PK BD LK NP BT MV VN TH LA KH MM MY SG ID PH BN TL AF IR IQ SY JO LB IL SA YE OM AE QA KW "
     "TR KZ UZ KG TJ TM AZ AM GE CY",
-    "Europe": "GB FR DE IT ES PT NL BE LU CH AT IE DK SE NO FI IS PL CZ SK HU RO BG GR RS HR SI BA AL MK EE LV LT BY UA "
-    "MD MT RU",
+    "Europe": "GB FR DE IT ES PT NL BE LU CH AT IE DK SE NO FI IS PL CZ SK HU RO BG GR RS HR SI BA AL MK EE LV LT"
+    " BY UA MD MT RU",
     "Americas": "US CA MX BR AR CL PE CO VE EC BO PY UY CU PA CR NI HN GT JM HT GY SR TT BS BB",
-    "Africa": "EG ZA NG KE ET TZ UG RW GH SN CI CM MA DZ TN LY AO MZ ZM ZW NA BW MG MU SO NE GA BJ BF LR SL MR MW",
+    "Africa": "EG ZA NG KE ET TZ UG RW GH SN CI CM MA DZ TN LY AO MZ ZM ZW NA BW MG MU SO NE GA BF LR SL MR MW",
     "Oceania": "AU NZ FJ PG WS",
 }
 _SHORT = {"AE": "阿联酋", "BA": "波黑"}
@@ -31,11 +31,15 @@ _LONGER = {"沙特": "沙特阿拉伯"}
 """Short names of JioNLP that are longer in CLDR."""
 _PROVINCES = frozenset(
     name + end
-    for name in "河北 山西 辽宁 吉林 黑龙江 江苏 浙江 安徽 福建 江西 山东 河南 湖北 湖南 广东 海南 四川 贵州 云南 陕西 甘肃 青海".split()  # noqa: SIM905
+    for name in words(
+        "河北 山西 辽宁 吉林 黑龙江 江苏 浙江 安徽 福建 江西 山东 河南 湖北 湖南 广东 海南 四川 贵州 云南 陕西 "
+        "甘肃 青海"
+    )
     for end in ("", "省")
 ) | words("内蒙古 广西 西藏 宁夏 新疆 香港 澳门 台湾 北京市 上海市 天津市 重庆市")
 _COMMON = words(
-    "JP KR IN VN TH MY ID PH TR GB FR DE IT ES PT NL BE CH AT DK SE NO FI PL GR RU US CA MX BR AR CL EG ZA NG KE MA DZ "
+    "JP KR IN VN TH MY ID PH TR GB FR DE IT ES PT NL BE CH AT DK SE NO FI PL GR RU US CA MX BR AR CL EG ZA "
+    "NG KE MA DZ "
     "AU NZ"
 )
 """Countries that everybody knows, with states and armies of the usual kind: only these come into a text."""
@@ -69,7 +73,7 @@ _REGIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Country:
-    """A country: its ISO 3166 code, short Chinese name and continent, and the letter that stands for it in 中美 or 美方."""
+    """A country: its ISO 3166 code, short Chinese name, continent, and the letter that stands for it (美 in 美方)."""
 
     code: str
     name: str
@@ -169,7 +173,7 @@ def cities() -> Mapping[str, frozenset[str]]:
 
 @cache
 def national() -> frozenset[str]:
-    """Words that news puts right after a country's name without making a name of the two: 美国 + 政府, but not 中国 + 移动.
+    """Words that news puts after a country's name without making a name of the two: 美国 + 政府, not 中国 + 移动.
 
     Read from `data/lexicons/chinese_national.txt`, which we wrote.
     """

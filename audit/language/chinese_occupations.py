@@ -1,7 +1,7 @@
 """Occupations in Chinese text, and which one may stand for another.
 
-Lists of jobs that libraries have are of advertisements (销售总监/经理); ours, `data/lexicons/chinese_occupations.tsv`, is of
-plain professions as news names them.
+Lists of jobs that libraries have are of advertisements (销售总监/经理); ours, `data/lexicons/chinese_occupations.tsv`,
+is of plain professions as news names them.
 """
 
 from collections.abc import Mapping

@@ -20,24 +20,30 @@ from audit.relations.substituting import TITLES, substituted
 _FAMILY = "same-property substitution"
 _OWN = words("我国 祖国 我党")
 _CHINA = words(
-    "中华 华人 中共 党中央 国务院 人大 人大代表 政协 全国人大 社会主义 习近平 解放军 新时代 人民币 央视 春节 中华民族 汉族 十九大 十八大 改革开放"
+    "中华 华人 中共 党中央 国务院 人大 人大代表 政协 全国人大 社会主义 习近平 解放军 新时代 人民币 央视 春节 "
+    "中华民族 汉族 十九大 十八大 改革开放"
 )
 """Words of a sentence on China's own affairs, in which no other country can take its place."""
-_PLAIN = words("uj d p u ul uz ud ug ad r y")
+_PLAIN = words("d p u ad r y")
 """Tags of words that end a name: particles, adverbs, prepositions, pronouns."""
 _NAMES_AFTER = words(
-    "普法 首都 高速 必发 从 以 于 之 移动 联通 电信 网通 制造 建设 石化 石油 出版 侦探 留学 推介 防卫 选手 人寿 烟草 卫星 国旅 财险 太保 平安 船舶 电力 电子 邮政 "
-    "铁路 核电 国际 国家 人民 联合 太平洋 艺电 通用 现代 人居 福利彩票 星际争霸 黄页 知网 视觉 裁判 长城 航天 航空 航油 交建 建筑 化工 信达 信托 保险 证券 "
-    "期货 基金 商业 世界 全球 海关 海运 远洋 南方 东方 北方 中央 中铁 民航 民生 招商 动向 风险 社科 科学 工商 农业 进出口 足球 好人 梦 共产党 国防 帝国 王朝 皇家 革命"
+    "普法 首都 高速 必发 从 以 于 之 移动 联通 电信 网通 制造 建设 石化 石油 出版 侦探 推介 防卫 "
+    "人寿 烟草 卫星 国旅 财险 太保 平安 船舶 电力 电子 邮政 "
+    "铁路 核电 国际 国家 人民 联合 太平洋 艺电 通用 现代 人居 福利彩票 星际争霸 黄页 知网 视觉 裁判 长城 "
+    "航天 航空 航油 交建 建筑 化工 信达 信托 保险 证券 "
+    "期货 基金 商业 世界 全球 海关 海运 远洋 南方 东方 北方 中央 中铁 民航 民生 招商 动向 风险 社科 科学 "
+    "工商 农业 进出口 足球 好人 梦 共产党 国防 帝国 王朝 皇家 革命"
 )
 """Words of names that begin with a country's."""
 _COUNTED = frozenset("一两三四五六七八九十百千万亿几数多第个家名位次架艘年条部场项栋列套代批种")
 _UNITS = ("年", "月", "日", "名", "个", "家", "岁", "位")
-_BODIES = tuple("会 局 部 院 所 社 厅 署 公司 集团 银行 中心 大学 联盟 组织 学校 中学 法院 党".split())  # noqa: SIM905
-_WORKS = tuple("报 网 杯 奖 节 展 台 赛 刊 版 群岛 语 话 战争 大战 游".split())  # noqa: SIM905
+_BODIES = tuple(words("会 局 部 院 所 社 厅 署 公司 集团 银行 中心 大学 联盟 组织 学校 中学 法院 党"))
+_WORKS = tuple(words("报 网 杯 奖 节 展 台 赛 刊 版 邦 州 省 市 县 区 岛 城 群岛 语 话 战争 大战 游"))
+_SENTENCE = 100
+"""Tokens on either side, at most, that count as the same sentence."""
 _ENDS = frozenset("。！？!?；;")
 _MARKS = frozenset("，。、；：！？”’）…,;!?")
-_CLOSED = words("v vd vg vn vq d ad p c u uj ul uz ug ud uv m mq q r rz f t s w k y zg b l i x")
+_CLOSED = words("v vd Vg vn d ad p c u m q r f t s w k y b l i x")
 """Tags of words that stand before a name and are no part of one (法治中国 is one)."""
 _PLAIN_LETTERS = frozenset("美英法德俄韩澳")
 """Letters of countries that are words of their own in hardly any text on one."""
@@ -95,7 +101,7 @@ def _beside(near: frozenset[str], tokens: Sequence[Token], at: int) -> bool:
     """Whether the sentence around a token has one of these words."""
     for way in (-1, 1):
         place = at + way
-        while 0 <= place < len(tokens) and tokens[place].text not in _ENDS:
+        while 0 <= place < len(tokens) and abs(place - at) < _SENTENCE and tokens[place].text not in _ENDS:
             if tokens[place].text in near:
                 return True
             place += way
@@ -107,6 +113,8 @@ def _free_before(tokens: Sequence[Token], at: int) -> bool:
     if at == 0:
         return True
     before = tokens[at - 1]
+    if before.text[-1].isdigit() and tokens[at].text[0] == "日":
+        return False  # 12日本人
     if before.text in countries() or before.end != tokens[at].start:
         return True
     if before.text in "（(" and at + 1 < len(tokens) and tokens[at + 1].text in "）)":
@@ -119,8 +127,8 @@ def _free_before(tokens: Sequence[Token], at: int) -> bool:
 def _free_after(tokens: Sequence[Token], at: int) -> bool:
     """Whether the words after a country's name are no part of a longer name.
 
-    The nouns after it, up to the first word that is none, must be ones that any country has, but for one that no company
-    is called by; a person's name may follow them (美国总统特朗普).
+    The nouns after it, up to the first word that is none, must be ones that any country has, but for one that no
+    company is called by; a person's name may follow them (美国总统特朗普).
     """
     strange = 0
     for place in range(at + 1, len(tokens)):
@@ -133,13 +141,17 @@ def _free_after(tokens: Sequence[Token], at: int) -> bool:
         if token.text in _NAMES_AFTER:
             return False
         if token.text in national():
+            if token.tag == "v":
+                return not _organised(tokens, place + 1)
             continue
         if token.tag == "m":
             after = tokens[place + 1].text if place + 1 < len(tokens) else ""
             return after not in countries() and (set(token.text) <= _COUNTED or (first and after[:1] in _UNITS))
+        if token.tag == "v" and not first:
+            return True
         if token.tag in ("c", "v"):
-            return len(token.text) > 1 and not _organised(tokens, place + 1) if first else token.tag == "v"
-        if token.tag in _PLAIN or (token.tag in ("nr", "nrt", "f", "t") and not first):
+            return (token.tag == "c" or len(token.text) > 1) and not _organised(tokens, place + 1)
+        if token.tag in _PLAIN or (token.tag in ("nr", "f", "t") and not first):
             return True
         strange += 1
         if strange > 1 or token.tag != "n" or len(token.text) < 2 or token.text.endswith((*_BODIES, *_WORKS)):

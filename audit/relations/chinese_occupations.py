@@ -17,17 +17,19 @@ from audit.relations.base import Rewritten
 from audit.relations.chinese import chinese
 from audit.relations.substituting import TITLES, substituted
 
-_BEFORE = words("v vd d ad p c u uj ul uz uv ug ud m mq q r rz f t s w k y zg b")
+_BEFORE = words("v vd d ad p c u m q r f t s w k y b x")
 """Tags of words that stand before an occupation and are no part of it."""
-_AFTER = words("w uj ul ud d ad p c k r nr nrfg t m s f y zg")
+_AFTER = words("w u d ad p c k r nr t m s f y x")
 """Tags of words that stand after an occupation and make no longer word with it."""
 _DESCRIBING = words("老 年轻 著名 知名 优秀 好 大 女 男 美女 资深 普通 专业 新 小 真 假")
 _NOT_BEFORE = words(
-    "实习 见习 代理 辩护 委托 执业 注册 主治 助理 首席 总 准 副 金牌 特级 高级 女子 男子 肇事 网约 装修 施工 建筑 打工 装卸 号"
+    "实习 见习 代理 辩护 委托 执业 注册 主治 助理 首席 总 准 副 金牌 特级 高级 女子 男子 肇事 网约 装修 施工 "
+    "建筑 打工 装卸 号"
 )
 """Words that go with the occupation that they stand before, and not with others."""
 _NOT_AFTER = words(
-    "培训 招聘 考试 面试 报名 认证 管理 评选 大赛 协会 招待会 会 站 节 证 团 手记 资格 联合会 俱乐部 事务所 执业 执法 家属 之家 家 部 队 室 界 级 "
+    "培训 招聘 考试 面试 报名 认证 管理 评选 大赛 协会 招待会 会 站 节 证 团 手记 资格 联合会 俱乐部 事务所 "
+    "执业 执法 家属 之家 家 部 队 室 界 级 "
     "开车 驾车 驾驶 开庭 审理 判决 宣判 手术 诊断 授课 讲课 上课 执导 导演 主演 演唱 创作 代理 辩护 执教"
 )
 """Words that make a compound with the occupation before them, or say what only it does."""
@@ -37,7 +39,8 @@ _NOT_AFTER = words(
 def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """One occupation is replaced by another wherever it stands; the output stays.
 
-    No group where the word is part of a longer one (记者会, 货车司机, 王老师). Texts in traditional characters make no group.
+    No group where the word is part of a longer one (记者会, 货车司机, 王老师). Texts in traditional characters make no
+    group.
 
     >>> occupation([Analysis("一名律师说，他同意。", "zh")], random.Random(0)).texts
     ('一名公证员说，他同意。',)
@@ -78,7 +81,7 @@ def _free_before(one: Occupation, tokens: Sequence[Token], at: int) -> bool:
         return False
     if before.text in _DESCRIBING or before.tag in _BEFORE or before.tag == "ns":
         return True
-    if before.tag[:2] == "nr":
+    if before.tag == "nr":
         return one.after_names
     return one.after_nouns and before.tag[0] in "nj"
 
@@ -89,4 +92,6 @@ def _free_after(tokens: Sequence[Token], at: int) -> bool:
     after = tokens[at + 1]
     if after.text in _NOT_AFTER or after.text in occupations() or after.text in "_-·":
         return False
-    return after.tag in _AFTER or after.tag in ("v", "u", "vd")
+    if after.tag == "m" and at + 2 < len(tokens) and tokens[at + 2].text.endswith(("队", "局", "所")):
+        return False  # 交警九大队
+    return after.tag in _AFTER or after.tag in ("v", "vd")

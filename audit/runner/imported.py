@@ -379,4 +379,4 @@ def _short(value: object) -> str:
 
 
 def _say(output: Output) -> str:
-    return f"{output.label} ({output.score})"
+    return repr(output.text) if output.label is None else f"{output.label} ({output.score})"

@@ -88,7 +88,8 @@ def _card() -> None:
     if note:
         st.warning(plain(sentence(note)), icon=":material/info:")
     _progress(engine, account.id)
-    _guideline(engine, account.id, shown)
+    if shown is not None:
+        _guideline(engine, account.id, shown)
     if shown is not None and st.session_state.get(_SHOWN, (None,))[0] != shown.id:
         moment = datetime.now(UTC)
         st.session_state[_SHOWN] = (shown.id, moment, moment + LEAST)
@@ -202,10 +203,10 @@ def _pace(engine: Engine, account_id: int) -> Pace:
     return pace
 
 
-def _guideline(engine: Engine, account_id: int, shown: Shown | None) -> None:
+def _guideline(engine: Engine, account_id: int, shown: Shown) -> None:
     """The guideline's version, whether it is new to this person, and the guideline itself where its drawer is open."""
     one = guideline_shown(shown)
-    before = _judged_by(engine, account_id, shown, one.version) if shown else None
+    before = _judged_by(engine, account_id, shown, one.version)
     if before is not None and before < one.version:
         # Until the first judgement by the new version: then that is what was judged by last.
         st.info(t("annotate.guideline_changed", version=one.version, before=before), icon=":material/menu_book:")

@@ -1,6 +1,7 @@
 """What a question looks like: texts to be judged, an output with its text, or a group with the relation it should
 satisfy."""
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
@@ -19,6 +20,8 @@ FIELD = COMMENT + 1
 """Characters that a field for a comment takes: one more than are kept, so that what is too long is refused, not cut."""
 LONG = 400
 """Characters of a text from which on members stand side by side, so that they scroll together."""
+_SCREEN = 560
+"""Letters that a screen of 720 pixels has room for beside the answers."""
 _KEYS = 9
 """Answers that have a number for a key; those behind are clicked."""
 _LABELS = "{labels}"
@@ -34,9 +37,9 @@ def show_question(shown: Shown) -> None:
         texts = list(zip(shown.texts, shown.languages, strict=True))
         if shown.output is not None:
             output = _section(t(f"task.{task}.output"), reading(shown.output, shown.languages[0]), "audit-output")
-            st.html(asked + _beside([*_texts(texts), output], [*shown.texts, shown.output]))
+            st.html(asked + _sections([*_texts(texts), output], _fills([*shown.texts, shown.output])))
         elif len(texts) > 1:
-            st.html(asked + _beside(_texts(texts), shown.texts))
+            st.html(asked + _sections(_texts(texts), _fills(shown.texts)))
         else:
             st.html(asked + "".join(reading(text, code, "audit-large") for text, code in texts))
         return
@@ -48,16 +51,15 @@ def show_question(shown: Shown) -> None:
     st.html(_members(shown.group))
 
 
-def guideline(shown: Shown | None) -> str:
+def guideline(shown: Shown) -> str:
     """The guideline of a question in this session's language, as Markdown that we wrote."""
     return guideline_shown(shown).text
 
 
-def guideline_shown(shown: Shown | None) -> Guideline:
-    """The guideline of a question in this session's language, with its version; of texts where there is no question."""
-    task, kind = ("sentiment", "input") if shown is None else (shown.task, shown.kind)
-    one = guideline_of(task, kind, language())
-    if shown is None or _LABELS not in one.text:
+def guideline_shown(shown: Shown) -> Guideline:
+    """The guideline of a question in this session's language, with its version."""
+    one = guideline_of(shown.task, shown.kind, language())
+    if _LABELS not in one.text:
         return one
     labels = "\n".join(f"- **{plain(label_name(label))}**" for label in shown.labels)
     return replace(one, text=one.text.replace(_LABELS, labels))
@@ -80,10 +82,15 @@ def _section(name: str, content: str, kind: str = "") -> str:
     return f'<section class="{f"audit-part {kind}".strip()}"><h4>{html(name)}</h4>{content}</section>'
 
 
-def _beside(sections: Sequence[str], texts: Sequence[str]) -> str:
-    """Sections one under the other; side by side where a text is long, so that both can be seen."""
-    kinds = "audit-members audit-beside" if any(len(text) > LONG for text in texts) else "audit-members"
+def _sections(sections: Sequence[str], beside: bool) -> str:
+    """Sections one under the other, or side by side."""
+    kinds = "audit-members audit-beside" if beside else "audit-members"
     return f'<div class="{kinds}" tabindex="0">{"".join(sections)}</div>'
+
+
+def _fills(texts: Sequence[str]) -> bool:
+    """Whether texts one under the other would not all be seen on a small screen; a Chinese sign is as wide as two."""
+    return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for text in texts for sign in text) > _SCREEN
 
 
 def _members(group: ShownGroup) -> str:
@@ -101,4 +108,4 @@ def _members(group: ShownGroup) -> str:
         if roles.count(member.role) > 1:
             name += f" {roles[: number + 1].count(member.role)}"
         parts.append(_section(name, "".join(texts)))
-    return _beside(parts, [text for member in group.members for text in member.input.texts])
+    return _sections(parts, any(len(text) > LONG for member in group.members for text in member.input.texts))

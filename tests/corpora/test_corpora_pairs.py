@@ -10,9 +10,9 @@ from audit.corpora import envtext, get_corpus, inews, pairs
 from audit.corpora.inews import Article
 
 ARTICLES = (
-    Article("train.1", "暴雨袭击北京城", "昨夜北京普降暴雨。多条道路积水严重。交通中断。", "negative"),
+    Article("train.1", "暴雨袭击北京城", "昨夜北京普降暴雨。多条道路积水严重。交通中断了一夜。", "negative"),
     Article("train.2", "国产新片今日上映", "影片讲述一位医生的故事。票房还未公布。", "neutral"),
-    Article("train.3", "北京城昨夜暴雨", "昨夜北京普降暴雨。多条道路积水严重。交通中断。", "negative"),
+    Article("train.3", "北京城昨夜暴雨", "昨夜北京普降暴雨。多条道路积水严重。交通中断了一夜。", "negative"),
     Article("train.4", "短", "没有结尾的一行", "neutral"),
 )
 SENTENCES = [
@@ -32,12 +32,13 @@ def test_pairs_of_articles(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {row.key: row for row in get_corpus("inews-pairs", "similarity").rows()}
     first, second = "昨夜北京普降暴雨。", "多条道路积水严重。"
     assert rows["train.1.title-first"].input.texts == ("暴雨袭击北京城", first)
-    assert rows["train.1.first-second"].input.texts == (first, second)
+    assert rows["train.1.next.1"].input.texts == (first, second)
+    assert rows["train.1.next.2"].input.texts == (second, "交通中断了一夜。")
     assert rows["train.3.titles"].input.texts == ("暴雨袭击北京城", "北京城昨夜暴雨")
-    assert {row.attributes["pair"] for row in rows.values()} >= {"title-first", "first-second", "titles"}
+    assert {row.attributes["pair"] for row in rows.values()} >= {"title-first", "next", "titles"}
     assert not any(key.startswith("train.4") for key in rows)
     for key, row in rows.items():
-        assert (row.gold, row.cluster, row.input.languages) == (None, key.rpartition(".")[0], ("zh", "zh"))
+        assert (row.gold, row.cluster, row.input.languages) == (None, ".".join(key.split(".")[:2]), ("zh", "zh"))
 
 
 def test_pairs_of_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,8 +57,8 @@ def test_the_real_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
     rows = list(get_corpus("inews-pairs", "similarity").rows())
     counts = Counter(row.attributes["pair"] for row in rows)
-    assert min(counts[kind] for kind in ("title-first", "first-second", "random")) > 5000
-    assert len({row.key for row in rows}) == len(rows) > 15_000
+    assert min(counts[kind] for kind in ("title-first", "next", "random")) > 5000
+    assert len({row.key for row in rows}) == len(rows) > 50_000
 
 
 @pytest.mark.skipif(envtext.needs() is not None, reason="the archive of envtext was not downloaded")

@@ -1,0 +1,81 @@
+"""What holds of every relation of one property (MR1 to MR3), whatever the text."""
+
+import pickle
+
+import pytest
+from chinese_texts import LONG, PLACES, made, pieces, relation
+from hypothesis import given, settings
+
+from audit.language import Analysis
+from audit.language.chinese_countries import Parted
+from audit.relations.substituting import replaced
+
+pytest.importorskip("jieba")
+
+NUMBERS = (1, 2, 3)
+TEXTS = ("记者李强报道。", "他去过法国。", "一名医生说话了。", "王女士、小明和两名律师去过英国。")
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@settings(max_examples=60)
+@given(text=pieces(), other=pieces())
+def test_the_same_words_are_replaced_everywhere_and_never_inside_longer_ones(number, text, other):
+    found = made(number, text, other)
+    if found is None:
+        return
+    texts, words = found
+    assert words
+    assert texts == (replaced(text, words), replaced(other, words)) != (text, other)
+    for source, follow_up in zip((text, other), texts, strict=True):
+        tokens = Parted(source, Analysis(source, "zh").tokens).tokens
+        starts, ends = {token.start for token in tokens}, {token.end for token in tokens}
+        at = 0
+        while at < len(source):  # what is replaced at each place, the longest first, is made of whole tokens
+            old = max((old for old, _ in words if source.startswith(old, at)), key=len, default="")
+            assert not old or (at in starts and at + len(old) in ends)
+            at += len(old) or 1
+        gain = sum(len(new) - len(old) for old, new in words)
+        assert gain or len(follow_up) == len(source) or len(words) > 1
+    assert made(number, text, other) == found
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_copy_makes_the_same_groups(number, place):
+    one = relation(number, place)
+    assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301, our own bytes
+    assert any(made(number, text, place=place) for text in TEXTS)
+    assert [made(number, text, place=place) for text in TEXTS] == [made(number, text, place=place) for text in TEXTS]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_relations_of_the_three_tasks_replace_alike(number):
+    # their choices are seeded by their names, so only what they may replace is the same
+    for text in TEXTS:
+        groups = [made(number, text, place=place) for place in PLACES]
+        assert len({group is None for group in groups}) == 1
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize(
+    "text",
+    ["", "。", "😀😀", "Hello world, iPhone 15!", "ＡＢＣ，１２３。", "記者李強表示，他去過法國，見過一名醫生。"],
+)
+def test_texts_without_such_a_word_and_traditional_ones_make_no_group(number, text):
+    assert made(number, text) is None
+
+
+def test_emoji_latin_and_full_width_signs_stay_what_they_are():
+    found = made(3, "😀 一名律师用iPhone １５　ＯＫ！说：“好”😀")
+    assert found is not None
+    (text,), ((old, new),) = found
+    assert text == f"😀 一名{new}用iPhone １５　ＯＫ！说：“好”😀"
+    assert old == "律师"
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_text_of_a_hundred_kilobytes(number):
+    found = made(number, LONG)
+    assert found is not None
+    (text,), words = found
+    assert text == replaced(LONG, words)
