@@ -23,7 +23,7 @@ _AFTER = words("w u d ad p c k r nr t m s f y x")
 """Tags of words that stand after an occupation and make no longer word with it."""
 _DESCRIBING = words("老 年轻 著名 知名 优秀 好 大 女 男 美女 资深 普通 专业 新 小 真 假")
 _NOT_BEFORE = words(
-    "实习 见习 代理 辩护 委托 执业 注册 主治 助理 首席 总 准 副 金牌 特级 高级 女子 男子 肇事 网约 装修 施工 "
+    "实习 见习 代理 辩护 委托 执业 注册 主治 助理 首席 总 准 副 金牌 特级 高级 女子 男子 肇事 网约 过往 刑事 民事 离婚 装修 施工 "
     "建筑 打工 装卸 号"
 )
 """Words that go with the occupation that they stand before, and not with others."""
