@@ -1,8 +1,12 @@
-"""`audit gold`: the labels of a corpus answer questions, under the name `gold`, apart from people."""
+"""`audit gold`: the labels of a corpus answer questions, under the name `gold`, apart from people.
+
+Only questions about inputs: a label says what is true of a text, never whether some system's output for it is right. A
+reference such as a gold summary, compared with the output, is a proxy.
+"""
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, func, select
 
 from audit.annotation.accounts import gold_id, require_manager
 from audit.annotation.answers import settle
@@ -15,13 +19,15 @@ class Gilded:
     """What gold answered."""
 
     questions: int
-    """Questions there are that gold can answer: those about groups are for people alone."""
+    """Questions there are that gold can answer: those about outputs and groups are for people alone."""
     answered: int
     """Questions that gold answers now."""
     added: int
     """Of these, answered by this call."""
     contradictory: int
     """Questions whose text has different gold labels in different rows: gold says nothing about them."""
+    pairs: int
+    """Questions about an output for a source with a gold label: ignored, since gold says nothing about outputs."""
 
 
 def answer_with_gold(engine: Engine, *, by: int | None = None) -> Gilded:
@@ -55,9 +61,10 @@ def answer_with_gold(engine: Engine, *, by: int | None = None) -> Gilded:
         insert_new(connection, tables.Judgement, new)
         settle(connection, [row["question_id"] for row in new])  # type: ignore[misc]
         question = table_of(tables.Question)
-        total = len(connection.execute(select(question.c.id).where(question.c.kind != "group")).all())
+        total = connection.execute(select(func.count()).where(question.c.kind == "input")).scalar() or 0
+        pairs = len(_asked(connection, list(labels), "pair"))
     contradictory = sum(len(labels[key]) > 1 for key in asked.values())
-    return Gilded(total, len(before | set(clear)), len(new), contradictory)
+    return Gilded(int(total), len(before | set(clear)), len(new), contradictory, pairs)
 
 
 def _labels(connection: Connection) -> dict[tuple[str, int], set[str]]:
@@ -75,14 +82,14 @@ def _labels(connection: Connection) -> dict[tuple[str, int], set[str]]:
     return labels
 
 
-def _asked(connection: Connection, keys: list[tuple[str, int]]) -> dict[int, tuple[str, int]]:
-    """Questions about these inputs: question id -> (task, input)."""
+def _asked(connection: Connection, keys: list[tuple[str, int]], kind: str = "input") -> dict[int, tuple[str, int]]:
+    """Questions of this kind about these inputs: question id -> (task, input)."""
     table = table_of(tables.Question)
     wanted = set(keys)
     found: dict[int, tuple[str, int]] = {}
     for piece in pieces({given for _, given in keys}):
         query = select(table.c.id, table.c.task, table.c.input_id).where(
-            table.c.kind == "input", table.c.input_id.in_(piece)
+            table.c.kind == kind, table.c.input_id.in_(piece)
         )
         for id, task, given in connection.execute(query):
             if (task, int(given)) in wanted:

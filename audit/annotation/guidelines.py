@@ -15,6 +15,7 @@ from audit.annotation.accounts import ROLES, require
 from audit.errors import AuditError
 from audit.resources import data_file
 from audit.store import reading, table_of, tables
+from audit.tasks import base_of
 
 ELSEWHERE = 0
 """Version of labels that were given elsewhere, without ours."""
@@ -27,19 +28,21 @@ class Guideline:
 
     version: int
     text: str
-    """Markdown that we wrote, without the line of the version."""
+    """Markdown that we wrote, without the line of the version. `{labels}` in it stands for the task's labels."""
 
 
 @cache
 def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
     """The guideline of questions of this task and kind (input, pair or group) in a language of the app.
 
+    Classification has one for all label schemes.
+
     Raises AuditError for a file that is absent or does not begin with its version.
 
     >>> guideline_of("sentiment", "group").version >= 1
     True
     """
-    name = f"guidelines/{'group' if kind == 'group' else task}.{language}.md"
+    name = f"guidelines/{'group' if kind == 'group' else base_of(task)}.{language}.md"
     content = data_file(name).read_text(encoding="utf-8")
     found = _FIRST.match(content)
     if found is None:

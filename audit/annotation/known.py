@@ -14,7 +14,7 @@ from audit.annotation.accounts import require_manager
 from audit.annotation.answers import ORIGINS, WITHDRAWN, settled_answers
 from audit.annotation.known_files import KnownText
 from audit.annotation.logbook import note
-from audit.annotation.questions import labels_of, question_key
+from audit.annotation.questions import ABOUT_OUTPUTS, Asked, asks_pairs, kind_of, labels_of, question_key
 from audit.errors import AuditError, Refused
 from audit.keys import uniform
 from audit.store import input_ids, insert_new, pieces, table_of, tables, upsert
@@ -36,6 +36,8 @@ class KnownQuestion:
     kind: str
     texts: tuple[str, ...]
     languages: tuple[str, ...]
+    output: str | None
+    """The output that is judged with the texts, of a question of kind `pair`."""
     allowed: tuple[str, ...]
     explanation: str
     judged: int
@@ -64,7 +66,7 @@ def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuest
     known, question, given = (table_of(one) for one in (tables.Known, tables.Question, tables.Input))
     judgement = table_of(tables.Judgement)
     query = (
-        select(known, question.c.task, question.c.kind, given.c.texts, given.c.languages)
+        select(known, question.c.task, question.c.kind, question.c.output, given.c.texts, given.c.languages)
         .join(question, question.c.id == known.c.question_id)
         .join(given, given.c.id == question.c.input_id)
         .order_by(known.c.purpose.desc(), known.c.at, known.c.question_id)
@@ -85,6 +87,7 @@ def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuest
                 row["kind"],
                 tuple(row["texts"]),
                 tuple(row["languages"].split(",")),
+                row["output"],
                 tuple(row["allowed"]),
                 row["explanation"],
                 counts.get((int(row["question_id"]), 0 if row["purpose"] == TRAINING else 3), 0),
@@ -100,8 +103,8 @@ def add_known(
     """Make questions about these texts known. `by` as of `known_questions`.
 
     A text that is known already gets the new purpose, answer and explanation. Raises AuditError for an unknown purpose,
-    label or task and where there is no text; Refused where people are waited for on one of the texts. Nothing is
-    changed then.
+    label or task, for a task that asks about outputs, and where there is no text; Refused where people are waited for
+    on one of the texts. Nothing is changed then.
     """
     with engine.begin() as connection:
         require_manager(connection, by)
@@ -109,11 +112,15 @@ def add_known(
         if not items:
             raise AuditError("there is no text to make known; give at least one")
         name = get_task(task).name
+        if asks_pairs(name):
+            raise AuditError(
+                f"task {name} asks about each output, which a text does not name; make settled questions known instead"
+            )
         by_key = {one.input.key: one for one in items}
         ids = input_ids(connection, [one.input for one in items])
-        questions = _questions(connection, [(name, ids[key], key) for key in by_key])
+        questions = _questions(connection, [((name, ids[key], None), key) for key in by_key])
         rows = {
-            questions[name, ids[key]]: (sorted(set(one.allowed)), one.explanation.strip())
+            questions[name, ids[key], None]: (sorted(set(one.allowed)), one.explanation.strip())
             for key, one in by_key.items()
         }
         return _know(connection, purpose, rows, by)
@@ -144,10 +151,10 @@ def know_questions(
 def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: int | None = None) -> Added:
     """Make up to `count` questions known that cost no sample anything, as many of each label as there are.
 
-    Candidates are the texts of sources with a gold label (the same wherever the text stands) and the questions that an
-    adjudicator has settled, of which no drawn group has any part and which people are not waited for. Which of a label
-    are taken hangs on `seed` and the texts alone. `by` as of `known_questions`. Raises AuditError for an unknown
-    purpose, a count outside 1 to 1,000, and where there is no candidate.
+    Candidates are the texts of sources with a gold label (the same wherever the text stands, of tasks that ask about
+    texts), and the questions that an adjudicator has settled, of which no drawn group has any part and which people
+    are not waited for. Which of a label are taken hangs on `seed` and the texts alone. `by` as of `known_questions`.
+    Raises AuditError for an unknown purpose, a count outside 1 to 1,000, and where there is no candidate.
     """
     with engine.begin() as connection:
         require_manager(connection, by)
@@ -161,13 +168,11 @@ def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: i
                 "answer; add texts with their answers from a CSV file instead"
             )
         chosen = _spread(candidates, count, seed)
-        ids = _questions(connection, [(task, given, key) for task, given, key, _ in chosen])
-        rows: dict[int, tuple[list[str], str]] = {
-            ids[task, given]: (sorted(allowed), "") for task, given, _, allowed in chosen
-        }
+        ids = _questions(connection, [(asked, key) for asked, key, _ in chosen])
+        rows: dict[int, tuple[list[str], str]] = {ids[asked]: (sorted(allowed), "") for asked, _, allowed in chosen}
         added = _know(connection, purpose, rows, by)
     labels: dict[str, int] = {}
-    for _, _, _, allowed in chosen:
+    for _, _, allowed in chosen:
         name = "|".join(sorted(allowed))
         labels[name] = labels.get(name, 0) + 1
     return Added(added.added, added.changed, len(candidates), dict(sorted(labels.items())))
@@ -236,34 +241,41 @@ def _know(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[st
     return Added(added, len(there))
 
 
-def _questions(connection: Connection, inputs: Iterable[tuple[str, int, bytes]]) -> dict[tuple[str, int], int]:
-    """The question about each (task, input, the input's key), by (task, input); a new one is waited for by nobody."""
-    keys = {question_key(task, "input", key): (task, id) for task, id, key in inputs}
+def _questions(connection: Connection, wanted: Iterable[tuple[Asked, bytes]]) -> dict[Asked, int]:
+    """The question about each (what is asked, the input's key), by what is asked; nobody waits for a new one."""
+    keys = {question_key(asked[0], kind_of(asked[2]), key, asked[2]): asked for asked, key in wanted}
     sample = table_of(tables.Sample)
     # What a new sample would write; of a question that is there it leaves the number as it is.
     people = connection.execute(select(func.max(sample.c.annotators))).scalar() or 2
     rows = [
-        {"key": key, "task": task, "kind": "input", "input_id": id, "annotators": people}
-        for key, (task, id) in keys.items()
+        {
+            "key": key,
+            "task": task,
+            "kind": kind_of(output),
+            "input_id": id,
+            "output": output,
+            "annotators": people,
+        }
+        for key, (task, id, output) in keys.items()
     ]
     insert_new(connection, tables.Question, rows)
     table = table_of(tables.Question)
-    found: dict[tuple[str, int], int] = {}
+    found: dict[Asked, int] = {}
     for piece in pieces(keys):
         for id, key in connection.execute(select(table.c.id, table.c.key).where(table.c.key.in_(piece))):
             found[keys[bytes(key)]] = int(id)
     return found
 
 
-Candidate = tuple[str, int, bytes, frozenset[str]]
-"""(task, input, the input's key, allowed labels)"""
+Candidate = tuple[Asked, bytes, frozenset[str]]
+"""(what is asked, the input's key, allowed labels)"""
 
 
 def _candidates(connection: Connection) -> list[Candidate]:
     source, study, given = table_of(tables.Source), table_of(tables.Study), table_of(tables.Input)
     question, known = table_of(tables.Question), table_of(tables.Known)
     draw, member, answer = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Answer)
-    labels: dict[tuple[str, int], set[str]] = {}
+    labels: dict[Asked, set[str]] = {}
     gold = (
         select(study.c.task, source.c.input_id, source.c.gold)
         .join(study, study.c.id == source.c.study_id)
@@ -271,37 +283,42 @@ def _candidates(connection: Connection) -> list[Candidate]:
         .distinct()
     )
     for task, input_id, label in connection.execute(gold):
-        if label in get_task(task).labels:
-            labels.setdefault((task, int(input_id)), set()).add(label)
+        if label in get_task(task).labels and not asks_pairs(task):
+            labels.setdefault((task, int(input_id), None), set()).add(label)
     allowed = {key: frozenset(some) for key, some in labels.items() if len(some) == 1}
     settled = (
-        select(question.c.task, question.c.input_id, answer.c.allowed)
+        select(question.c.task, question.c.input_id, question.c.output, answer.c.allowed)
         .join(answer, answer.c.question_id == question.c.id)
-        .where(question.c.kind == "input", answer.c.origin == "adjudicated")
+        .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin == "adjudicated")
     )
-    allowed |= {(str(task), int(id)): frozenset(some) for task, id, some in connection.execute(settled)}
+    allowed |= {(str(task), int(id), output): frozenset(some) for task, id, output, some in connection.execute(settled)}
     drawn = select(member.c.input_id).join(draw, draw.c.group_id == member.c.group_id).distinct()
     spent = {int(row[0]) for row in connection.execute(drawn)}
-    waited = select(question.c.task, question.c.input_id).where(
+    waited = select(question.c.task, question.c.input_id, question.c.output).where(
         question.c.priority.is_not(None) | question.c.id.in_(select(known.c.question_id))
     )
-    taken = {(str(task), int(id)) for task, id in connection.execute(waited)}
+    taken = {(str(task), int(id), output) for task, id, output in connection.execute(waited)}
     left = {key: some for key, some in allowed.items() if key[1] not in spent and key not in taken}
     keys: dict[int, bytes] = {}
-    for piece in pieces(sorted({id for _, id in left})):
+    for piece in pieces(sorted({id for _, id, _ in left})):
         query = select(given.c.id, given.c.key).where(given.c.id.in_(piece))
         keys.update((int(id), bytes(key)) for id, key in connection.execute(query))
-    return [(task, id, keys[id], some) for (task, id), some in left.items()]
+    return [(asked, keys[asked[1]], some) for asked, some in left.items()]
 
 
 def _spread(candidates: Iterable[Candidate], count: int, seed: int) -> list[Candidate]:
     """`count` of them, in turn from each set of labels, in an order of the seed and the texts."""
     strata: dict[tuple[str, ...], list[Candidate]] = {}
-    for one in sorted(candidates, key=lambda one: uniform("known", seed, one[0], one[2].hex())):
-        strata.setdefault(tuple(sorted(one[3])), []).append(one)
+    for one in sorted(candidates, key=lambda one: uniform("known", seed, one[0][0], one[1].hex(), *_said(one[0]))):
+        strata.setdefault(tuple(sorted(one[2])), []).append(one)
     chosen: list[Candidate] = []
     place = 0
     while len(chosen) < count and any(place < len(some) for some in strata.values()):
         chosen += [strata[labels][place] for labels in sorted(strata) if place < len(strata[labels])]
         place += 1
     return chosen[:count]
+
+
+def _said(asked: Asked) -> tuple[str, ...]:
+    """The output that is asked about, if any."""
+    return () if asked[2] is None else (asked[2],)

@@ -1,4 +1,7 @@
-"""Reading texts with their known answers from a CSV: the columns text and answer, and perhaps language, explanation."""
+"""Reading texts with their known answers from a CSV: the columns text and answer, and perhaps language, explanation.
+
+Where a task compares two texts, the second is in the column text_2.
+"""
 
 import re
 from collections.abc import Sequence
@@ -9,18 +12,19 @@ from audit.annotation.aside import COMMENT
 from audit.annotation.questions import labels_of
 from audit.errors import BadFile
 from audit.files import read_table, read_text, refuse_bad_rows
-from audit.tasks import Input
+from audit.tasks import Input, get_task
 
-COLUMNS = ("text", "language", "answer", "explanation")
+COLUMNS = ("text", "text_2", "language", "answer", "explanation")
 LONGEST = 100_000
 """Characters of a text that are taken."""
-_WANTED = "needed are text and answer, and perhaps language and explanation"
+_WANTED = "needed are text and answer, text_2 where a task compares two texts, and perhaps language and explanation"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
 @dataclass(frozen=True)
 class KnownText:
-    """A text, the labels that are right answers about it, and what people read after they answered in training."""
+    """A text (or two that are compared), the labels that are right answers about it, and what people read after they
+    answered in training."""
 
     input: Input
     allowed: tuple[str, ...]
@@ -43,8 +47,9 @@ def known_from(name: str | Path, text: str, task: str = "sentiment", language: s
     ('positive', 'neutral')
     """
     header, rows = read_table(name, text, _WANTED)
-    missing = [column for column in ("text", "answer") if column not in header]
-    strange = [column for column in header if column not in COLUMNS]
+    texts = ("text", "text_2")[: get_task(task).texts]
+    missing = [column for column in (*texts, "answer") if column not in header]
+    strange = [column for column in header if column not in (*texts, *COLUMNS[2:])]
     if missing or strange:
         what = f"column(s) {', '.join(missing)} missing" if missing else f"column {strange[0]!r} is unknown"
         raise BadFile(f"{name}: {what}; {_WANTED}")
@@ -59,10 +64,10 @@ def known_from(name: str | Path, text: str, task: str = "sentiment", language: s
         row = dict(zip(header, fields, strict=True))
         code = row.get("language") or language
         allowed = tuple(dict.fromkeys(one.strip() for one in row["answer"].split("|") if one.strip()))
-        if reason := _wrong(row, allowed, code, labels):
+        if reason := _wrong(row, texts, allowed, code, labels):
             bad.append((line, reason))
             continue
-        one = KnownText(Input.of(row["text"], language=code), allowed, row.get("explanation", ""))
+        one = KnownText(Input.of(*(row[name] for name in texts), language=code), allowed, row.get("explanation", ""))
         if one.input.key in lines:
             bad.append((line, f"the text of line {lines[one.input.key]} again; give each text once"))
         lines[one.input.key] = line
@@ -71,12 +76,15 @@ def known_from(name: str | Path, text: str, task: str = "sentiment", language: s
     return found
 
 
-def _wrong(row: dict[str, str], allowed: tuple[str, ...], code: str, labels: Sequence[str]) -> str | None:
-    if not row["text"]:
-        return "the column text is empty"
-    if len(row["text"]) > LONGEST:
-        return f"the text has {len(row['text']):,} characters, at most {LONGEST:,} are taken"
-    if "\0" in row["text"] + row.get("explanation", ""):
+def _wrong(
+    row: dict[str, str], texts: Sequence[str], allowed: tuple[str, ...], code: str, labels: Sequence[str]
+) -> str | None:
+    for name in texts:
+        if not row[name]:
+            return f"the column {name} is empty"
+        if len(row[name]) > LONGEST:
+            return f"the {name} has {len(row[name]):,} characters, at most {LONGEST:,} are taken"
+    if "\0" in "".join(row[name] for name in texts) + row.get("explanation", ""):
         return "there is a NUL character, which no text has"
     if not allowed:
         return f"the column answer is empty; it is one of {', '.join(labels)}, or several with | between them"

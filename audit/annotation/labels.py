@@ -16,7 +16,7 @@ from audit.annotation.answers import UNSURE, settle
 from audit.annotation.clients import command
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.label_files import Label, Labels, refuse
-from audit.annotation.questions import question_ids, question_key
+from audit.annotation.questions import asks_pairs, question_ids, question_key
 from audit.errors import AuditError
 from audit.store import insert_new, pieces, table_of, tables
 from audit.tasks import Input, Task, get_task
@@ -66,15 +66,18 @@ def import_labels(
 
     A label is about a question by its key, about the input that is this text in this `language`, or about the source
     with this row (of one `study`, or of all). Questions are made for inputs that have none yet; texts that the database
-    does not have are counted, not stored. `renamed` maps the file's labels to the task's; letters' case does not count.
-    `annotator` names who gave them, where the file names nobody or a single one. Raises BadFile for unknown labels
-    (with their lines and what is allowed) and for rows that stand for several texts; AuditError for annotators that
-    nobody named or that are people with an account here, and where the task is not clear; NotAllowed unless the
+    does not have are counted, not stored. Where people judge each output (summaries), a text or a row does not say
+    which output is meant: there labels are about questions by their keys, which `audit export` writes for Label Studio.
+    `renamed` maps the file's labels to the task's; letters' case does not count. `annotator` names who gave them, where
+    the file names nobody or a single one. Raises BadFile for unknown labels (with their lines and what is allowed) and
+    for rows that stand for several texts; AuditError for annotators that nobody named or that are people with an
+    account here, where the task is not clear, and for a text or a row where an output is meant; NotAllowed unless the
     account `by` is a manager's (None: whoever has the database itself).
     """
     with engine.begin() as connection:
         require_manager(connection, by)
         of = _task(connection, task)
+        _need_questions(given, of)
         named = _named(given, annotator)
         labels = _understood(given, of, renamed or {})
         unmatched: Counter[str] = Counter()
@@ -155,6 +158,16 @@ def _task(connection: Connection, name: str | None) -> Task:
     return get_task(there[0])
 
 
+def _need_questions(given: Labels, task: Task) -> None:
+    """Raises AuditError where a label is about a text, and the task asks about outputs."""
+    loose = next((one for one in given.labels if one.question is None), None)
+    if asks_pairs(task.name) and loose is not None:
+        raise AuditError(
+            f"{given.path}, {loose.where}: task {task.name} asks about each output, and a text or row does not say "
+            "which is meant; give the question's key (`audit export --format label-studio` writes it with each task)"
+        )
+
+
 def _named(given: Labels, annotator: str | None) -> list[str]:
     """Who gave each label."""
     names = {label.annotator for label in given.labels}
@@ -214,7 +227,7 @@ def _questions(
         if label.question is not None:
             found.append(by_key.get(label.question, NO_QUESTION))
         elif place in about:
-            found.append(asked[about[place]])
+            found.append(asked[task.name, about[place], None])
         else:
             found.append(NO_ROW if label.row is not None else NOT_HERE)
     return found, opened
@@ -255,7 +268,7 @@ def _rows(connection: Connection, given: Labels, task: Task, study: int | None) 
 
 def _open(connection: Connection, task: Task, inputs: set[int]) -> int:
     """Make the questions that are not there; nobody waits for them before a group is drawn that needs them."""
-    missing = sorted(inputs - set(question_ids(connection, task.name, inputs)))
+    missing = sorted(inputs - {given for _, given, _ in question_ids(connection, task.name, inputs)})
     table, sample = table_of(tables.Input), table_of(tables.Sample)
     annotators = connection.execute(select(func.max(sample.c.annotators))).scalar() or 2
     rows = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, bindparam, select
@@ -12,6 +13,13 @@ from audit.keys import digest
 from audit.sampling.protocols import BLIND
 from audit.store import insert_new, pieces, table_of, tables
 from audit.tasks import get_task
+
+Asked = tuple[str, int, str | None]
+"""(task, input, output): what a question asks about whose answer says which outputs are right. The output is None where
+the answer is about the input alone (kind `input`), and its text where it is about the two together (kind `pair`)."""
+
+ABOUT_OUTPUTS = ("input", "pair")
+"""The kinds of questions whose answers say which outputs are right."""
 
 HOLDS, BROKEN = "holds", "broken"
 """What people may answer about a group: the relation holds here, or it does not."""
@@ -24,7 +32,8 @@ BEHIND = 1_000_000_000
 class Wanted:
     """A question about an input that some drawn group waits for. `priority`: the best rank of such a group.
 
-    `waits`: how many drawn (group, system) pairs wait for it; `annotators`: how many people answer it (None: not said).
+    `waits`: how many drawn (group, system) pairs wait for it; `annotators`: how many people answer it (None: not said);
+    `output`: the text that is asked about together with the input (None: the input alone).
     """
 
     input_id: int
@@ -33,6 +42,7 @@ class Wanted:
     waits: int = 1
     annotators: int | None = None
     protocol: str = BLIND
+    output: str | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,25 @@ def labels_of(task: str, kind: str) -> tuple[str, ...]:
     return (HOLDS, BROKEN) if kind == "group" else get_task(task).labels
 
 
+@cache
+def asks_pairs(task: str) -> bool:
+    """Whether people judge outputs of this task one by one, each with its input. Raises UnknownName.
+
+    >>> asks_pairs("summarization"), asks_pairs("sentiment")
+    (True, False)
+    """
+    return get_task(task).question_kind == "pair"
+
+
+def kind_of(output: str | None) -> str:
+    """The kind of a question that is asked about this output, or about an input alone (None).
+
+    >>> kind_of(None), kind_of("A summary.")
+    ('input', 'pair')
+    """
+    return "input" if output is None else "pair"
+
+
 def question_key(task: str, kind: str, input_key: bytes, output: str | None = None) -> bytes:
     """16 bytes that name a question about an input, or about an input and an output, by its content."""
     return digest(task, kind, input_key.hex(), output or "", "")
@@ -84,10 +113,11 @@ def open_questions(connection: Connection, task: str, wanted: Iterable[Wanted], 
     wanted; one that somebody has judged keeps its protocol, and at least as many people as it had.
     """
     rows = {
-        question_key(task, "input", one.input_key): {
+        question_key(task, kind_of(one.output), one.input_key, one.output): {
             "task": task,
-            "kind": "input",
+            "kind": kind_of(one.output),
             "input_id": one.input_id,
+            "output": one.output,
             "priority": one.priority,
             "waits": one.waits,
             "annotators": one.annotators or annotators,
@@ -181,13 +211,13 @@ def close_questions(connection: Connection, question_ids: Iterable[int]) -> None
         connection.execute(table.update().where(table.c.id.in_(piece)).values(priority=None, waits=0))
 
 
-def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) -> Mapping[int, int]:
-    """Question about an input, by input id; inputs without a question are absent."""
+def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) -> dict[Asked, int]:
+    """The questions about these inputs, or about one of them and an output, by what they ask about."""
     table = table_of(tables.Question)
-    found: dict[int, int] = {}
+    found: dict[Asked, int] = {}
     for piece in pieces(input_ids):
-        query = select(table.c.input_id, table.c.id).where(
-            table.c.task == task, table.c.kind == "input", table.c.input_id.in_(piece)
+        query = select(table.c.input_id, table.c.output, table.c.id).where(
+            table.c.task == task, table.c.kind.in_(ABOUT_OUTPUTS), table.c.input_id.in_(piece)
         )
-        found.update((int(row[0]), int(row[1])) for row in connection.execute(query))
+        found.update(((task, int(given), output), int(id)) for given, output, id in connection.execute(query))
     return found

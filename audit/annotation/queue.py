@@ -69,7 +69,7 @@ class ShownGroup:
 
 @dataclass(frozen=True)
 class Shown:
-    """A question as its annotator may see it: never an output where the question is about an input or a group."""
+    """A question as its annotator may see it: no output but the one that it is about, and never whose that is."""
 
     id: int
     task: str
@@ -80,6 +80,8 @@ class Shown:
     kind: str = "input"
     group: ShownGroup | None = None
     """The group, where the question is about one; `texts` are its source's then."""
+    output: str | None = None
+    """The output that is asked about, of a question of kind `pair`; it is a part of the question itself."""
     earlier: tuple[Earlier, ...] = ()
     """What others answered, where the question's protocol shows it."""
     remembered: Remembered = NOTHING
@@ -184,7 +186,8 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
     if account_id is not None and row["had"]:
         before = remembered(connection, account_id, question_id)
     texts = tuple(row["texts"])
-    return Shown(question_id, task.name, texts, languages, asked, labels, row["kind"], group, earlier, before)
+    about = (row["kind"], group, row["output"])
+    return Shown(question_id, task.name, texts, languages, asked, labels, *about, earlier, before)
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
@@ -249,7 +252,7 @@ def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
 def _shown() -> Select[Any]:
     """What is asked, with the texts of its input."""
     question, given = table_of(tables.Question), table_of(tables.Input)
-    asked = (question.c.task, question.c.kind, question.c.group_id, question.c.protocol)
+    asked = tuple(question.c[name] for name in ("task", "kind", "output", "group_id", "protocol"))
     return (
         select(*asked, given.c.texts, given.c.languages, may_be_remembered().label("had"))
         .join(given, given.c.id == question.c.input_id)

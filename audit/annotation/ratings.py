@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import require_manager
 from audit.annotation.answers import UNSURE, is_vote
-from audit.annotation.questions import labels_of
+from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
@@ -21,7 +21,8 @@ RATING = ["item", "annotator", "label"]
 Repeats = Literal["first", "last", "majority"]
 REPEATS: tuple[Repeats, ...] = ("first", "last", "majority")
 Attribute = Literal["relation", "system", "language"]
-Kind = Literal["input", "group"]
+Kind = Literal["input", "pair", "group"]
+"""What questions are about: inputs, outputs with their inputs, or groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,10 +126,13 @@ def need_numbers(rated: Rated, path: str | Path, level: str) -> None:
     refuse_bad_rows(path, bad, len(rated.frame))
 
 
-def stored_ratings(engine: Engine, task: str | None = None, kind: Kind = "input", *, by: int | None = None) -> Rated:
+def stored_ratings(
+    engine: Engine, task: str | None = None, kind: Kind | None = None, *, by: int | None = None
+) -> Rated:
     """People's judgements that count: first pass, not superseded, not withdrawn; `item` is the question's id.
 
-    Questions are of one `kind`, about inputs or about groups: their labels have nothing in common. "Unsure" is no
+    Questions are of one `kind`; None: about inputs or outputs, whichever the task asks about. Those about groups have
+    labels of their own. "Unsure" is no
     label: such judgements are left out, and a note says how many. Gold is not a person. They name who gave them: for a
     manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None). Raises AuditError
     where nobody has judged anything, and where there are several tasks and none was chosen.
@@ -142,7 +146,7 @@ def stored_ratings(engine: Engine, task: str | None = None, kind: Kind = "input"
         select(question.c.task, judgement.c.question_id, annotator.c.name, judgement.c.answer)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .join(question, question.c.id == judgement.c.question_id)
-        .where(question.c.kind == kind, is_vote(judgement))
+        .where(question.c.kind.in_(ABOUT_OUTPUTS if kind is None else (kind,)), is_vote(judgement))
         .order_by(judgement.c.id)
     )
     if task is not None:
@@ -152,7 +156,8 @@ def stored_ratings(engine: Engine, task: str | None = None, kind: Kind = "input"
         frame = pd.DataFrame(connection.execute(query).all(), columns=["task", *RATING])
     asked = sorted(frame["task"].unique())
     if not asked:
-        which = ("about a group " if kind == "group" else "") + (f"of the task {task} " if task else "")
+        about = {"group": "about a group ", "pair": "about an output "}
+        which = about.get(str(kind), "") + (f"of the task {task} " if task else "")
         raise AuditError(
             f"people have judged no question {which}yet; serve the app with `audit app` and let them answer"
         )
@@ -161,15 +166,18 @@ def stored_ratings(engine: Engine, task: str | None = None, kind: Kind = "input"
     unsure = frame["label"] == UNSURE
     notes = (f"{int(unsure.sum()):,} of {len(frame):,} judgements were unsure, which is no label; they are left out.",)
     frame = frame.loc[~unsure, RATING].astype({"item": str}).reset_index(drop=True)
-    origin: dict[str, object] = {"task": asked[0]} | ({"about": "groups"} if kind == "group" else {})
-    return Rated(frame, labels_of(asked[0], kind), notes if unsure.any() else (), origin)
+    found = kind or get_task(asked[0]).question_kind
+    origin: dict[str, object] = {"task": asked[0]} | ({} if found == "input" else {"about": f"{found}s"})
+    return Rated(frame, labels_of(asked[0], found), notes if unsure.any() else (), origin)
 
 
 def attributed(engine: Engine, by: Attribute) -> pd.DataFrame:
-    """Which relations, systems or languages each question about an input serves: columns item (its id, text) and value.
+    """Which relations or systems each question about an input serves, or in which languages each question is: columns
+    item (its id, text) and value.
 
     A question serves the relations and systems of the drawn groups that have its input as a member; probes, whose
-    outputs do not count, left out. One question may serve many.
+    outputs do not count, left out. One question may serve many. Which of them gave the output that a question is about
+    is for `audit.false_satisfaction` to say, which reads outputs.
     """
     question, given = table_of(tables.Question), table_of(tables.Input)
     if by == "language":
@@ -186,7 +194,7 @@ def attributed(engine: Engine, by: Attribute) -> pd.DataFrame:
             .join(member, member.c.input_id == question.c.input_id)
             .join(draw, draw.c.group_id == member.c.group_id)
             .join(named, named.c.id == key)
-            .where(member.c.role != "probe")
+            .where(member.c.role != "probe", question.c.kind == "input")
             .distinct()
         )
         if by == "relation":

@@ -61,7 +61,7 @@ def _from_store(arguments: argparse.Namespace) -> Any:
     from audit.annotation.ratings import attributed, stored_ratings
     from audit.errors import AuditError
     from audit.false_satisfaction.group_answers import attributed_groups
-    from audit.false_satisfaction.opinions import opinions
+    from audit.false_satisfaction.opinions import attributed_outputs, opinions
     from audit.store import open_store
 
     if arguments.repeats is not None:
@@ -77,5 +77,6 @@ def _from_store(arguments: argparse.Namespace) -> Any:
         parts = attributed(engine, column) if column == "language" else parts
     else:
         rated = stored_ratings(engine, arguments.task)
-        parts = attributed(engine, column) if column else None
+        pairs = rated.origin.get("about") == "pairs" and column in ("relation", "system")
+        parts = (attributed_outputs(engine, column) if pairs else attributed(engine, column)) if column else None
     return rated, parts

@@ -30,6 +30,11 @@ def run(arguments: argparse.Namespace) -> None:
         lines.append(
             f"{gilded.contradictory:,} texts have different gold labels in different rows; people must answer."
         )
+    if gilded.pairs:
+        lines.append(
+            f"{gilded.pairs:,} questions ask whether an output is right for a text with a gold label; that label says "
+            "nothing about an output, so people must answer."
+        )
     behind = f" {audits:,} more audit what relations carry, and come after these." if audits else ""
     lines += [f"{waiting:,} questions wait for people.{behind}", f"Next: audit report --db {arguments.db}"]
     answer(arguments.json, asdict(gilded) | {"waiting": waiting, "audits": audits}, lines)

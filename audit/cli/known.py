@@ -100,11 +100,14 @@ def _list(arguments: argparse.Namespace) -> None:
             "judged": one.judged,
             "languages": list(one.languages),
             "text": one.texts[0],
+            "more_texts": list(one.texts[1:]),
+            "output": one.output,
             "explanation": one.explanation,
         }
         for one in known_questions(open_store(arguments.db))
     ]
-    shown = [{name: _short(one) for name, one in row.items() if name not in ("task", "explanation")} for row in rows]
+    hidden = {"task", "explanation"} | {name for name in ("more_texts", "output") if not any(row[name] for row in rows)}
+    shown = [{name: _short(one) for name, one in row.items() if name not in hidden} for row in rows]
     answer(arguments.json, rows, table(shown))
 
 

@@ -39,6 +39,7 @@ def _relations(task: str | None) -> Rows:
             "task": relation.task,
             "family": relation.family,
             "unit": relation.unit,
+            "languages": list(relation.languages),
             "preserves_truth": relation.carry.preserves_truth,
             "summary": relation.summary,
         }

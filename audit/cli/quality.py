@@ -5,9 +5,11 @@ import json
 import math
 import textwrap
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from audit.cli.options import add_database, add_json, answer
+
+ABOUT: dict[str, Literal["input", "pair", "group"]] = {"inputs": "input", "pairs": "pair", "groups": "group"}
 
 
 def add(commands: Any) -> None:
@@ -16,9 +18,8 @@ def add(commands: Any) -> None:
     parser.add_argument("--task", metavar="NAME", help="the task, where the database has several")
     parser.add_argument(
         "--about",
-        default="inputs",
-        choices=("inputs", "groups"),
-        help="questions about inputs (default) or about groups",
+        choices=tuple(ABOUT),
+        help="questions about inputs, about outputs with their inputs, or about groups (default: what the task asks)",
     )
     add_database(parser)
     add_json(parser)
@@ -48,7 +49,7 @@ def _quality(arguments: argparse.Namespace) -> None:
     from audit.store import open_store
 
     record = judging_record(open_store(arguments.db))
-    report = quality_report(record, arguments.task, "group" if arguments.about == "groups" else "input")
+    report = quality_report(record, arguments.task, ABOUT.get(arguments.about))
     answer(arguments.json, report, [] if arguments.json else quality_lines(report))
 
 

@@ -22,6 +22,9 @@ def add(commands: Any) -> None:
         metavar="NAME,...",
         help="estimate with cheap signals: disagreement, low_confidence, or a numeric column of the corpus",
     )
+    parser.add_argument(
+        "--by", metavar="gold|ATTRIBUTE", help="violation rates by gold label, or by a column of the corpus"
+    )
     parser.add_argument("--html", metavar="FILE", help="write one self-contained HTML file")
     add_json(parser)
     parser.set_defaults(run=run)
@@ -46,6 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
         delta=arguments.delta,
         weights=weights,
         proxies=arguments.proxy,
+        by=arguments.by,
     )
     if arguments.html:
         write_html(report, Path(arguments.html))

@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
         required=True,
         action="append",
         metavar="NAME|FILE",
-        help="see `audit corpora`, or a CSV or JSONL; may be given several times",
+        help="see `audit corpora`; or a CSV or JSONL, or as in paws-x:FILE; may be given several times",
     )
     parser.add_argument(
         "--systems", required=True, type=names, metavar="A,B", help="of `audit systems`, module:name, http:FILE.toml"

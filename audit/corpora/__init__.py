@@ -1,15 +1,19 @@
-"""Where sources come from: corpora of packages, NLTK's corpora, the user's files.
+"""Where sources come from: corpora of packages, NLTK's corpora, the user's files and copies of published corpora.
 
-A new corpus is one class or function and one line in `_CORPORA`.
+A new corpus is one class or function and one line in `_CORPORA`; one that users have files of, a line in `LOADERS`.
 """
 
 from collections.abc import Callable
 from pathlib import Path
 
 from audit.corpora.base import Corpus, Row, Unit
+from audit.corpora.envtext import ClimateTopics, Cluener
 from audit.corpora.files import FileCorpus, is_file_name
+from audit.corpora.inews import Inews, InewsBodies, InewsSentences
 from audit.corpora.movie_reviews import Imdb, ImdbSentences, RottenTomatoes
+from audit.corpora.pairs import CluenerPairs, InewsPairs
 from audit.corpora.polarity import Polarity, PolaritySentences
+from audit.corpora.published import LOADERS, short_name, split_name
 from audit.errors import AuditError, UnknownName
 from audit.tasks import matches
 
@@ -19,6 +23,13 @@ _CORPORA: dict[str, Callable[[], Corpus]] = {
     "imdb-sentences": ImdbSentences,
     "polarity-v2": Polarity,
     "polarity-v2-sentences": PolaritySentences,
+    "inews": Inews,
+    "inews-sentences": InewsSentences,
+    "inews-bodies": InewsBodies,
+    "climate-topics": ClimateTopics,
+    "cluener": Cluener,
+    "inews-pairs": InewsPairs,
+    "cluener-pairs": CluenerPairs,
 }
 
 
@@ -31,9 +42,10 @@ def all_corpora(task: str | None = None) -> list[Corpus]:
 def get_corpus(
     name_or_path: str | Path, task: str = "sentiment", unit: Unit | None = None, language: str | None = None
 ) -> Corpus:
-    """A registered corpus of the task, or the user's CSV or JSONL file, read and checked at once.
+    """A registered corpus of the task, the user's CSV or JSONL file, or the user's copy of a published corpus (as in
+    `paws-x:FILE`); files are read and checked at once.
 
-    `unit` and `language` describe a file; for a registered corpus they may only repeat what it is. Raises UnknownName,
+    `unit` and `language` describe a file; for any other corpus they may only repeat what it is. Raises UnknownName,
     BadFile, BadRow, or AuditError for a task, unit or language that the corpus does not have.
 
     >>> get_corpus("rotten-tomatoes").unit
@@ -41,14 +53,18 @@ def get_corpus(
     """
     name = str(name_or_path)
     if name in _CORPORA:
-        return _registered(name, task, unit, language)
+        return _as_asked(_CORPORA[name](), task, unit, language)
+    prefix, path = split_name(name)
+    if prefix:
+        return _as_asked(LOADERS[prefix](path, language if prefix == "paws-x" else None), task, unit, language)
     if is_file_name(name):
         return FileCorpus(name, task, unit, language)
-    raise UnknownName("corpus", name, [corpus.name for corpus in all_corpora(task)])
+    known = [corpus.name for corpus in all_corpora(task)]
+    raise UnknownName("corpus", name, [*known, *(f"{prefix}:FILE" for prefix in LOADERS)])
 
 
-def _registered(name: str, task: str, unit: Unit | None, language: str | None) -> Corpus:
-    corpus = _CORPORA[name]()
+def _as_asked(corpus: Corpus, task: str, unit: Unit | None, language: str | None) -> Corpus:
+    """The corpus, if it is what was asked for; else AuditError."""
     for what, wanted, found in (
         ("task", None if matches(corpus.task, task) else task, corpus.task),
         ("unit", unit, corpus.unit),
@@ -56,7 +72,7 @@ def _registered(name: str, task: str, unit: Unit | None, language: str | None) -
     ):
         if wanted is not None and wanted != found:
             raise AuditError(
-                f"the {what} of corpus {name!r} is {found!r}, not {wanted!r}; leave it out or choose another"
+                f"the {what} of corpus {corpus.name!r} is {found!r}, not {wanted!r}; leave it out or choose another"
             )
     return corpus
 
@@ -78,4 +94,4 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
     ]
 
 
-__all__ = ["Corpus", "FileCorpus", "Row", "Unit", "all_corpora", "get_corpus", "listing"]
+__all__ = ["Corpus", "FileCorpus", "Row", "Unit", "all_corpora", "get_corpus", "listing", "short_name"]

@@ -1,14 +1,15 @@
 """The user's own texts: a CSV or JSONL file, checked as a whole before anything is used.
 
-Columns: `text`; and optionally `id`, `gold`, `language`, `document` (the id of the document a text was cut from).
-Every other column is kept as an attribute.
+Columns: `text`, and for similarity `text_b`; optionally `id`, `gold`, `language`, `document` (the id of the document
+a text was cut from). Every other column is kept as an attribute, such as the `reference` of a text to summarize.
 """
 
 import csv
 import io
 import json
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,13 +18,20 @@ from audit.errors import BadFile, BadRow
 from audit.files import read_text, refuse_bad_rows
 from audit.keys import canonical, fingerprint
 from audit.language import Analysis
-from audit.tasks import Input, get_task
+from audit.tasks import Input, base_of, get_task
+from audit.tasks.similarity import level_of
 
 LONGEST = 1_000_000
 """Bytes of UTF-8 that one text may have: a longer one is a broken quotation mark, not a review."""
 _LOOKED_AT = 200
-_KNOWN = ("id", "text", "gold", "language", "document")
+_KNOWN = ("id", "gold", "language", "document")
+_MOST_LABELS = 100
+"""Labels of a scheme that is made from the gold labels of a file: where there are more, they are no labels."""
 _SUFFIXES = {".csv": ",", ".tsv": "\t", ".jsonl": None, ".ndjson": None}
+
+
+Gold = Callable[[str], "str | None"]
+"""What a file says in its column `gold` -> the label it stands for, or None where it stands for none."""
 
 
 class _Record(NamedTuple):
@@ -43,8 +51,9 @@ class FileCorpus:
     """The rows of a CSV or JSONL file of the user's.
 
     `unit` is "document" when the median text of the first 200 has more than one sentence, unless it is given. Rows are
-    keyed by their id, or by their number (from 1) in a file without ids. Raises BadFile or, for a single bad row,
-    BadRow; then no row is usable.
+    keyed by their id, or by their number (from 1) in a file without ids. Classification without a scheme takes the
+    file's own gold labels, sorted, for the scheme. Raises BadFile or, for a single bad row, BadRow; then no row is
+    usable.
 
     >>> FileCorpus("absent.csv")
     Traceback (most recent call last):
@@ -56,9 +65,11 @@ class FileCorpus:
     ):
         self.path = Path(path)
         self.name = self.path.name
-        self.task = task
         self.language = language or "en"
-        self._rows = _checked(self.path, _read(self.path), get_task(task).labels, self.language)
+        texts = ("text", "text_b") if base_of(task) == "similarity" else ("text",)
+        records = _read(self.path, texts)
+        self.task = _with_scheme(self.path, records) if task == "classification" else task
+        self._rows = _checked(self.path, records, texts, self.task, self.language)
         self.unit: Unit = unit or _unit(self._rows)
         self.has_gold = any(row.gold is not None for row in self._rows)
         self.summary = f"{len(self._rows):,} {self.unit}s of {self.path}"
@@ -87,9 +98,49 @@ def _unit(rows: list[Row]) -> Unit:
     return "document" if sentences[len(sentences) // 2] > 1 else "sentence"
 
 
-def _checked(path: Path, records: list[_Record], labels: tuple[str, ...], language: str) -> list[Row]:
+def _with_scheme(path: Path, records: list[_Record]) -> str:
+    """The task with the labels that the column gold has, each as it is written first. Raises BadFile."""
+    labels: dict[str, str] = {}
+    for record in records:
+        if gold := record.columns.get("gold", "").strip():
+            labels.setdefault(gold.casefold(), gold)
+    way = "or say which labels there are, as in --task classification/finance,sports"
+    if len(labels) < 2:
+        found = f"only the gold label {next(iter(labels.values()))!r}" if labels else "no gold labels"
+        raise BadFile(f"{path}: there are {found}, so the label scheme is unknown; give at least two, {way}")
+    if len(labels) > _MOST_LABELS:
+        raise BadFile(
+            f"{path}: the column gold has {len(labels):,} different labels, at most {_MOST_LABELS} make a scheme"
+        )
+    if odd := [label for label in labels.values() if "," in label]:
+        raise BadFile(f"{path}: the gold label {odd[0]!r} has a comma, which separates labels; write it without")
+    return f"classification/{','.join(sorted(labels.values()))}"
+
+
+def gold_of(task: str) -> Gold:
+    """How gold is written in files for a task: a label in any case; for similarity a number from 0 to 1, too.
+
+    >>> gold_of("sentiment")("Positive"), gold_of("similarity")("0.75"), gold_of("similarity")("2")
+    ('positive', 'strong', None)
+    """
+    spelling = {label.casefold(): label for label in get_task(task).labels}
+
+    def read(gold: str) -> str | None:
+        label = spelling.get(gold.casefold())
+        if label is None and base_of(task) == "similarity":
+            try:
+                score = float(gold)
+            except ValueError:
+                return None
+            return level_of(score) if math.isfinite(score) and 0 <= score <= 1 else None
+        return label
+
+    return read
+
+
+def _checked(path: Path, records: list[_Record], texts: tuple[str, ...], task: str, language: str) -> list[Row]:
     """Every record as a row. Raises BadRow for one wrong record, BadFile for several or for none at all."""
-    spelling = {label.casefold(): label for label in labels}
+    label_of = gold_of(task)
     first: dict[str, int] = {}
     rows: list[Row] = []
     bad: list[tuple[int, str]] = []
@@ -97,7 +148,10 @@ def _checked(path: Path, records: list[_Record], labels: tuple[str, ...], langua
     for number, (line, columns, unreadable) in enumerate(records, start=1):
         key = columns.get("id", "").strip() if with_ids else str(number)
         gold = columns.get("gold", "").strip()
-        reason = unreadable or _reason(columns, key, gold, spelling)
+        label = label_of(gold) if gold else None
+        reason = unreadable or _reason(columns, texts, key)
+        if reason is None and gold:
+            reason = _gold_reason(gold, label, task)
         if reason is None and key in first:
             reason = f"the id {key!r} is already that of line {first[key]}; ids must differ"
         if reason is not None:
@@ -107,10 +161,12 @@ def _checked(path: Path, records: list[_Record], labels: tuple[str, ...], langua
         rows.append(
             Row(
                 key,
-                Input.of(columns["text"].strip(), language=columns.get("language", "").strip() or language),
-                (spelling.get(gold.casefold(), gold) if gold else None),
+                Input.of(
+                    *(columns[name].strip() for name in texts), language=columns.get("language", "").strip() or language
+                ),
+                label,
                 columns.get("document", "").strip() or None,
-                {name: value for name, value in columns.items() if name not in _KNOWN},
+                {name: value for name, value in columns.items() if name not in (*_KNOWN, *texts)},
             )
         )
     refuse_bad_rows(path, bad, len(records))
@@ -119,42 +175,56 @@ def _checked(path: Path, records: list[_Record], labels: tuple[str, ...], langua
     return rows
 
 
-def _reason(columns: dict[str, str], key: str, gold: str, spelling: dict[str, str]) -> str | None:
-    """What is wrong with a record that could be read, or None."""
-    if "text" not in columns:
-        return "there is no text; every row needs one"
+def _gold_reason(gold: str, label: str | None, task: str) -> str | None:
+    """What is wrong with a gold that reads as this label, or None."""
+    asked = get_task(task)
+    if asked.question_kind == "pair":
+        return (
+            f"gold is {gold!r}, but {task} has no gold, for a text has many right outputs; leave the column out, and "
+            "call one with such an output reference"
+        )
+    if label is None:
+        numbers = ", a number from 0 to 1" if base_of(task) == "similarity" else ""
+        return f"the gold label {gold!r} is unknown; allowed are {', '.join(asked.labels)}{numbers}, or nothing"
+    return None
+
+
+def _reason(columns: dict[str, str], texts: tuple[str, ...], key: str) -> str | None:
+    """What is wrong with a record that could be read, but for its gold, or None."""
+    for name in texts:
+        if name not in columns:
+            return f"there is no {name}; every row needs one"
     for name, value in columns.items():
         if "\0" in value:
             return f"column {name!r} has a NUL byte; remove it"
         if any("\ud800" <= letter <= "\udfff" for letter in value):
             return f"column {name!r} has half a character (a lone surrogate); write the file as UTF-8"
-    if not columns["text"].strip():
-        return "the text is empty"
-    size = len(columns["text"].encode("utf-8"))
-    if size > LONGEST:
-        return f"the text has {size:,} bytes, at most {LONGEST:,} are allowed; is a quotation mark not closed?"
+    for name in texts:
+        if not columns[name].strip():
+            return f"the {name} is empty"
+        size = len(columns[name].encode("utf-8"))
+        if size > LONGEST:
+            return f"the {name} has {size:,} bytes, at most {LONGEST:,} are allowed; is a quotation mark not closed?"
     if not key:
         return "the id is empty; give every row one, or leave the column out"
-    if gold and spelling and gold.casefold() not in spelling:
-        return f"the gold label {gold!r} is unknown; allowed are {', '.join(spelling.values())}, or nothing"
     return None
 
 
-def _read(path: Path) -> list[_Record]:
+def _read(path: Path, texts: tuple[str, ...]) -> list[_Record]:
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise BadFile(f"{path}: the name must end in {', '.join(_SUFFIXES)}, which says how to read it")
     text = read_text(path)
     separator = _SUFFIXES[suffix]
-    return _jsonl(text) if separator is None else _csv(path, text, separator)
+    return _jsonl(text, texts) if separator is None else _csv(path, text, separator, texts)
 
 
-def _csv(path: Path, text: str, separator: str) -> list[_Record]:
+def _csv(path: Path, text: str, separator: str, texts: tuple[str, ...]) -> list[_Record]:
     limit = csv.field_size_limit(len(text) + 1)
     started = 1
     try:
         reader = csv.reader(io.StringIO(text, newline=None), delimiter=separator, strict=True)
-        names = _header(path, next(reader), separator)
+        names = _header(path, next(reader), separator, texts)
         records: list[_Record] = []
         started = reader.line_num + 1
         for values in reader:
@@ -174,22 +244,24 @@ def _csv(path: Path, text: str, separator: str) -> list[_Record]:
         csv.field_size_limit(limit)
 
 
-def _header(path: Path, names: list[str], separator: str) -> list[str]:
+def _header(path: Path, names: list[str], separator: str, texts: tuple[str, ...]) -> list[str]:
     cleaned = [name.strip() for name in names]
-    known = [_name(name) for name in cleaned]
-    if "text" not in known:
+    known = [_name(name, texts) for name in cleaned]
+    if missing := [name for name in texts if name not in known]:
         hint = ""
         for other in ",;\t|":
             if other != separator and any(other in name for name in cleaned):
                 hint = f"; columns seem to be separated by {other!r}, but {separator!r} is needed"
-        raise BadFile(f"{path}: the first line has no column 'text'; it has: {', '.join(map(repr, cleaned))}{hint}")
+        raise BadFile(
+            f"{path}: the first line has no column {missing[0]!r}; it has: {', '.join(map(repr, cleaned))}{hint}"
+        )
     doubled = sorted({name for name in known if known.count(name) > 1})
     if doubled:
         raise BadFile(f"{path}: the first line has the column {doubled[0]!r} twice; names must differ")
     return known
 
 
-def _jsonl(text: str) -> list[_Record]:
+def _jsonl(text: str, texts: tuple[str, ...]) -> list[_Record]:
     records: list[_Record] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -205,17 +277,18 @@ def _jsonl(text: str) -> list[_Record]:
         if not isinstance(value, dict):
             records.append(_Record(number, {}, f"a JSON {type(value).__name__}; every line must be one JSON object"))
             continue
-        columns = {_name(name): one for name, one in value.items() if one is not None}
-        if isinstance(columns.get("text", ""), str):
-            records.append(_Record(number, {name: _value(one) for name, one in columns.items()}))
+        columns = {_name(name, texts): one for name, one in value.items() if one is not None}
+        if odd := [name for name in texts if not isinstance(columns.get(name, ""), str)]:
+            shown = canonical(columns[odd[0]])[:40]
+            records.append(_Record(number, {}, f"the {odd[0]} is {shown}; it must be a string"))
         else:
-            records.append(_Record(number, {}, f"the text is {canonical(columns['text'])[:40]}; it must be a string"))
+            records.append(_Record(number, {name: _value(one) for name, one in columns.items()}))
     return records
 
 
-def _name(column: str) -> str:
+def _name(column: str, texts: tuple[str, ...]) -> str:
     """Our own columns may be written in any case; the user's keep theirs."""
-    return column.lower() if column.lower() in _KNOWN else column
+    return column.lower() if column.lower() in (*_KNOWN, *texts) else column
 
 
 def _value(value: object) -> str:

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, RowMapping, and_, select
+from sqlalchemy import Connection, Engine, RowMapping, and_, exists, literal, or_, select
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import PEOPLE, WITHDRAWN, standing
@@ -24,7 +24,7 @@ from audit.store.ids import LIMIT
 
 @dataclass(frozen=True)
 class Answering:
-    """How the questions of one protocol were answered, those about inputs that have all their votes."""
+    """How the questions of one protocol were answered, those about inputs or outputs that have all their votes."""
 
     questions: int
     agreement: float | None
@@ -71,6 +71,7 @@ def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms 
         {
             "study": rows["study_id"],
             "group": rows["group_id"],
+            "system": rows["system_id"],
             "source": rows["group_id"] // LIMIT**2,
             "false": (rows["state"] == State.FALSE).astype(int),
         }
@@ -80,7 +81,11 @@ def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms 
         arms = arms_of(connection, terms, set(places))
         answered = _answered_by_people(connection, {group for _, group in places})
         groups["protocol"] = [arms[place] for place in places]
-        kinds = [answered.get(group, frozenset()) for _, group in places]
+        systems = groups["system"].tolist()
+        kinds = [
+            answered.get((group, 0), frozenset()) | answered.get((group, system), frozenset())
+            for (_, group), system in zip(places, systems, strict=True)
+        ]
         groups["crossed"] = [bool(kind - {arms[place]}) for kind, place in zip(kinds, places, strict=True)]
         groups = groups[np.array([bool(kind) for kind in kinds], bool)].reset_index(drop=True)
         questions = _questions(connection, list(terms))
@@ -88,37 +93,59 @@ def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms 
     return Arms(groups[["study", "source", "protocol", "false", "crossed"]], found, bool(random))
 
 
-def _answered_by_people(connection: Connection, groups: Collection[int]) -> dict[int, frozenset[str]]:
-    """For each of these groups in which people answered something: the protocols of the questions they answered."""
+def _answered_by_people(connection: Connection, groups: Collection[int]) -> dict[tuple[int, int], frozenset[str]]:
+    """By group and system, where people answered something: the protocols of the questions they answered.
+
+    The system is 0 of answers about inputs, which are answers for every system; answers about an output are for those
+    that gave it.
+    """
     group, member, relation = table_of(tables.Group), table_of(tables.Member), table_of(tables.Relation)
     question, answer = table_of(tables.Question), table_of(tables.Answer)
-    query = (
-        select(member.c.group_id, question.c.protocol)
-        .join(group, group.c.id == member.c.group_id)
+    output = table_of(tables.Output)
+    joined = (
+        member.join(group, group.c.id == member.c.group_id)
         .join(relation, relation.c.id == group.c.relation_id)
         .join(question, and_(question.c.input_id == member.c.input_id, question.c.task == relation.c.task))
         .join(answer, answer.c.question_id == question.c.id)
-        .where(member.c.role.in_(COUNTED), question.c.kind == "input", answer.c.origin.in_(PEOPLE))
-        .distinct()
     )
-    found: dict[int, frozenset[str]] = {}
+    given = and_(output.c.input_id == question.c.input_id, output.c.text == question.c.output)
+    queries = (
+        select(member.c.group_id, literal(0), question.c.protocol)
+        .select_from(joined)
+        .where(question.c.kind == "input"),
+        select(member.c.group_id, output.c.system_id, question.c.protocol)
+        .select_from(joined.join(output, given))
+        .where(question.c.kind == "pair"),
+    )
+    found: dict[tuple[int, int], frozenset[str]] = {}
     for piece in pieces(sorted(groups)):
-        for id, protocol in connection.execute(query.where(member.c.group_id.in_(piece))):
-            found[int(id)] = found.get(int(id), frozenset()) | {str(protocol)}
+        for query in queries:
+            some = query.where(
+                member.c.group_id.in_(piece), member.c.role.in_(COUNTED), answer.c.origin.in_(PEOPLE)
+            ).distinct()
+            for id, system, protocol in connection.execute(some):
+                key = (int(id), int(system))
+                found[key] = found.get(key, frozenset()) | {str(protocol)}
     return found
 
 
 def _questions(connection: Connection, samples: Collection[int]) -> dict[str, dict[int, int]]:
-    """By protocol: the questions about inputs of these samples' groups that have all their votes, and how many."""
+    """By protocol: the questions about members of these samples' groups that have all their votes, and how many."""
     draw, member, relation = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Relation)
-    question = table_of(tables.Question)
+    question, output = table_of(tables.Question), table_of(tables.Output)
+    said = exists().where(
+        output.c.system_id == draw.c.system_id,
+        output.c.input_id == question.c.input_id,
+        output.c.text == question.c.output,
+    )
+    asks = or_(question.c.kind == "input", and_(question.c.kind == "pair", said))
     query = (
         select(question.c.id, question.c.protocol, question.c.annotators)
         .select_from(draw)
         .join(relation, relation.c.id == draw.c.relation_id)
         .join(member, and_(member.c.group_id == draw.c.group_id, member.c.role.in_(COUNTED)))
         .join(question, and_(question.c.input_id == member.c.input_id, question.c.task == relation.c.task))
-        .where(draw.c.sample_id.in_(samples), question.c.kind == "input", question.c.filled.is_(True))
+        .where(draw.c.sample_id.in_(samples), question.c.filled.is_(True), asks)
         .distinct()
     )
     found: dict[str, dict[int, int]] = {BLIND: {}, SHOWN: {}}

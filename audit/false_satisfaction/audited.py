@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 from sqlalchemy import Connection
 
+from audit.annotation.questions import Asked
 from audit.false_satisfaction.auditing import (
     Answers,
     Checks,
@@ -63,9 +64,9 @@ class Book:
         self._cells: list[tuple[object, ...]] = []
         self._follow_ups: list[tuple[object, ...]] = []
         self._checks: list[tuple[object, ...]] = []
-        self._answers: dict[tuple[str, int], bool] = {}
-        self._waiting: set[tuple[str, int]] = set()
-        self._checks_waiting: set[tuple[str, int]] = set()
+        self._answers: dict[Asked, bool] = {}
+        self._waiting: set[Asked] = set()
+        self._checks_waiting: set[Asked] = set()
 
     def add(self, cell: tuple[object, ...], some: Sequence[Settled], judged: int, false: int) -> None:
         """One cell's groups in the order of their ranks, of which the first `judged` count, `false` of them false."""
@@ -84,12 +85,12 @@ class Book:
         for one in some:
             drawn = one.drawn
             if self._reach.asks(drawn):
-                self._waiting |= {(drawn.task, given) for given in audited_follow_ups(one)}
+                self._waiting.update(audited_follow_ups(one))
             if self._reach.checks(drawn):
-                self._checks_waiting |= {(drawn.task, given) for given in agreed_answers(drawn, self._known)}
+                self._checks_waiting.update(agreed_answers(drawn, self._known))
                 self._answers.update(checked_answers(drawn, self._versions))
 
-    def close(self, asked: set[tuple[str, int]]) -> Audited:
+    def close(self, asked: set[Asked]) -> Audited:
         """All cells together; `asked` are the questions that drawn groups wait for: those are no audits."""
         columns = ["rests_true", "rests_false", "protocol_judged", "protocol_false"]
         return Audited(

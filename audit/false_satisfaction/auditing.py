@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, func, select
 
+from audit.annotation.questions import Asked
 from audit.false_satisfaction.settling import (
     CARRIED,
     Drawn,
@@ -27,7 +28,7 @@ from audit.tasks import get_task
 
 Cell = tuple[int, int, int]
 """(sample, relation, system)"""
-Answers = Mapping[tuple[str, int], Known]
+Answers = Mapping[Asked, Known]
 
 
 @dataclass(frozen=True)
@@ -77,18 +78,18 @@ def beginning(share: float, drawn: int) -> int:
     return math.ceil(round(share * drawn, 9))
 
 
-def audited_follow_ups(settled: Settled) -> list[int]:
-    """Inputs to ask about in an audited group: those to which an answer is carried, once every member has one."""
+def audited_follow_ups(settled: Settled) -> list[Asked]:
+    """What to ask about in an audited group: those to which an answer is carried, once every member has one."""
     if not all(settled.origins):
         return []
     steps = zip(settled.drawn.steps, settled.origins, strict=True)
-    return [step.input_id for step, origin in steps if origin.startswith(CARRIED)]
+    return [settled.drawn.asked(step) for step, origin in steps if origin.startswith(CARRIED)]
 
 
-def agreed_answers(drawn: Drawn, known: Answers) -> list[int]:
-    """Inputs of a group whose answer is what people agreed on, and nobody adjudicated: what a spot check asks."""
-    inputs = [step.input_id for step in drawn.steps]
-    return [one for one in inputs if (found := known.get((drawn.task, one))) and found.origin == "people"]
+def agreed_answers(drawn: Drawn, known: Answers) -> list[Asked]:
+    """Questions of a group whose answer is what people agreed on, and nobody adjudicated: what a spot check asks."""
+    asked = [drawn.asked(step) for step in drawn.steps]
+    return [one for one in asked if (found := known.get(one)) and found.origin == "people"]
 
 
 def rests_on_carried(settled: Settled, known: Answers) -> bool:
@@ -101,7 +102,7 @@ def rests_on_carried(settled: Settled, known: Answers) -> bool:
     if settled.state is State.TRUE:
         return True
     task = get_task(settled.drawn.task)
-    direct = ((step, known.get((settled.drawn.task, step.input_id))) for step in settled.drawn.steps)
+    direct = ((step, known.get(settled.drawn.asked(step))) for step in settled.drawn.steps)
     return not any(answer and task.is_wrong(step.output, answer.allowed) for step, answer in direct)
 
 
@@ -127,7 +128,7 @@ def audited_carries(some: Sequence[Settled], known: Answers, reach: Reach) -> li
         if settled.state is State.WAITING or not reach.asks(drawn):
             break
         source = source_of(drawn)
-        about_source = known.get((drawn.task, source.input_id)) if source else None
+        about_source = known.get(drawn.asked(source)) if source else None
         if source is None or not all(settled.origins):
             continue
         here = []
@@ -135,7 +136,7 @@ def audited_carries(some: Sequence[Settled], known: Answers, reach: Reach) -> li
             carried = carried_to(drawn, step, source, about_source)
             if carried is None:
                 continue
-            own = known.get((drawn.task, step.input_id))
+            own = known.get(drawn.asked(step))
             if own is None:
                 return found
             wrong = own.allowed.isdisjoint(carried.allowed)
@@ -195,18 +196,18 @@ def _checked(drawn: Drawn, answers: Versions) -> State:
     """The state by adjudicated answers alone; WAITING where something is left to check."""
     settled = settle_group(drawn, answers.adjudicated)
     for step, origin in zip(drawn.steps, settled.origins, strict=True):
-        if origin.startswith(CARRIED) and (drawn.task, step.input_id) in answers.known:
+        if origin.startswith(CARRIED) and drawn.asked(step) in answers.known:
             return State.WAITING
     return settled.state
 
 
-def checked_answers(drawn: Drawn, answers: Versions) -> Iterator[tuple[tuple[str, int], bool]]:
-    """Each answer of a group that people agreed on and an adjudicator checked: (task, input), and whether it was wrong.
+def checked_answers(drawn: Drawn, answers: Versions) -> Iterator[tuple[Asked, bool]]:
+    """Each answer of a group that people agreed on and an adjudicator checked: what was asked, whether it was wrong.
 
     Wrong: the adjudicator allows no label that people agreed on.
     """
     for step in drawn.steps:
-        key = (drawn.task, step.input_id)
+        key = drawn.asked(step)
         before, after = answers.protocol.get(key), answers.adjudicated.get(key)
         if before is not None and after is not None and before.origin == "people":
             yield key, before.allowed.isdisjoint(after.allowed)

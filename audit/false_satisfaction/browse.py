@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, and_, exists, select, tuple_
 
 from audit.annotation.accounts import require
-from audit.annotation.questions import BROKEN, HOLDS
+from audit.annotation.questions import BROKEN, HOLDS, Asked, asks_pairs
 from audit.errors import AuditError
 from audit.false_satisfaction.group_answers import contents, known_holds
 from audit.false_satisfaction.settling import (
@@ -306,7 +306,12 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
     known = known_answers(connection, "both", {one["input_id"] for one in members.values()})
     steps = {number: _step(one) for number, one in members.items()}
     counted = tuple(step for step in steps.values() if step.role in COUNTED)
-    drawn = Drawn(row["task"], row["relation"], row["relation_id"], row["system_id"], 0, row["group_id"], counted)
+    drawn = Drawn(
+        **{name: row[name] for name in ("task", "relation", "relation_id", "system_id", "group_id")},
+        rank=0,
+        steps=counted,
+        corresponds=row["outcome"] == Outcome.SATISFIED or not asks_pairs(row["task"]),
+    )
     origins = iter(settle_group(drawn, known).origins)
     source = next((step for step in counted if step.role == "source"), None)
     parts = []
@@ -328,19 +333,17 @@ def _step(one: RowMapping) -> Step:
     return Step(one["role"], one["input_id"], result, given)
 
 
-def _allowed(
-    drawn: Drawn, source: Step | None, step: Step, origin: str, known: dict[tuple[str, int], Known]
-) -> tuple[str, ...]:
+def _allowed(drawn: Drawn, source: Step | None, step: Step, origin: str, known: dict[Asked, Known]) -> tuple[str, ...]:
     """The labels that are right for one member, by the answer whose origin the rule has named."""
     if not origin:
         return ()
     if not origin.startswith("carried"):
-        return tuple(sorted(known[drawn.task, step.input_id].allowed))
+        return tuple(sorted(known[drawn.asked(step)].allowed))
     if source is None or source.input is None or step.input is None:
         return ()
     carry = carry_of(drawn.task, drawn.relation)
     seen = (Seen(source.input, source.output), Seen(step.input, step.output)) if carry.reads else (None, None)
-    return tuple(sorted(carry(known[drawn.task, source.input_id].allowed, *seen) or ()))
+    return tuple(sorted(carry(known[drawn.asked(source)].allowed, *seen) or ()))
 
 
 def _named(rows: Sequence[Any]) -> tuple[tuple[int, str], ...]:

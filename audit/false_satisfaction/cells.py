@@ -9,6 +9,7 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, RowMapping, select
 from sqlmodel import SQLModel
 
+from audit.annotation.questions import Asked
 from audit.errors import AuditError
 from audit.false_satisfaction.audited import CELL, Audited, Book
 from audit.false_satisfaction.settling import (
@@ -118,9 +119,7 @@ def ground_of(connection: Connection, study: int | None = None, design: str | No
     return Ground(studies, samples, checks, cells)
 
 
-def drawn_cells(
-    sample: Mapping[str, object], groups: Iterable[Drawn], known: Mapping[tuple[str, int], Known]
-) -> list[DrawnCell]:
+def drawn_cells(sample: Mapping[str, object], groups: Iterable[Drawn], known: Mapping[Asked, Known]) -> list[DrawnCell]:
     """One sample's draws, settled by these answers; `groups` come cell by cell in the order of their ranks."""
     by_cell: dict[tuple[int, int], list[Settled]] = {}
     for drawn in groups:
@@ -133,9 +132,9 @@ def drawn_cells(
     return [DrawnCell((study, *cell), some, prefix_counts(some, ends[cell])) for cell, some in by_cell.items()]
 
 
-def waiting_questions(drawn: Iterable[DrawnCell]) -> set[tuple[str, int]]:
-    """(task, input) of the questions that drawn groups wait for."""
-    return {(settled.drawn.task, given) for one in drawn for settled in one.settled for given in settled.waits_for}
+def waiting_questions(drawn: Iterable[DrawnCell]) -> set[Asked]:
+    """What is asked in the questions that drawn groups wait for."""
+    return {asked for one in drawn for settled in one.settled for asked in settled.waits_for}
 
 
 def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audited: Audited) -> Counted:
@@ -178,7 +177,7 @@ def prefix_counts(settled: Sequence[Settled], end: float | None = None) -> dict[
     end = first_waiting(settled) if end is None else end
     beginning = [one for one in settled if one.drawn.rank < end]
     false = sum(one.state is State.FALSE for one in beginning)
-    waiting = {given for one in settled for given in one.waits_for}
+    waiting = {asked for one in settled for asked in one.waits_for}
     return {"drawn": len(settled), "judged": len(beginning), "false": false, "waiting": len(waiting)}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import ADJUDICATORS, require
-from audit.annotation.questions import labels_of
+from audit.annotation.questions import Asked, labels_of
 from audit.false_satisfaction.cells import CELL, count
 from audit.false_satisfaction.settling import Drawn, Known, State, drawn_groups, known_answers, settle_group
 from audit.sampling.designs import INFORMATIVE
@@ -78,8 +78,8 @@ class Stakes:
     """
 
     cells: Sequence[_Cell]
-    containing: Mapping[tuple[str, int], Sequence[Place]]
-    """(task, input) -> the groups that have it as a counted member."""
+    containing: Mapping[Asked, Sequence[Place]]
+    """What is asked -> the groups of which a counted member asks it."""
     of_relation: Mapping[tuple[int, int], Sequence[int]]
     """(study, relation id) -> numbers of its cells."""
 
@@ -100,7 +100,7 @@ def read_stakes(engine: Engine, account_id: int) -> Stakes:
                 key = (int(str(sample["study_id"])), one.relation_id, one.system_id)
                 drawn.setdefault(key, []).append(one)
     cells: list[_Cell] = []
-    containing: dict[tuple[str, int], list[Place]] = {}
+    containing: dict[Asked, list[Place]] = {}
     of_relation: dict[tuple[int, int], list[int]] = {}
     numbers = counted.cells[["satisfied", "violated"]].join(counted.keys[[*CELL, "relation", "system"]])
     for row in numbers.to_dict("records"):
@@ -109,8 +109,8 @@ def read_stakes(engine: Engine, account_id: int) -> Stakes:
         some = drawn.get((study, relation, system), [])
         of_relation.setdefault((study, relation), []).append(len(cells))
         for place, one in enumerate(some):
-            for given in dict.fromkeys(step.input_id for step in one.steps):
-                containing.setdefault((one.task, given), []).append((len(cells), place))
+            for asked in dict.fromkeys(one.asked(step) for step in one.steps):
+                containing.setdefault(asked, []).append((len(cells), place))
         observed = int(row["satisfied"]) / checked if checked else float("nan")
         alone = designs.get(study) == INFORMATIVE
         cells.append(_Cell(study, relation, str(row["relation"]), str(row["system"]), observed, alone, some))
@@ -140,15 +140,13 @@ def consequences(
             pairs, relations, systems = audited.get(int(row.group_id), (0, (), ()))
             found.append(Consequence(int(row.id), pairs, relations, systems, priority=row.priority))
         else:
-            found.append(_of_input(stakes, states, known, row))
+            found.append(_of_answer(stakes, states, known, row))
     return sorted(found, key=lambda one: one.urgency)
 
 
-def _of_input(
-    stakes: Stakes, states: list[list[State]], known: Mapping[tuple[str, int], Known], row: Any
-) -> Consequence:
-    """Try every label as the answer about an input."""
-    asked = (str(row.task), int(row.input_id))
+def _of_answer(stakes: Stakes, states: list[list[State]], known: Mapping[Asked, Known], row: Any) -> Consequence:
+    """Try every label as the answer about an input, or about an input and an output."""
+    asked: Asked = (str(row.task), int(row.input_id), row.output)
     places = stakes.containing.get(asked, ())
     trials: list[dict[Place, State]] = []
     for label in labels_of(row.task, row.kind):
@@ -157,8 +155,8 @@ def _of_input(
         trial: dict[Place, State] = {}
         for cell, place in places:
             one = stakes.cells[cell].drawn[place]
-            about = {(one.task, step.input_id): known.get((one.task, step.input_id)) for step in one.steps}
-            answers = {key: value for key, value in about.items() if value is not None}
+            about = [one.asked(step) for step in one.steps]
+            answers = {key: known[key] for key in about if key in known}
             trial[cell, place] = settle_group(one, answers | {asked: told}).state
         trials.append(trial)
     hang = [at for at in places if len({trial[at] for trial in trials}) > 1]
@@ -239,7 +237,7 @@ def _sign(difference: float) -> int:
 
 def _questions(connection: Connection, ids: Collection[int]) -> list[Any]:
     question = table_of(tables.Question)
-    columns = [question.c[name] for name in ("id", "task", "kind", "input_id", "group_id", "priority")]
+    columns = [question.c[name] for name in ("id", "task", "kind", "input_id", "output", "group_id", "priority")]
     return [
         row
         for piece in pieces(sorted(set(ids)))

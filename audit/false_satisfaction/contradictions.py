@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import require_manager
 from audit.annotation.aside import is_flagged
-from audit.annotation.questions import question_ids
+from audit.annotation.questions import Asked, question_ids
 from audit.false_satisfaction.settling import (
     Known,
     Whose,
@@ -24,8 +24,8 @@ from audit.false_satisfaction.settling import (
 )
 from audit.store import pieces, table_of, tables
 
-Pair = tuple[str, str, int, int]
-"""Task, relation, and the inputs of source and follow-up."""
+Pair = tuple[str, Asked, Asked]
+"""Relation, and what is asked of source and follow-up."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Side:
     question: int
     texts: tuple[str, ...]
     languages: tuple[str, ...]
+    output: str | None
+    """The output that was judged with the texts; None where the answer is about the texts alone."""
     answer: tuple[str, ...]
     origin: str
     """adjudicated, people or gold."""
@@ -70,26 +72,26 @@ def contradictions(engine: Engine, whose: Whose = "people", *, by: int | None = 
         found: dict[Pair, tuple[frozenset[str], set[tuple[int, int]]]] = {}
         for drawn in drawn_groups(connection, None, _both_answered(connection, known)):
             source = source_of(drawn)
-            about = known.get((drawn.task, source.input_id)) if source else None
+            about = known.get(drawn.asked(source)) if source else None
             if source is None or about is None:
                 continue
             for step in drawn.steps:
-                direct = known.get((drawn.task, step.input_id))
+                direct = known.get(drawn.asked(step))
                 carried = carried_to(drawn, step, source, about)
                 if direct is None or carried is None or direct.allowed & carried.allowed:
                     continue
-                key = (drawn.task, drawn.relation, source.input_id, step.input_id)
+                key = (drawn.relation, drawn.asked(source), drawn.asked(step))
                 found.setdefault(key, (carried.allowed, set()))[1].add((drawn.group_id, drawn.system_id))
         return _listed(connection, found, known)
 
 
-def _both_answered(connection: Connection, known: Iterable[tuple[str, int]]) -> set[int]:
+def _both_answered(connection: Connection, known: Iterable[Asked]) -> set[int]:
     """Drawn groups of which the source and another member have an answer; the others need not be read."""
     member, draw = table_of(tables.Member), table_of(tables.Draw)
     drawn = select(draw.c.group_id)
     sources: set[int] = set()
     others: set[int] = set()
-    for piece in pieces(sorted({given for _, given in known})):
+    for piece in pieces(sorted({given for _, given, _ in known})):
         query = select(member.c.group_id, member.c.role).where(
             member.c.input_id.in_(piece), member.c.role != "probe", member.c.group_id.in_(drawn)
         )
@@ -101,12 +103,12 @@ def _both_answered(connection: Connection, known: Iterable[tuple[str, int]]) -> 
 def _listed(
     connection: Connection,
     found: dict[Pair, tuple[frozenset[str], set[tuple[int, int]]]],
-    known: dict[tuple[str, int], Known],
+    known: dict[Asked, Known],
 ) -> list[Contradiction]:
     question, given = table_of(tables.Question), table_of(tables.Input)
-    inputs = {one for key in found for one in key[2:]}
+    inputs = {asked[1] for _, *both in found for asked in both}
     texts: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-    ids: dict[tuple[str, int], int] = {}
+    ids: dict[Asked, int] = {}
     waiting: set[int] = set()
     for piece in pieces(sorted(inputs)):
         query = select(given.c.id, given.c.texts, given.c.languages).where(given.c.id.in_(piece))
@@ -114,23 +116,23 @@ def _listed(
             texts[int(id)] = (tuple(some), tuple(languages.split(",")))
         flagged = select(question.c.id).where(question.c.input_id.in_(piece), is_flagged())
         waiting |= {int(row[0]) for row in connection.execute(flagged)}
-    for task in {key[0] for key in found}:
-        ids |= {(task, input_id): id for input_id, id in question_ids(connection, task, inputs).items()}
+    for task in {source[0] for _, source, _ in found}:
+        ids |= question_ids(connection, task, inputs)
 
-    def side(task: str, input_id: int) -> Side:
-        answer, id = known[task, input_id], ids[task, input_id]
-        return Side(id, *texts[input_id], tuple(sorted(answer.allowed)), answer.origin, id in waiting)
+    def side(asked: Asked) -> Side:
+        answer, id = known[asked], ids[asked]
+        return Side(id, *texts[asked[1]], asked[2], tuple(sorted(answer.allowed)), answer.origin, id in waiting)
 
     listed = [
         Contradiction(
-            task,
+            source[0],
             relation,
-            carry_of(task, relation).preserves_truth,
-            side(task, source),
-            side(task, other),
+            carry_of(source[0], relation).preserves_truth,
+            side(source),
+            side(other),
             tuple(sorted(carried)),
             len(groups),
         )
-        for (task, relation, source, other), (carried, groups) in found.items()
+        for (relation, source, other), (carried, groups) in found.items()
     ]
     return sorted(listed, key=lambda one: (-one.groups, one.relation, one.source.question, one.follow_up.question))

@@ -7,15 +7,13 @@ from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import counting_votes
+from audit.annotation.questions import ABOUT_OUTPUTS, Asked
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.settling import Drawn, Known, Step, Whose, carry_of, drawn_groups, known_answers
 from audit.relations.carry import Seen
 from audit.statistics.fragility import OPEN, RIGHT, WRONG, Fragility, JudgedGroup, Part, fragility
 from audit.store import pieces, table_of, tables
 from audit.tasks import Task, get_task
-
-Asked = tuple[str, int]
-"""Task and input of a question."""
 
 
 @dataclass(frozen=True)
@@ -150,10 +148,10 @@ def _parts(drawn: Drawn, known: Mapping[Asked, Known], numbers: dict[Asked, int]
     source = next((step for step in drawn.steps if step.role == "source"), None)
     parts = []
     for step in drawn.steps:
-        asked = (drawn.task, step.input_id)
+        asked = drawn.asked(step)
         carried = asked not in known
         if carried and source is not None:
-            asked = (drawn.task, source.input_id)
+            asked = drawn.asked(source)
         if asked not in known:
             parts.append(Part(-1, (OPEN,)))
             continue
@@ -184,13 +182,14 @@ def _votes(engine: Engine, asked: set[Asked], known: Mapping[Asked, Known]) -> d
     found = dict.fromkeys(asked, 1)
     ids: dict[int, Asked] = {}
     with engine.connect() as connection:
-        for piece in pieces(sorted({given for _, given in asked})):
-            query = select(question.c.id, question.c.task, question.c.input_id).where(
-                question.c.kind == "input", question.c.input_id.in_(piece)
+        for piece in pieces(sorted({given for _, given, _ in asked})):
+            query = select(question.c.id, question.c.task, question.c.input_id, question.c.output).where(
+                question.c.kind.in_(ABOUT_OUTPUTS), question.c.input_id.in_(piece)
             )
-            for id, task, given in connection.execute(query):
-                if (task, int(given)) in asked and known[task, int(given)].origin == "people":
-                    ids[int(id)] = (task, int(given))
+            for id, *row in connection.execute(query):
+                of: Asked = (str(row[0]), int(row[1]), row[2])
+                if of in asked and known[of].origin == "people":
+                    ids[int(id)] = of
         for of in ids.values():
             found[of] = 0
         for vote in counting_votes(connection, ids):

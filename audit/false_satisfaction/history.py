@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import ORIGINS, WITHDRAWN, Vote, voted_answers
+from audit.annotation.questions import ABOUT_OUTPUTS, Asked
 from audit.false_satisfaction.audited import Audited
 from audit.false_satisfaction.cells import (
     CELL,
@@ -55,7 +56,10 @@ class Settling(NamedTuple):
 
 @dataclass(frozen=True)
 class History:
-    """What was said about questions on inputs, oldest first. `wanted` has the annotators that each question wants."""
+    """What was said about questions on inputs and outputs, oldest first.
+
+    `wanted` has the annotators that each question wants.
+    """
 
     judgements: Sequence[Given]
     adjudications: Sequence[Settling]
@@ -78,11 +82,11 @@ class Point:
 
 
 def history_of(connection: Connection) -> History:
-    """Read what was ever said about questions on inputs."""
+    """Read what was ever said about questions on inputs and outputs."""
     judgement, adjudication = table_of(tables.Judgement), table_of(tables.Adjudication)
     question, annotator = table_of(tables.Question), table_of(tables.Annotator)
-    about_inputs = select(question.c.id, question.c.annotators).where(question.c.kind == "input")
-    wanted = {int(row[0]): int(row[1]) for row in connection.execute(about_inputs)}
+    about_outputs = select(question.c.id, question.c.annotators).where(question.c.kind.in_(ABOUT_OUTPUTS))
+    wanted = {int(row[0]): int(row[1]) for row in connection.execute(about_outputs)}
     given = (
         select(
             judgement.c.id,
@@ -188,18 +192,16 @@ def replay(engine: Engine, whose: Whose = "both", study: int | None = None, poin
         yield point(history, until)
 
 
-def known_from(
-    answers: Answers, about: Mapping[int, tuple[str, int]], whose: Whose = "both"
-) -> dict[tuple[str, int], Known]:
-    """The answer that counts by (task, input), as `audit.false_satisfaction.settling.known_answers` has it.
+def known_from(answers: Answers, about: Mapping[int, Asked], whose: Whose = "both") -> dict[Asked, Known]:
+    """The answer that counts by what was asked, as `audit.false_satisfaction.settling.known_answers` has it.
 
-    `about` says of each question its task and input.
+    `about` says of each question what it asks about.
 
-    >>> found = known_from({(7, "gold"): frozenset({"a"}), (7, "people"): frozenset({"b"})}, {7: ("sentiment", 3)})
-    >>> found["sentiment", 3].origin
+    >>> answers = {(7, "gold"): frozenset({"a"}), (7, "people"): frozenset({"b"})}
+    >>> known_from(answers, {7: ("sentiment", 3, None)})["sentiment", 3, None].origin
     'people'
     """
-    found: dict[tuple[str, int], Known] = {}
+    found: dict[Asked, Known] = {}
     for origin in reversed(ORIGINS):
         if origin in ALLOWED[whose]:
             found |= {
@@ -208,10 +210,11 @@ def known_from(
     return found
 
 
-def _about(connection: Connection) -> dict[int, tuple[str, int]]:
+def _about(connection: Connection) -> dict[int, Asked]:
     question = table_of(tables.Question)
-    query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == "input")
-    return {int(id): (str(task), int(given)) for id, task, given in connection.execute(query)}
+    columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
+    query = select(*columns).where(question.c.kind.in_(ABOUT_OUTPUTS))
+    return {int(id): (str(task), int(given), output) for id, task, given, output in connection.execute(query)}
 
 
 NO_AUDITS = Audited(

@@ -6,6 +6,7 @@ from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import require_manager
 from audit.annotation.answers import ORIGINS
+from audit.annotation.questions import Asked
 from audit.annotation.staleness import Stale
 from audit.false_satisfaction.settling import Known, State, drawn_groups, known_answers, settle_group
 from audit.store import pieces, table_of, tables
@@ -33,26 +34,28 @@ def losing(engine: Engine, stale: Stale, by: int | None = None) -> Losing:
     question, member = table_of(tables.Question), table_of(tables.Member)
     with engine.connect() as connection:
         require_manager(connection, by)
-        inputs: dict[tuple[str, int], Known | None] = {}
+        told: dict[Asked, Known | None] = {}
         holds = 0
         for piece in pieces(sorted(stale.changed)):
-            query = select(question.c.id, question.c.task, question.c.kind, question.c.input_id)
-            for id, task, kind, given in connection.execute(query.where(question.c.id.in_(piece))):
+            query = select(*(question.c[name] for name in ("id", "task", "kind", "input_id", "output")))
+            for id, task, kind, given, output in connection.execute(query.where(question.c.id.in_(piece))):
                 left = stale.changed[id]
                 if kind == "group":
                     holds += not left
-                elif kind == "input":
+                else:
                     origin = next((one for one in ORIGINS if one in left), None)
-                    inputs[task, int(given)] = None if origin is None else Known(frozenset(left[origin]), origin)
+                    told[task, int(given), output] = None if origin is None else Known(frozenset(left[origin]), origin)
         touched: set[int] = set()
-        for piece in pieces(sorted({given for _, given in inputs})):
+        for piece in pieces(sorted({given for _, given, _ in told})):
             query = select(member.c.group_id).where(member.c.input_id.in_(piece), member.c.role != "probe")
             touched |= {int(row[0]) for row in connection.execute(query)}
         before = known_answers(connection)
-        after = {key: one for key, one in before.items() if key not in inputs}
-        after |= {key: one for key, one in inputs.items() if one is not None}
+        after = {key: one for key, one in before.items() if key not in told}
+        after |= {key: one for key, one in told.items() if one is not None}
         states: dict[tuple[int, int], tuple[State, State]] = {}
         for drawn in drawn_groups(connection, None, touched):
+            if not any(drawn.asked(step) in told for step in drawn.steps):
+                continue  # it has the text, and another output for it
             now = settle_group(drawn, before).state
             if now is not State.WAITING:
                 states[drawn.group_id, drawn.system_id] = (now, settle_group(drawn, after).state)

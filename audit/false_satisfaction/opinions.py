@@ -4,11 +4,12 @@ Two people may disagree about a label and still agree that an output is wrong, o
 are made of is the second, so agreement is measured on it too.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
+from audit.annotation.questions import ABOUT_OUTPUTS, Asked, asks_pairs
 from audit.annotation.ratings import Rated, stored_ratings
 from audit.errors import AuditError
 from audit.false_satisfaction.settling import (
@@ -77,7 +78,11 @@ def answered_outputs(engine: Engine, task: str) -> pd.DataFrame:
 
     `groups` counts the drawn groups, each once for every system, of relations that carry every answer, whose counted
     outputs are all the label `output`: such a group is false exactly where the answer about its source is another one.
+    Where people judge outputs one by one the answer is no label that a system could have said: there is no row.
     """
+    columns = ["item", "output", "groups"]
+    if asks_pairs(task):
+        return pd.DataFrame(columns=columns)
     question = table_of(tables.Question)
     found: dict[tuple[str, str], int] = {}
     with engine.connect() as connection:
@@ -93,24 +98,44 @@ def answered_outputs(engine: Engine, task: str) -> pd.DataFrame:
         if source.input_id in asked and label is not None:
             key = (asked[source.input_id], label)
             found[key] = found.get(key, 0) + 1
-    return pd.DataFrame([(*key, number) for key, number in found.items()], columns=["item", "output", "groups"])
+    return pd.DataFrame([(*key, number) for key, number in found.items()], columns=columns)
 
 
-def _known(connection: Connection, rated: Rated) -> dict[str, dict[tuple[str, int], Known]]:
-    """Each annotator's own answers by (task, input)."""
+def attributed_outputs(engine: Engine, by: Literal["relation", "system"]) -> pd.DataFrame:
+    """Which relations or systems each question about an output serves: columns item (its id, text) and value.
+
+    Those of the drawn groups in which a counted member got that very output; of a relation that carries answers, its
+    follow-ups included, as in `audit.annotation.ratings.attributed`.
+    """
+    question, system = table_of(tables.Question), table_of(tables.System)
+    found: set[tuple[str, str]] = set()
+    with engine.connect() as connection:
+        columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
+        rows = connection.execute(select(*columns).where(question.c.kind == "pair"))
+        items: dict[Asked, str] = {(str(task), int(given), output): str(id) for id, task, given, output in rows}
+        names = {int(id): str(name) for id, name in connection.execute(select(system.c.id, system.c.name))}
+        for one in drawn_groups(connection, None) if items else ():
+            value = one.relation if by == "relation" else names[one.system_id]
+            found |= {(items[asked], value) for step in one.steps if (asked := one.asked(step)) in items}
+    return pd.DataFrame(sorted(found), columns=["item", "value"])
+
+
+def _known(connection: Connection, rated: Rated) -> dict[str, dict[Asked, Known]]:
+    """Each annotator's own answers by what was asked."""
     question = table_of(tables.Question)
-    query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == "input")
-    asked = {str(row[0]): (str(row[1]), int(row[2])) for row in connection.execute(query)}
-    known: dict[str, dict[tuple[str, int], Known]] = {}
+    columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
+    query = select(*columns).where(question.c.kind.in_(ABOUT_OUTPUTS))
+    asked = {str(id): (str(task), int(given), output) for id, task, given, output in connection.execute(query)}
+    known: dict[str, dict[Asked, Known]] = {}
     for item, name, label in rated.frame[["item", "annotator", "label"]].itertuples(index=False):
         if item in asked:
             known.setdefault(name, {})[asked[item]] = Known(frozenset({label}), "people")
     return known
 
 
-def _state(one: Drawn, answers: dict[tuple[str, int], Known]) -> State | None:
+def _state(one: Drawn, answers: dict[Asked, Known]) -> State | None:
     """The state of a group by these answers; None where they leave a member open."""
-    if not any((one.task, step.input_id) in answers for step in one.steps):
+    if not any(one.asked(step) in answers for step in one.steps):
         return None
     settled = settle_group(one, answers)
     return settled.state if all(settled.origins) else None

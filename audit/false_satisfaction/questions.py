@@ -17,7 +17,9 @@ from sqlalchemy import Connection, Engine, func, select
 
 from audit.annotation.checking import put_checks
 from audit.annotation.questions import (
+    ABOUT_OUTPUTS,
     BEHIND,
+    Asked,
     Wanted,
     close_questions,
     open_group_questions,
@@ -31,12 +33,12 @@ from audit.false_satisfaction.settling import Drawn, State, drawn_groups, known_
 from audit.sampling.protocols import Terms, terms_of
 from audit.store import pieces, table_of, tables, writing
 
-Asks = dict[tuple[str, int], Ask]
-"""(task, input) -> how the groups that ask for it ask."""
+Asks = dict[Asked, Ask]
+"""What is asked -> how the groups that ask for it ask."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class Wishes:
     """Questions by why they are asked: for groups that wait, for audits of follow-ups, for spot checks."""
 
     waiting: Asks = field(default_factory=dict)
@@ -59,15 +61,13 @@ def refresh(engine: Engine) -> int:
         asked = _asked(connection, samples)
         wanted = asked.in_queue()
         table = table_of(tables.Question)
-        waiting = {
-            (row.task, row.input_id)
-            for row in connection.execute(select(table).where(table.c.priority.is_not(None), table.c.kind == "input"))
-        }
-        for task in {task for task, _ in wanted} | {task for task, _ in waiting}:
-            needed = {given: one for (of, given), one in wanted.items() if of == task}
-            stale = {given for of, given in waiting if of == task} - set(needed)
-            close_questions(connection, question_ids(connection, task, stale).values())
-            _open(connection, samples, task, needed)
+        open_now = select(table.c.id, table.c.task, table.c.input_id, table.c.output).where(
+            table.c.priority.is_not(None), table.c.kind.in_(ABOUT_OUTPUTS)
+        )
+        rows = connection.execute(open_now).all()
+        close_questions(connection, [id for id, *of in rows if tuple(of) not in wanted])
+        for task in {key[0] for key in wanted}:
+            _open(connection, samples, task, {key: one for key, one in wanted.items() if key[0] == task})
         ranks = {key: one.rank for key, one in asked.checks.items()}
         put_checks(connection, _by_question(connection, ranks))
         return len(asked.waiting) + _refresh_groups(connection, samples)
@@ -101,11 +101,11 @@ def refresh_around(engine: Engine, question_id: int) -> None:
         _hold(connection, questions.values())
         samples = terms_of(connection)
         found = _asked(connection, samples, _groups_with(connection, inputs))
-        needed = {given: one for (task, given), one in found.in_queue().items() if task == of.task}
-        close_questions(connection, [id for given, id in questions.items() if given not in needed])
-        _open(connection, samples, of.task, {given: needed[given] for given in inputs & set(needed)})
+        needed = {key: one for key, one in found.in_queue().items() if key[0] == of.task and key[1] in inputs}
+        close_questions(connection, [id for key, id in questions.items() if key not in needed])
+        _open(connection, samples, of.task, needed)
         checks = {key: one.rank for key, one in found.checks.items() if key[0] == of.task and key[1] in inputs}
-        put_checks(connection, {questions[given]: rank for (_, given), rank in checks.items()}, questions.values())
+        put_checks(connection, {questions[key]: rank for key, rank in checks.items()}, questions.values())
 
 
 def _hold(connection: Connection, question_ids: Iterable[int] | None = None) -> None:
@@ -168,7 +168,7 @@ def _groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
     return found
 
 
-def _asked(connection: Connection, samples: Mapping[int, Terms], group_ids: Collection[int] | None = None) -> Asked:
+def _asked(connection: Connection, samples: Mapping[int, Terms], group_ids: Collection[int] | None = None) -> Wishes:
     """What these groups of the samples, or all, ask for."""
     groups: Iterable[Drawn] = drawn_groups(connection, samples, group_ids)
     around: set[int] | None = None
@@ -180,7 +180,7 @@ def _asked(connection: Connection, samples: Mapping[int, Terms], group_ids: Coll
         relations = {drawn.relation_id for drawn in groups}
     known = known_answers(connection, inputs=around)
     reach = reach_of(connection, samples, relations)
-    waiting, audits, checks = (Asking[tuple[str, int]](samples) for _ in range(3))
+    waiting, audits, checks = (Asking[Asked](samples) for _ in range(3))
     for drawn in groups:
         settled = settle_group(drawn, known)
         if settled.state is State.WAITING:
@@ -189,30 +189,31 @@ def _asked(connection: Connection, samples: Mapping[int, Terms], group_ids: Coll
             _note(audits, drawn, audited_follow_ups(settled))
         if reach.checks(drawn):
             _note(checks, drawn, agreed_answers(drawn, known))
-    return Asked(waiting.asks(connection), audits.asks(connection), checks.asks(connection))
+    return Wishes(waiting.asks(connection), audits.asks(connection), checks.asks(connection))
 
 
-def _note(asking: Asking[tuple[str, int]], drawn: Drawn, inputs: Iterable[int]) -> None:
-    for given in inputs:
-        asking.note((drawn.task, given), drawn.sample_id, drawn.rank, drawn.group_id, drawn.system_id)
+def _note(asking: Asking[Asked], drawn: Drawn, keys: Iterable[Asked]) -> None:
+    for key in keys:
+        asking.note(key, drawn.sample_id, drawn.rank, drawn.group_id, drawn.system_id)
 
 
-def _by_question(connection: Connection, ranks: Mapping[tuple[str, int], int]) -> dict[int, int]:
+def _by_question(connection: Connection, ranks: Mapping[Asked, int]) -> dict[int, int]:
     """Question id -> rank."""
     found: dict[int, int] = {}
-    for task in {task for task, _ in ranks}:
-        ids = question_ids(connection, task, {given for of, given in ranks if of == task})
-        found.update((ids[given], rank) for (of, given), rank in ranks.items() if of == task)
+    for task in {key[0] for key in ranks}:
+        ids = question_ids(connection, task, {given for of, given, _ in ranks if of == task})
+        found.update((ids[key], rank) for key, rank in ranks.items() if key[0] == task)
     return found
 
 
-def _open(connection: Connection, samples: Mapping[int, Terms], task: str, needed: Mapping[int, Ask]) -> None:
+def _open(connection: Connection, samples: Mapping[int, Terms], task: str, needed: Mapping[Asked, Ask]) -> None:
     table = table_of(tables.Input)
     keys: dict[int, bytes] = {}
-    for piece in pieces(needed):
+    for piece in pieces({given for _, given, _ in needed}):
         query = select(table.c.id, table.c.key).where(table.c.id.in_(piece))
         keys.update((int(row[0]), bytes(row[1])) for row in connection.execute(query))
     wanted = [
-        Wanted(given, keys[given], one.rank, one.waits, one.annotators, one.protocol) for given, one in needed.items()
+        Wanted(given, keys[given], one.rank, one.waits, one.annotators, one.protocol, output)
+        for (_, given, output), one in needed.items()
     ]
     open_questions(connection, task, wanted, _most(samples))

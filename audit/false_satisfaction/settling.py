@@ -2,6 +2,11 @@
 
 One wrong output settles a group as false; a true satisfaction needs an answer for each of its members. A member's
 answer is the direct one (adjudicated before people before gold), or else what its relation carries from the source's.
+
+An answer is about an input, or, where a task has people judge each output (kind `pair`), about an input and the very
+output that the system gave: one answer then holds for all systems that gave that output. What is carried to a follow-up
+says something of its output only where the two outputs correspond. They do in every drawn group: a satisfied group of
+the relations between texts is exactly one whose outputs correspond, Replace(sum(Ts)) = sum(Tf).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,6 +19,7 @@ from typing import Literal
 from sqlalchemy import Connection, and_, select
 
 from audit.annotation.answers import ORIGINS
+from audit.annotation.questions import ABOUT_OUTPUTS, Asked, asks_pairs
 from audit.errors import UnknownName
 from audit.relations import COUNTED, get_relation
 from audit.relations.carry import Carry, Seen, nothing
@@ -58,15 +64,22 @@ class Drawn:
     group_id: int
     steps: tuple[Step, ...]
     sample_id: int = 0
+    corresponds: bool = True
+    """Whether what is carried says something of the follow-ups' outputs. Only of a violated group, which is never drawn
+    but can be looked at, whose task has people judge each output, it does not."""
+
+    def asked(self, step: Step) -> Asked:
+        """What the question asks about whose answer says whether the output of this step is right."""
+        return self.task, step.input_id, step.output.text if asks_pairs(self.task) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A drawn group, its state, the inputs whose questions it waits for, and the step that made it false."""
+    """A drawn group, its state, what is asked in the questions it waits for, and the step that made it false."""
 
     drawn: Drawn
     state: State
-    waits_for: tuple[int, ...] = ()
+    waits_for: tuple[Asked, ...] = ()
     wrong_step: int | None = None
     origins: tuple[str, ...] = ()
     """Where each counted member's answer came from: an origin, `carried ORIGIN`, or `` (none)."""
@@ -74,7 +87,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The answer about an input that counts, and its origin."""
+    """The answer to a question that counts, and its origin."""
 
     allowed: frozenset[str]
     origin: str
@@ -85,25 +98,26 @@ def known_answers(
     whose: Whose = "both",
     inputs: Collection[int] | None = None,
     precedence: Sequence[str] = ORIGINS,
-) -> dict[tuple[str, int], Known]:
-    """The answer that counts by (task, input), of the origins that were asked for; about these inputs, or about all.
+) -> dict[Asked, Known]:
+    """The answer that counts by what was asked, of the origins that were asked for; about these inputs, or about all.
 
     Of several origins the first in `precedence` counts.
     """
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     query = (
-        select(question.c.task, question.c.input_id, answer.c.origin, answer.c.allowed)
+        select(question.c.task, question.c.input_id, question.c.output, answer.c.origin, answer.c.allowed)
         .join(answer, answer.c.question_id == question.c.id)
-        .where(question.c.kind == "input", answer.c.origin.in_(ALLOWED[whose]))
+        .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin.in_(ALLOWED[whose]))
     )
     queries = (
         [query] if inputs is None else [query.where(question.c.input_id.in_(piece)) for piece in pieces(sorted(inputs))]
     )
-    found: dict[tuple[str, int], Known] = {}
-    for task, given, origin, allowed in (row for one in queries for row in connection.execute(one)):
-        before = found.get((task, int(given)))
+    found: dict[Asked, Known] = {}
+    for task, given, output, origin, allowed in (row for one in queries for row in connection.execute(one)):
+        asked = (task, int(given), output)
+        before = found.get(asked)
         if before is None or precedence.index(origin) < precedence.index(before.origin):
-            found[task, int(given)] = Known(frozenset(allowed), origin)
+            found[asked] = Known(frozenset(allowed), origin)
     return found
 
 
@@ -178,23 +192,24 @@ def never_carries(task: str, relation: str) -> bool:
     return not carry.reads and all(carry({label}) is None for label in get_task(task).labels)
 
 
-def settle_group(drawn: Drawn, known: Mapping[tuple[str, int], Known]) -> Settled:
+def settle_group(drawn: Drawn, known: Mapping[Asked, Known]) -> Settled:
     """Apply the rule to one drawn group."""
     task = get_task(drawn.task)
     source = source_of(drawn)
-    about_source = known.get((drawn.task, source.input_id)) if source else None
-    waits_for: list[int] = []
+    about_source = known.get(drawn.asked(source)) if source else None
+    waits_for: list[Asked] = []
     origins: list[str] = []
     wrong: int | None = None
     for number, step in enumerate(drawn.steps):
-        answer = known.get((drawn.task, step.input_id))
+        asked = drawn.asked(step)
+        answer = known.get(asked)
         if answer is None:
             answer = carried_to(drawn, step, source, about_source)
         origins.append(answer.origin if answer else "")
         if answer is None:
             must_ask = step is source or about_source is not None or never_carries(drawn.task, drawn.relation)
             if must_ask:
-                waits_for.append(step.input_id)
+                waits_for.append(asked)
         elif wrong is None and task.is_wrong(step.output, answer.allowed):
             wrong = number
     if wrong is not None:
@@ -211,7 +226,7 @@ def source_of(drawn: Drawn) -> Step | None:
 
 def carried_to(drawn: Drawn, step: Step, source: Step | None, about_source: Known | None) -> Known | None:
     """What the relation carries from the answer about the source to this step, whatever is known of it directly."""
-    if step is source or source is None or about_source is None:
+    if step is source or source is None or about_source is None or not drawn.corresponds:
         return None
     carry = carry_of(drawn.task, drawn.relation)
     allowed = carry(about_source.allowed, _seen(source), _seen(step)) if carry.reads else carry(about_source.allowed)

@@ -131,7 +131,7 @@ def name_order(name: str) -> tuple[tuple[int, str], ...]:
     >>> sorted(["MR10.1", "MR2.1"], key=name_order)
     ['MR2.1', 'MR10.1']
     """
-    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name) if part)
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name) if part)
 
 
 def get_relation(task: str, name: str) -> Relation:

@@ -22,6 +22,7 @@ from audit.reports.certainty import (
     roll_ups,
 )
 from audit.reports.preference import Weights, preference
+from audit.reports.violations import violation_tables
 from audit.statistics import corrected
 from audit.statistics.corrected import with_corrected
 from audit.statistics.intervals import Estimator, Target, choose
@@ -30,8 +31,8 @@ from audit.statistics.overall import overall
 from audit.statistics.rates import RATES, with_estimates, with_rates
 
 Report = dict[str, Any]
-"""{"signature": {...}, "cells": [...], "relations": [...], "overall": {...}, "rollups": [...]}, ready for `json.dumps`;
-with "preference" where weights were given."""
+"""{"signature": {...}, "cells": [...], "relations": [...], "overall": {...}, "rollups": [...], "violations":
+[...]}, ready for `json.dumps`; with "preference" where weights were given."""
 
 NAMES = ("study", "corpus", "task", "relation", "system")
 COUNTS = (
@@ -137,6 +138,7 @@ def build_report(
             | {"pairs": [dict(one) for one in pairs.get((task, _plain(study), relation), ())]}
             | {"holds": holds.get((task, _plain(study), relation))}
         )
+    families = families_of(frame, "file" not in signature)
     report: Report = {
         "signature": dict(signature),
         "cells": [
@@ -144,7 +146,8 @@ def build_report(
         ],
         "relations": relations,
         "overall": dict(overall(frame, orders, waiting)),
-        "rollups": roll_ups(frame, sure, families_of(frame, "file" not in signature)),
+        "rollups": roll_ups(frame, sure, families),
+        "violations": violation_tables(frame, sure, families),
     }
     add_audits(report, frame, groups.audits if groups else None, sure.of_false, interval, confidence, target)
     if weights is not None:

@@ -89,8 +89,19 @@ def certainty(
     (columns of `KEY`, source, satisfied): needed for the target `population`, where SR_o varies too. A column `value`
     of `judged` takes the place of `false`: what proxies leave unexplained varies together in another way.
     """
+    of_false, of_genuine = dependence(cells, judged, checked, target, seed)
+    return Certainty(genuine_draws(cells, of_false, target, seed=seed), of_false, of_genuine)
+
+
+def dependence(
+    cells: pd.DataFrame, judged: pd.DataFrame | None, checked: pd.DataFrame | None, target: Target, seed: int = 0
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Correlations (cells, cells) of the cells' R_FS and of their SR_g by a cluster bootstrap over sources.
+
+    Arguments as those of `certainty`; None where no sources are known.
+    """
     if judged is None or judged.empty:
-        return Certainty(genuine_draws(cells, None, target, seed=seed), None, None)
+        return None, None
     number = len(cells)
     places = pd.Series(np.arange(number), index=pd.MultiIndex.from_frame(cells[KEY].astype(object)))
     source, cell, value = _coded(judged, "value" if "value" in judged else "false", places)
@@ -100,11 +111,9 @@ def certainty(
         source, value = np.concatenate([source, more[0]]), np.concatenate([value, more[2]])
         cell = np.concatenate([cell, more[1] + number])
         found = replicates(source, cell, value, 2 * number, seed=seed)
-        of_false = correlations(found[:, :number])
-        of_genuine = correlations(found[:, number:] * (1 - np.nan_to_num(found[:, :number])))
-    else:
-        of_false = of_genuine = correlations(replicates(source, cell, value, number, seed=seed))
-    return Certainty(genuine_draws(cells, of_false, target, seed=seed), of_false, of_genuine)
+        return correlations(found[:, :number]), correlations(found[:, number:] * (1 - np.nan_to_num(found[:, :number])))
+    together = correlations(replicates(source, cell, value, number, seed=seed))
+    return together, together
 
 
 def _coded(groups: pd.DataFrame, value: str, places: pd.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

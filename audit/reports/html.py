@@ -1,13 +1,14 @@
 """The report as one HTML file that needs nothing else: styles and charts are in it, scripts are not."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import audit
 from audit.reports import audit_words, cause_words, charts, differences, protocol_words, slopes, words
 from audit.reports.build import Report, cells_of
+from audit.reports.html_tables import tables_html
+from audit.reports.inlining import inline, inlined
 from audit.reports.study_plan import plan_lines
 from audit.resources import data_file
 
@@ -72,8 +73,9 @@ def to_html(report: Report) -> str:
         rollups=words.rollup_rows(report),
         reasons=any(one["reason"] for one in report["rollups"]),
         rollup_charts=_rollup_charts(report),
+        tables=tables_html(report),
         preference=words.preference_lines(report),
-        scores=_inlined(charts.scores_chart(report), " ".join(words.preference_lines(report))),
+        scores=inlined(charts.scores_chart(report), " ".join(words.preference_lines(report))),
         line=words.signature_line(report["signature"]),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
     )
@@ -88,7 +90,7 @@ def _sections(report: Report) -> list[dict[str, Any]]:
             heat_map = charts.false_chart(report, *key)
             sections[key] = {
                 "title": words.place(report, relation),
-                "heat_map": _inline(
+                "heat_map": inline(
                     heat_map,
                     "Share of satisfactions that are false, by relation and system; the "
                     "numbers are in the table of cells",
@@ -126,9 +128,9 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
         "best": words.best_text(relation),
         "ranking": words.ranking_rows(relation["ranking"]),
         "sentences": [text for text in sentences if text],
-        "chart": _inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),
+        "chart": inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),
         # Where the order stays, the lines would be parallel and say nothing.
-        "slopes": _inlined(
+        "slopes": inlined(
             slopes.order_chart(report, relation) if relation["order_changes"] else None,
             slopes.order_in_words(report, relation),
         ),
@@ -167,30 +169,7 @@ def _rollup_charts(report: Report) -> list[tuple[str, Any]]:
     """(heading, chart) of every level of the roll-ups that has an observed rate."""
     drawn = ((heading, charts.rollup_chart(report, by)) for by, heading in LEVELS.items())
     return [
-        (heading, _inline(chart, f"Rates of the roll-ups: {heading}; the numbers are in the table"))
+        (heading, inline(chart, f"Rates of the roll-ups: {heading}; the numbers are in the table"))
         for heading, chart in drawn
         if chart is not None
     ]
-
-
-def _inlined(chart: Any, label: str) -> Any:
-    """As `_inline`; None where there is no chart."""
-    return None if chart is None else _inline(chart, label)
-
-
-def _inline(chart: Any, label: str) -> Any:
-    """The chart as an `<svg>` element that names itself to screen readers, takes the page's colours and can shrink."""
-    from markupsafe import Markup, escape
-
-    svg = charts.to_svg(chart)
-    opening = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)" viewBox="([^"]*)">', svg)
-    if opening is None:
-        raise ValueError("the chart engine's SVG does not begin as expected; was vl-convert-python updated?")
-    width, height, box = opening.groups()
-    # As one image with one description; the parts' own labels would be read out as a jumble of numbers.
-    head = (
-        f'<svg class="chart" role="img" aria-label="{escape(label)}" width="{width}" height="{height}" viewBox="{box}">'
-    )
-    body = re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", svg[opening.end() :])
-    # Safe: the chart engine escapes every text, and the label is escaped above.
-    return Markup(head + body)

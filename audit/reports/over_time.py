@@ -158,6 +158,8 @@ def stored_agreement(engine: Engine, by: int | None = None) -> list[dict[str, An
 
 def _asked(engine: Engine) -> Sequence[tuple[str, Kind]]:
     question = table_of(tables.Question)
-    query = select(question.c.task, question.c.kind).distinct().order_by(question.c.task, question.c.kind.desc())
+    # About outputs or inputs first, then about groups.
+    groups = question.c.kind == "group"
+    query = select(question.c.task, question.c.kind).distinct().order_by(question.c.task, groups, question.c.kind)
     with engine.connect() as connection:
-        return [(str(task), "group" if kind == "group" else "input") for task, kind in connection.execute(query)]
+        return [(str(task), kind) for task, kind in connection.execute(query)]

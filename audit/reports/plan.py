@@ -1,6 +1,6 @@
 """`audit plan`: how many questions each design needs, before the work and from what is known so far."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from typing import Any
@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
+from audit.annotation.questions import Asked
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.settling import State, Whose, drawn_groups, known_answers, settle_group
 from audit.relations import Outcome
-from audit.reports.plan_groups import asked_of, beginnings, output_codes, questions, seeds_of
+from audit.reports.plan_groups import asked_in, asked_of, beginnings, numbered, output_codes, questions, seeds_of
 from audit.sampling.designs import INFORMATIVE, Numbers
 from audit.statistics.costs import cost
 from audit.statistics.planning import (
@@ -153,15 +154,15 @@ def _notes(counted: Counted, guess: float, decide: Goal | None) -> list[str]:
     return notes
 
 
-def _answered(known: dict[tuple[str, int], Any]) -> np.ndarray:
-    return np.array(sorted({given for _, given in known}), int)
+def _answered(known: Mapping[Asked, Any]) -> np.ndarray:
+    return np.array(sorted({numbered(given, output) for _, given, output in known}), np.int64)
 
 
 def _for_width(
     connection: Connection,
     asked: pd.DataFrame,
     counted: Counted,
-    known: dict[tuple[str, int], Any],
+    known: Mapping[Asked, Any],
     half_width: float,
     confidence: float,
     guess: float,
@@ -174,8 +175,9 @@ def _for_width(
     needs, lists, answered = [], {}, _answered(known)
     # No design asks about more of a list than the longest of its beginnings.
     longest = np.max([np.maximum(*sizes) for sizes in designs.values()], axis=0)
+    systems = counted.keys["system_id"].to_numpy(np.int64)
     for order in ("simple", "shared"):
-        lists[order] = beginnings(connection, counted, order, longest).merge(asked, on="group_id")
+        lists[order] = asked_in(asked, beginnings(connection, counted, order, longest), systems)
     for design, (expected, worst) in designs.items():
         of = lists[ORDERED_BY.get(design, "shared")]
         questions, there = distinct_questions(of, expected, answered)
@@ -193,9 +195,7 @@ def _for_width(
     return needs, places, relations
 
 
-def _states(
-    connection: Connection, counted: Counted, known: dict[tuple[str, int], Any]
-) -> dict[tuple[int, int], float]:
+def _states(connection: Connection, counted: Counted, known: Mapping[Asked, Any]) -> dict[tuple[int, int], float]:
     """(group, system) -> 1 (genuinely satisfied) or 0 (false satisfaction), of drawn groups that are settled."""
     samples = [int(str(one["id"])) for one in counted.samples]
     states = {}
@@ -210,7 +210,7 @@ def _for_decisions(
     connection: Connection,
     asked: pd.DataFrame,
     counted: Counted,
-    known: dict[tuple[str, int], Any],
+    known: Mapping[Asked, Any],
     states: dict[tuple[int, int], float],
     goal: Goal,
     delta: float,
@@ -249,7 +249,7 @@ def _for_decisions(
         sizes = sizes_to_decide(made, at, [len(one) for one in values], goal, delta, confidence, guess)
         to_go = {}
         for design, both in sizes.items():
-            expected, worst = (_inputs(made, chosen, ids, satisfied.astype(bool), asked) for chosen in both)
+            expected, worst = (_questions(made, chosen, ids, satisfied.astype(bool), systems, asked) for chosen in both)
             wanted[design][0].update(expected)
             wanted[design][1].update(worst)
             to_go[design] = len(expected - answered)
@@ -257,7 +257,8 @@ def _for_decisions(
         fixed = dict(zip(systems, equal_sizes(totals["mean"], totals["sum"], goal, delta, confidence), strict=True))
         lengths = {place[study, relation_id, system]: size for system, size in fixed.items()}
         drawn = simple[simple["rank"] <= simple["cell"].map(lengths).fillna(0)]
-        needed = asked_of(asked, drawn["group_id"].unique())
+        of_cells = counted.keys["system_id"].to_numpy(np.int64)[drawn["cell"].to_numpy(int)]
+        needed = asked_of(asked, drawn["group_id"].to_numpy(), of_cells)
         for into in wanted["simple"]:
             into |= needed
         to_go["simple"] = len(needed - answered)
@@ -284,13 +285,21 @@ def _settled(y: np.ndarray, made: Contest, pair: int) -> np.ndarray:
     return difference[: int(np.argmax(unknown))] if unknown.any() else difference
 
 
-def _inputs(made: Contest, sizes: np.ndarray, ids: np.ndarray, satisfied: np.ndarray, asked: pd.DataFrame) -> set[int]:
+def _questions(
+    made: Contest,
+    sizes: np.ndarray,
+    ids: np.ndarray,
+    satisfied: np.ndarray,
+    systems: Sequence[int],
+    asked: pd.DataFrame,
+) -> set[int]:
     """Questions about the first informative groups of each pair, for the systems that are satisfied."""
     found: set[int] = set()
     for (i, j), rows, size in zip(made.pairs, made.groups, sizes, strict=True):
         for system in (i, j):
             held = rows[:size][satisfied[rows[:size], system]]
-            found |= asked_of(asked, pd.unique(ids[held, system]))
+            some = pd.unique(ids[held, system])
+            found |= asked_of(asked, some, np.full(len(some), systems[system]))
     return found
 
 

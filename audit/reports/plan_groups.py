@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, and_, case, select
 
+from audit.annotation.questions import asks_pairs
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.settling import carry_of
-from audit.relations import COUNTED
+from audit.keys import digest
+from audit.relations import COUNTED, Outcome
 from audit.sampling.draw import cell_lists
 from audit.store import integers, table_of, tables
 from audit.store.ids import LIMIT, group_ids
@@ -40,13 +42,26 @@ def beginnings(connection: Connection, counted: Counted, design: str, lengths: n
 
 
 def questions(connection: Connection, counted: Counted) -> pd.DataFrame:
-    """Columns group_id, question, ordered by group: the inputs that must be asked about to settle it, at most."""
-    member, relation = table_of(tables.Member), table_of(tables.Relation)
-    rows = connection.execute(select(relation.c.id, relation.c.task, relation.c.name))
+    """Columns group_id, system_id, question, ordered by group: what must be asked to settle a group, at most.
+
+    A question about an input has the input's id, and the system 0: every system needs it. One about an output has a
+    negative number (`numbered`), and a row for each system that satisfies the group.
+    """
+    relation = table_of(tables.Relation)
+    rows = [tuple(row) for row in connection.execute(select(relation.c.id, relation.c.task, relation.c.name))]
     carried = [int(id) for id, task, name in rows if carry_of(str(task), str(name)).preserves_truth]
-    sources = counted.checks.source
-    if not len(sources):
-        return pd.DataFrame({"group_id": np.empty(0, np.int64), "question": np.empty(0, np.int64)})
+    pairs = [int(id) for id, task, _ in rows if asks_pairs(str(task))]
+    if not len(counted.checks.source):
+        return pd.DataFrame({name: np.empty(0, np.int64) for name in ("group_id", "system_id", "question")})
+    about_inputs = ~np.isin(np.unique(counted.checks.relation), pairs)
+    parts = [_about_inputs(connection, counted, carried, pairs)] if about_inputs.any() else []
+    if not about_inputs.all():
+        parts.append(_about_outputs(connection, counted, carried, pairs))
+    return pd.concat(parts, ignore_index=True).sort_values("group_id", kind="stable", ignore_index=True)
+
+
+def _about_inputs(connection: Connection, counted: Counted, carried: list[int], pairs: list[int]) -> pd.DataFrame:
+    member, sources = table_of(tables.Member), counted.checks.source
     query = (
         select(member.c.group_id, member.c.input_id, case((member.c.role == "source", 1), else_=0))
         .where(
@@ -56,21 +71,72 @@ def questions(connection: Connection, counted: Counted) -> pd.DataFrame:
         .order_by(member.c.group_id)
     )
     found = integers(connection, query)
-    asked = (found[:, 2] == 1) | ~np.isin(found[:, 0] // LIMIT % LIMIT, carried)
-    return pd.DataFrame({"group_id": found[asked, 0], "question": found[asked, 1]})
+    relation = found[:, 0] // LIMIT % LIMIT
+    asked = ((found[:, 2] == 1) | ~np.isin(relation, carried)) & ~np.isin(relation, pairs)
+    return pd.DataFrame({"group_id": found[asked, 0], "system_id": 0, "question": found[asked, 1]})
 
 
-def asked_of(asked: pd.DataFrame, groups: np.ndarray) -> set[int]:
-    """The questions of these groups; `asked` is what `questions` returns.
+def _about_outputs(connection: Connection, counted: Counted, carried: list[int], pairs: list[int]) -> pd.DataFrame:
+    member, output, verdict = (table_of(one) for one in (tables.Member, tables.Output, tables.Verdict))
+    sources = counted.checks.source
+    query = (
+        select(member.c.group_id, output.c.system_id, member.c.input_id, output.c.text, member.c.role)
+        .join(verdict, verdict.c.group_id == member.c.group_id)
+        .join(output, and_(output.c.system_id == verdict.c.system_id, output.c.input_id == member.c.input_id))
+        .where(
+            member.c.group_id.between(*group_ids(sources.min(), sources.max())),
+            member.c.role.in_(COUNTED),
+            verdict.c.outcome == int(Outcome.SATISFIED),
+            output.c.text.is_not(None),
+        )
+    )
+    parts = [np.empty((0, 3), np.int64)]
+    for some in connection.execute(query, execution_options={"yield_per": _ROWS}).partitions():
+        rows = []
+        for group, system, given, text, role in some:
+            relation = int(group) // LIMIT % LIMIT
+            if relation in pairs and (role == "source" or relation not in carried):
+                rows.append((group, system, numbered(given, text)))
+        parts.append(np.array(rows, np.int64).reshape(-1, 3))
+    return pd.DataFrame(np.concatenate(parts), columns=["group_id", "system_id", "question"])
 
-    >>> asked_of(pd.DataFrame({"group_id": [1, 1, 4], "question": [7, 8, 9]}), np.array([4, 2]))
-    {9}
+
+def numbered(input_id: int, output: str | None) -> int:
+    """The number of a question in a plan: the input's id, or a negative one for an input with an output.
+
+    >>> numbered(7, None), numbered(7, "A summary.") < 0
+    (7, True)
+    """
+    if output is None:
+        return input_id
+    return -1 - (int.from_bytes(digest(str(input_id), output)[:8], "big") >> 2)
+
+
+def asked_of(asked: pd.DataFrame, groups: np.ndarray, systems: np.ndarray) -> set[int]:
+    """What must be asked for each of these groups and the system beside it; `asked` is what `questions` returns.
+
+    >>> asked = pd.DataFrame({"group_id": [1, 1, 4, 4], "system_id": [0, 0, 2, 3], "question": [7, 8, -9, -10]})
+    >>> asked_of(asked, np.array([1, 4]), np.array([2, 2])) == {7, 8, -9}
+    True
+    >>> asked_of(asked, np.array([2, 4]), np.array([3, 3]))
+    {-10}
     """
     group, question = asked["group_id"].to_numpy(), asked["question"].to_numpy()
     first, number = np.searchsorted(group, groups), np.searchsorted(group, groups, "right")
     number -= first
     places = np.repeat(first - np.cumsum(number) + number, number) + np.arange(number.sum())
-    return set(question[places].tolist())
+    of = asked["system_id"].to_numpy()[places]
+    return set(question[places[(of == 0) | (of == np.repeat(systems, number))]].tolist())
+
+
+def asked_in(asked: pd.DataFrame, lists: pd.DataFrame, systems: np.ndarray) -> pd.DataFrame:
+    """The lists of `beginnings` with a row for each question of each group: columns cell, rank, group_id, question.
+
+    `systems` (cells,) are the ids of the cells' systems.
+    """
+    found = lists.merge(asked, on="group_id")
+    of = found["system_id"].to_numpy()
+    return found.loc[(of == 0) | (of == systems[found["cell"].to_numpy(int)])].drop(columns="system_id")
 
 
 def output_codes(connection: Connection, study: int, relation_id: int) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 import audit
 from audit.annotation.answers import UNSURE
 from audit.annotation.hidden import FIRST, KNOWN, REPEAT
-from audit.annotation.questions import labels_of
+from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.annotation.ratings import RATING, Kind
 from audit.annotation.record import Record
 from audit.errors import AuditError
@@ -27,6 +27,7 @@ from audit.statistics.annotators import (
     speed,
 )
 from audit.statistics.annotators.share import LEAST
+from audit.tasks import get_task
 
 WIDTH = 100
 NOTES = (
@@ -38,14 +39,17 @@ NOTES = (
 )
 
 
-def quality_report(record: Record, task: str | None = None, kind: Kind = "input", least: int = LEAST) -> dict[str, Any]:
+def quality_report(
+    record: Record, task: str | None = None, kind: Kind | None = None, least: int = LEAST
+) -> dict[str, Any]:
     """A document with an entry for each annotator, by name. Shares are fractions with a 95 % interval.
 
-    Questions are of one task and one `kind`, about inputs or about groups. What rests on fewer than `least`
-    observations is null, and its `reason` says so. Raises AuditError for a task that nobody judged and where there are
-    several tasks and none was chosen; with no judgement at all the entries say that nothing is known.
+    Questions are of one task and one `kind`; None: about inputs or outputs, whichever the task asks about. What rests
+    on fewer than `least` observations is null, and its `reason` says so. Raises AuditError for a task that nobody
+    judged and where there are several tasks and none was chosen; with no judgement at all the entries say that nothing
+    is known.
     """
-    frame = record.frame[record.frame["kind"] == kind]
+    frame = record.frame[record.frame["kind"].isin(ABOUT_OUTPUTS if kind is None else (kind,))]
     tasks = sorted(frame["task"].unique())
     if task is not None and task not in tasks and tasks:
         raise AuditError(f"nobody judged a question of the task {task}; there are judgements of {', '.join(tasks)}")
@@ -53,13 +57,14 @@ def quality_report(record: Record, task: str | None = None, kind: Kind = "input"
         raise AuditError(f"there are judgements of several tasks: {', '.join(tasks)}; choose one with --task")
     chosen = task or (tasks[0] if tasks else "sentiment")
     frame = frame[frame["task"] == chosen]
-    labels = labels_of(chosen, kind)
+    asked = kind or get_task(chosen).question_kind
+    labels = labels_of(chosen, asked)
     alpha, others = _others(frame, labels, least)
     parts = {str(name): part for name, part in frame.groupby("annotator", sort=False)}
     none = frame.iloc[:0]
     return {
         "task": chosen,
-        "about": "groups" if kind == "group" else "inputs",
+        "about": f"{asked}s",
         "labels": list(labels),
         "alpha": alpha,
         "annotators": [
@@ -71,7 +76,7 @@ def quality_report(record: Record, task: str | None = None, kind: Kind = "input"
         "signature": {
             "audit": audit.__version__,
             "task": chosen,
-            "about": kind,
+            "about": asked,
             "least": least,
             "intervals": "wilson, bonett-price, newcombe",
             "confidence": 0.95,

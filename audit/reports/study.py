@@ -11,11 +11,15 @@ from sqlalchemy import Engine, func, select
 
 import audit
 from audit.annotation.answers import ORIGINS
+from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
+from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, shared_groups
 from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
+from audit.false_satisfaction.topics import Topics, count_topics
+from audit.reports.accuracy import accuracy_entries
 from audit.reports.audits import carry_note, estimators, findings, shares
 from audit.reports.build import Groups, Report, build_report
 from audit.reports.causes import cause_entries, dispute_entry, named_falses
@@ -25,6 +29,7 @@ from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
 from audit.reports.protocols import METHOD, protocol_entry
 from audit.reports.study_plan import plan_entries, plans_of
+from audit.reports.topics import topic_entries
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import INFORMATIVE
 from audit.sampling.protocols import BLIND
@@ -43,6 +48,9 @@ ESTIMATORS = (
     "comparisons only: longest settled beginning of each relation's informative groups, Bayesian bootstrap",
 )
 TWO_CLASSES = "Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."
+NEVER_GOLD = (
+    "Gold of {task} never says {labels}, so every such output of a system counts as wrong wherever gold answers."
+)
 COMPARISONS = (
     "The design informative estimates comparisons of systems only: cells drawn by it have no genuine rate of their own."
 )
@@ -65,6 +73,8 @@ class Evidence:
     disputes: dict[str, Any] | None
     plans: Sequence[Standing] = ()
     arms: Arms | None = None
+    accuracy: Sequence[RightOutputs] = ()
+    topics: Topics | None = None
 
 
 def study_report(
@@ -78,19 +88,21 @@ def study_report(
     delta: float = 0.0,
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
+    by: str | None = None,
 ) -> Report:
     """The report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
 
     Per study the sample drawn last counts, or the last one of `design`. `interval` names a method of
     `audit.statistics.intervals.METHODS`; `target`, `delta` and `weights` as in `build_report`. With `proxies` (names
     of `audit.false_satisfaction.proxies`, or numeric columns of the corpus) R_FS is estimated by PPI++, and by
-    `interval` where that falls back. Raises AuditError where nothing was run yet, where a sequence or proxies cannot be
-    had (for the population, or both together), and UnknownName for a method, a proxy or a relation of `weights`.
+    `interval` where that falls back. `by`, `gold` or an attribute of the sources, asks for violation rates by topic.
+    Raises AuditError where nothing was run yet, where a sequence or proxies cannot be had (for the population, or both
+    together), and UnknownName for a method, a proxy, an attribute or a relation of `weights`.
     """
     method = get_method(interval, target)
     names = tuple(dict.fromkeys(proxies))
     check_proxies(names, interval, target)
-    found = evidence(engine, whose, study, design, target)
+    found = evidence(engine, whose, study, design, target, by)
     proxied = powered(engine, found.counted, found.judged, names, method) if names else None
     return report_of(
         found, interval=interval, target=target, delta=delta, weights=weights, proxies=names, proxied=proxied
@@ -103,6 +115,7 @@ def evidence(
     study: int | None = None,
     design: str | None = None,
     target: Target = "corpus",
+    by: str | None = None,
 ) -> Evidence:
     """What `report_of` needs from the database; arguments as in `study_report`.
 
@@ -123,6 +136,8 @@ def evidence(
         dispute_entry(engine),
         plans_of(engine, counted.studies, counted.samples),
         arms,
+        right_outputs(engine, counted),
+        count_topics(engine, counted, by) if by else None,
     )
 
 
@@ -152,6 +167,8 @@ def report_of(
             settled = one.genuine[one.decides & ~np.isnan(one.genuine).any(axis=1)]
             comparisons[key] = Comparison(one.systems, settled, int(one.decides.sum()), len(one.decides))
     described = dict(found.made_from) | how(interval, target, delta, weights, proxies)
+    if found.topics is not None:
+        described["by"] = found.topics.by
     if interval != SEQUENCE:
         described["notes"] = [*described["notes"], *_partly_judged(counted)]
     estimates, judged = proxied or (None, found.judged)
@@ -168,6 +185,11 @@ def report_of(
         groups=Groups(judged, found.checked, pairs, comparisons, estimates, entries, findings(counted)),
         weights=weights,
     )
+    report["accuracy"] = accuracy_entries(report["violations"], found.accuracy)
+    if found.topics is not None:
+        report["topics"] = topic_entries(
+            report["violations"], found.topics, found.judged, found.checked, get_method(interval, target), target
+        )
     report |= {
         "causes": cause_entries(found.causes),
         "disputes": found.disputes,
@@ -228,8 +250,8 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         )
         found = {(str(row[0]), str(row[1])): int(row[2]) for row in connection.execute(by_origin)}
         answers, about_groups = (
-            {origin: found[kind, origin] for origin in ORIGINS if (kind, origin) in found}
-            for kind in ("input", "group")
+            {origin: number for origin in ORIGINS if (number := sum(found.get((kind, origin), 0) for kind in kinds))}
+            for kinds in (ABOUT_OUTPUTS, ("group",))
         )
         used = [
             {"name": row["name"], "version": row["version"], "params": json.loads(row["params"])} for row in relations
@@ -237,7 +259,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         run = [
             {"name": row["name"], "version": row["version"], "settings": json.loads(row["settings"])} for row in systems
         ]
-        binary = answers.get("gold", 0) > 0 and _gold_lacks_a_label(connection, studies)
+        lacking = _never_gold(connection, studies) if answers.get("gold") else []
         audited = {one["id"]: audits_of(connection, int(str(one["id"]))).groups for one in counted.samples}
     compares = [one["design"] == INFORMATIVE for one in counted.samples]
     # A sample that only compares systems has no audits: what they measure is about rates.
@@ -258,7 +280,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "estimator": "; ".join(ESTIMATORS[one] for one in sorted(set(compares or [False]))),
         **estimators(counted),
         "notes": [
-            *([TWO_CLASSES] if binary else []),
+            *lacking,
             *([COMPARISONS] if any(compares) else []),
             *([ASSUMED] if audits and not any(audited.values()) else []),
             *(carry_note(counted) if audits else []),
@@ -266,7 +288,8 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
     }
 
 
-def _gold_lacks_a_label(connection: Any, studies: list[int]) -> bool:
+def _never_gold(connection: Any, studies: list[int]) -> list[str]:
+    """A sentence for each task whose gold answers and lacks a label that systems may say."""
     source, study = table_of(tables.Source), table_of(tables.Study)
     query = (
         select(study.c.task, source.c.gold)
@@ -276,5 +299,11 @@ def _gold_lacks_a_label(connection: Any, studies: list[int]) -> bool:
     )
     found: dict[str, set[str]] = {}
     for task, label in connection.execute(query):
-        found.setdefault(task, set()).add(label)
-    return any(set(get_task(task).labels) - labels for task, labels in found.items())
+        if not asks_pairs(task):
+            found.setdefault(task, set()).add(label)
+    lacking = {task: [one for one in get_task(task).labels if one not in labels] for task, labels in found.items()}
+    return [
+        TWO_CLASSES if task == "sentiment" else NEVER_GOLD.format(task=task, labels=", ".join(labels))
+        for task, labels in lacking.items()
+        if labels
+    ]

@@ -10,6 +10,7 @@ from audit.reports.build import Report, cells_of
 from audit.reports.cause_words import TITLE, cause_note, cause_rows, dispute_line
 from audit.reports.protocol_words import protocol_lines
 from audit.reports.study_plan import plan_lines
+from audit.reports.terminal_tables import table_blocks
 from audit.reports.words import (
     UNKNOWN,
     best_text,
@@ -99,7 +100,7 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     signature audit:0.1.0
     """
     width = max(width or WIDTH, NARROWEST)
-    blocks = [*_tables(report, width), *_roll_ups(report, width)]
+    blocks = [*_tables(report, width), *_roll_ups(report, width), *table_blocks(report, width)]
     if causes := cause_rows(report):
         blocks.append("\n".join(_causes(report, causes, width)))
     disputes = [dispute_line(report)]

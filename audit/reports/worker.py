@@ -122,8 +122,8 @@ def _agreement(database: str, _state: str, *, by: int) -> list[dict[str, Any]]:
     return stored_agreement(_engine(database), by)
 
 
-def _quality(database: str, _state: str, *, by: int, groups: bool) -> dict[str, Any]:
-    return quality_report(judging_record(_engine(database), by=by), kind="group" if groups else "input")
+def _quality(database: str, _state: str, *, by: int, groups: bool, task: str | None = None) -> dict[str, Any]:
+    return quality_report(judging_record(_engine(database), by=by), task, kind="group" if groups else None)
 
 
 def _totals(database: str, _state: str, *, by: int) -> dict[str, Any]:

@@ -3,7 +3,8 @@
     {"relation": "MR1.1", "system": "amazon", "source": "It isn't good.", "follow_ups": ["It is not good."],
      "outputs": [{"label": "negative", "score": 0.9}, "negative"], "verdict": "satisfied"}
 
-`outputs` holds the source's, then each follow-up's. Optional: `id` (of the source), `gold`, `document`, `language`,
+`outputs` holds the source's, then each follow-up's: a label, score or text alone, or an object. An input of two
+texts is a list of them. Optional: `id` (of the source), `gold`, `document`, `language`,
 `task`, `version` (of the system), `attributes` (an object of what else is known of the source, by name). A relation
 that is registered under the name carries answers as usual; any other carries none. Where a source has several groups of
 one relation and system, each is a source of its own, clustered with the others, so that a cell's sample has one group
@@ -26,7 +27,7 @@ from audit.keys import canonical, digest, fingerprint, uniform
 from audit.relations import Outcome
 from audit.runner.studies import add_sources, named_id
 from audit.store import group_id, input_ids, insert_new, table_of, tables
-from audit.tasks import Input, Output, get_task
+from audit.tasks import Input, Output, Task, base_of, get_task
 
 _VERDICTS = {outcome.name.lower(): outcome for outcome in Outcome if outcome is not Outcome.ERROR}
 _NEEDED = ("relation", "system", "source", "follow_ups", "outputs", "verdict")
@@ -235,12 +236,16 @@ def _record(line: int, value: object, content: str) -> Record:
     if missing := [name for name in _NEEDED if name not in value]:
         raise AuditError(f"{', '.join(missing)} missing; needed are {', '.join(_NEEDED)}")
     task = get_task(_string(value, "task", "sentiment"))
+    if not task.labels:
+        raise AuditError(f"task {task.name!r} has no labels; name its scheme, as in classification/finance,sports")
     language = _string(value, "language", "en")
     source = _input(value["source"], "source", language)
     follow_ups = value["follow_ups"]
     if not isinstance(follow_ups, list) or not follow_ups:
         raise AuditError("follow_ups must be a list of at least one text")
     members = (source, *(_input(one, "follow_ups", language) for one in follow_ups))
+    if base_of(task.name) == "similarity" and (odd := [one for one in members if len(one.texts) != 2]):
+        raise AuditError(f"an input of similarity is a list of two texts, not {len(odd[0].texts)}")
     given = value["outputs"]
     if not isinstance(given, list) or len(given) != len(members):
         found = len(given) if isinstance(given, list) else "no list of"
@@ -249,6 +254,8 @@ def _record(line: int, value: object, content: str) -> Record:
     if not isinstance(verdict, str) or verdict not in _VERDICTS:
         raise AuditError(f"verdict {verdict!r} is not one of {', '.join(_VERDICTS)}")
     gold = value.get("gold")
+    if gold is not None and task.question_kind == "pair":
+        raise AuditError(f"gold is {_short(gold)}, but {task.name} has no gold: a text has many right outputs")
     if gold is not None and gold not in task.labels:
         raise AuditError(f"gold label {gold!r} is not one of {', '.join(task.labels)}")
     return Record(
@@ -261,7 +268,7 @@ def _record(line: int, value: object, content: str) -> Record:
         _string(value, "document") if "document" in value else None,
         gold,
         members,
-        tuple(task.checked(_output(one)) for one in given),
+        tuple(task.checked(_output(one, task)) for one in given),
         _VERDICTS[verdict],
         _attributes(value.get("attributes", {})),
     )
@@ -337,11 +344,14 @@ def _attributes(value: object) -> dict[str, str]:
     return found
 
 
-def _output(value: object) -> Output:
-    if isinstance(value, str):
-        return Output(label=value)
+def _output(value: object, task: Task) -> Output:
+    """What stands for an output: an object, or the one thing that the task compares, alone."""
+    alone = "text" if task.question_kind == "pair" else "score" if base_of(task.name) == "similarity" else "label"
+    if isinstance(value, int | float if alone == "score" else str) and not isinstance(value, bool):
+        value = {alone: value}
     if not isinstance(value, dict):
-        raise AuditError(f"output {_short(value)} must be a label or an object with label and score")
+        parts = "label and score" if alone == "label" else alone
+        raise AuditError(f"output {_short(value)} must be a {alone} or an object with {parts}")
     score = value.get("score")
     if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
         raise AuditError(f"score {_short(score)} is not a number")
@@ -369,4 +379,4 @@ def _short(value: object) -> str:
 
 
 def _say(output: Output) -> str:
-    return f"{output.label} ({output.score})"
+    return repr(output.text) if output.label is None else f"{output.label} ({output.score})"

@@ -191,6 +191,11 @@ def run(
     for spec, system in made.items():
         if not any(matches(corpus.task, task) for task in system.tasks):
             raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
+        if corpus.language not in system.languages:
+            raise AuditError(
+                f"system {spec} reads {', '.join(system.languages)}, corpus {corpus.name} is in {corpus.language}; "
+                "choose another system; one of your own says what it reads with `languages`"
+            )
         if needs := system.needs():
             raise NotInstalled(f"system {spec} cannot run here; {needs}")
     if needs := corpus.needs():

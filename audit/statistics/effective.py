@@ -51,8 +51,33 @@ def effective_size(
     share = np.full(n, 1 / n) if weight is None else np.asarray(weight, float) / np.sum(weight)
     held = np.bincount(code, weights=share)
     hits = np.bincount(code, weights=share * np.asarray(hit, float))
-    number, rate = len(held), float(hits.sum())
     most = float(n) if weight is None else 1 / float((share**2).sum())
+    return _worth(held, hits, n, most, confidence)
+
+
+def effective_size_of_sums(hits: np.ndarray, size: np.ndarray, confidence: float = 0.95) -> float:
+    """As `effective_size`, of clusters that are counted already: `size` observations each, `hits` of them hits.
+
+    Clusters without an observation are none. Raises AuditError on arrays of different lengths and on impossible counts.
+
+    >>> round(effective_size_of_sums(np.array([2, 0, 1]), np.array([2, 2, 2])), 4)
+    1.285
+    >>> round(effective_size(np.array([0, 0, 1, 1, 2, 2]), np.array([1, 1, 0, 0, 1, 0])), 4)
+    1.285
+    """
+    found, counts = np.asarray(hits, float), np.asarray(size, float)
+    if found.shape != counts.shape:
+        raise AuditError(f"{len(found)} hits and {len(counts)} sizes; needed is one of each for every cluster")
+    if (found < 0).any() or (found > counts).any():
+        raise AuditError("a cluster has fewer than 0 hits, or more than observations; allowed are 0 to its size")
+    there = counts > 0
+    n = float(counts.sum())
+    return _worth(counts[there] / n, found[there] / n, n, n, confidence) if n else 0.0
+
+
+def _worth(held: np.ndarray, hits: np.ndarray, n: float, most: float, confidence: float) -> float:
+    """The effective size of `n` observations from the shares of all that clusters hold, and of these the hits."""
+    number, rate = len(held), float(hits.sum())
     variance = float(((hits - rate * held) ** 2).sum()) * number / max(number - 1, 1)
     if min(rate, 1 - rate) < 1e-12 or number == 1:
         return min(most, 1 / float((held**2).sum()))

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 import pandas as pd
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, and_, func, select
 
 from audit.annotation.accounts import GOLD
 from audit.annotation.settings import settings_of
@@ -177,12 +177,14 @@ def _judged(connection: Connection, study_id: int) -> list[tuple[int, str, str]]
 
 
 def questions_of(study_id: int) -> Any:
-    """A query for the ids of the questions about inputs of a study's groups, and about these groups."""
+    """A query for the ids of the questions of a study's task about members of its groups, and about these groups."""
     question, member, group = table_of(tables.Question), table_of(tables.Member), table_of(tables.Group)
+    study = table_of(tables.Study)
     return (
         select(question.c.id)
         .join(member, member.c.input_id == question.c.input_id)
         .join(group, group.c.id == member.c.group_id)
+        .join(study, and_(study.c.id == group.c.study_id, study.c.task == question.c.task))
         .where(group.c.study_id == study_id)
         .distinct()
     )

@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from audit.errors import AuditError
+from audit.tasks import TASKS, get_task
+
 _LARGEST = (1 << 63) - 1
 _LONGEST = 500
 """Characters of a text, and names in a list."""
@@ -40,6 +43,23 @@ def choice(names: Iterable[str]) -> Kind:
     """
     known = list(names)
     return Kind(f"one of {', '.join(known)}", lambda value: isinstance(value, str) and value in known)
+
+
+def task() -> Kind:
+    """The name of a task; of classification, with its label scheme.
+
+    >>> task().fits("classification/finance,sports"), task().fits("classification")
+    (True, False)
+    """
+    known = [name if of.labels else f"{name}/SCHEME" for name, of in TASKS.items()]
+    return Kind(f"one of {', '.join(known)}", _is_task)
+
+
+def _is_task(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and bool(get_task(value).labels)
+    except AuditError:
+        return False
 
 
 def names(empty: bool = False) -> Kind:

@@ -22,9 +22,9 @@ from audit.sampling.audits import Audits
 from audit.sampling.designs import DESIGNS, INFORMATIVE
 from audit.sampling.draw import Size
 from audit.statistics.intervals import METHODS, TARGETS, get_method
-from audit.studies.kinds import Kind, choice, names, number, parameters, text, whole, yes_no
+from audit.studies.kinds import Kind, choice, names, number, parameters, task, text, whole, yes_no
 from audit.systems import all_systems, get_system
-from audit.tasks import TASKS
+from audit.tasks import get_task
 
 PROTOCOLS = ("blind", "shown", "random")
 ANSWERS = ("both", "people", "gold")
@@ -81,7 +81,7 @@ SETTINGS = {one.name: Key(_setting(one.default), one.default) for one in fields(
 
 TABLES: dict[str, dict[str, Key]] = {
     "study": {
-        "task": Key(choice(TASKS), "sentiment"),
+        "task": Key(task(), "sentiment"),
         "corpus": Key(text(), needed=True),
         "systems": Key(names(), needed=True),
         "relations": Key(names()),
@@ -318,7 +318,7 @@ def _sample(sample: dict[str, Any], seed: int, note: Note) -> None:
 
 
 def _judging(judging: dict[str, Any], task: str, note: Note) -> None:
-    present = guideline_of(task, "input").version
+    present = guideline_of(task, get_task(task).question_kind).version
     if judging["guideline"] is None:
         judging["guideline"] = present
     elif judging["guideline"] > present:

@@ -3,15 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePath
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from audit.corpora import short_name
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.deviations import Deviation, deviations, questions_of
 from audit.studies.versions import Change, Version, all_versions, frozen_version, steps
+from audit.tasks import matches
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,9 @@ def standings(
 def belongs(study: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
     """Whether a row of `study` is what this content of a plan plans: task, corpus and its content, seed, limit."""
     planned = content["study"]
-    corpus = (planned["corpus"], PurePath(planned["corpus"]).name)  # a file's study has the name without the folder
     return bool(
-        study["task"] == planned["task"]
-        and study["corpus"] in corpus
+        matches(study["task"], planned["task"])
+        and study["corpus"] == short_name(planned["corpus"])
         and study["fingerprint"] == planned["fingerprint"]
         and study["seed"] == planned["seed"]
         and study["limit"] == planned["limit"]

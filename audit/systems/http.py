@@ -27,7 +27,7 @@ from urllib.parse import quote, quote_plus
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered
 from audit.systems.asking import Asking
-from audit.systems.http_file import VARIABLE, check_address, read_description
+from audit.systems.http_file import TEXT, VARIABLE, check_address, read_description
 from audit.systems.installed import missing
 from audit.systems.json_paths import kind
 from audit.tasks import Input, Output, spellings
@@ -320,6 +320,8 @@ def _filled(template: Any, inputs: Sequence[Input]) -> Any:
 
     >>> _filled({"documents": "{texts}", "n": 1}, [Input.of("It was good."), Input.of("a", "b")])
     {'documents': ['It was good.', ['a', 'b']], 'n': 1}
+    >>> _filled("Is {text_a} like {text_b}?", [Input.of("a", "b")])
+    'Is a like b?'
     """
     if isinstance(template, dict):
         return {name: _filled(value, inputs) for name, value in template.items()}
@@ -332,8 +334,8 @@ def _filled(template: Any, inputs: Sequence[Input]) -> Any:
         return given
     if template == "{text}":
         return given[0]
-    # Variables first: an input that happens to spell one must not be given its value.
-    return _with_variables(template).replace("{text}", inputs[0].text)
+    # Variables first, and all texts at once: an input that happens to spell one of them must stay as it is.
+    return TEXT.sub(lambda place: inputs[0].texts[place[1] == "_b"], _with_variables(template))
 
 
 def _score(value: object) -> float:

@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -12,16 +12,23 @@ from audit.errors import AuditError, BadFile
 from audit.files import read_text
 from audit.systems.asking import PATIENCE, TRIES
 from audit.systems.json_paths import Path
-from audit.tasks import TASKS
+from audit.tasks import get_task
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """A place where the value of an environment variable goes."""
+TEXT = re.compile(r"\{text(_a|_b)?\}")
+"""A place where the text of an input goes, or the first or second one of a pair."""
 METHODS = ("POST", "PUT")
 BATCH, CONCURRENCY, TIMEOUT = 16, 8, 30.0
 """Inputs of a request that takes several, requests at once, and seconds that one may take, unless the file says."""
 _SECRET = re.compile(r"(auth|authorization|cookie|token|secret|password|passwd|key)$", re.IGNORECASE)
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HELP = "see docs/systems.md"
+_ANSWERS: Mapping[str, Mapping[str, str]] = {
+    "similarity": {"score": "outputs[*].score"},
+    "summarization": {"text": "outputs[*].text"},
+}
+"""Where the outputs stand in an answer to the tasks whose output is not a label, unless the file says."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ class Description:
     method: str
     headers: Mapping[str, str]
     request: Any
-    """The JSON that is sent, in which "{text}" or "{texts}" stands."""
+    """The JSON that is sent, in which "{texts}", "{text}", or "{text_a}" and "{text_b}" stand."""
     label: Path | None
     score: Path | None
     text: Path | None
@@ -140,18 +147,16 @@ def read_description(path: str) -> Description:
     if method not in METHODS:
         raise table.wrong("method", f"{method!r} must be one of {', '.join(METHODS)}")
     tasks = table.names("tasks", ("sentiment",))
-    if unknown := [task for task in tasks if task not in TASKS]:
-        raise table.wrong("tasks", f"{unknown[0]!r} is unknown; known are {', '.join(TASKS)}")
+    known = _labels(table, tasks)
     languages = table.names("languages", ("en",))
     headers = _headers(table)
-    request, many = _request(table)
-    label, score, text, score_needed = _answer(table)
+    request, many = _request(table, pairs="similarity" in tasks)
+    label, score, text, score_needed = _answer(table, tasks)
     paths = [path for path in (label, score, text) if path is not None]
     several = many and all(path.many for path in paths)
     batch = table.number("batch", BATCH if several else 1, 1, 10_000, whole=True)
     _fit(table, batch, many, paths)
     labels = table.texts("labels", 'labels = { POS = "positive" }')
-    known = [one for task in tasks for one in TASKS[task].labels]
     if wrong := next((one for one in labels.values() if known and one not in known), None):
         raise table.wrong("labels", f"{wrong!r} is no label of {', '.join(tasks)}; allowed are {', '.join(known)}")
     found = Description(
@@ -232,7 +237,19 @@ def _headers(table: _Table) -> dict[str, str]:
     return headers
 
 
-def _request(table: _Table) -> tuple[Any, bool]:
+def _labels(table: _Table, tasks: Sequence[str]) -> list[str]:
+    """The labels that a service for these tasks may return; empty where any will do."""
+    try:
+        known = [get_task(task).labels for task in tasks]
+    except AuditError as problem:
+        raise table.wrong("tasks", str(problem)) from None
+    kinds = {task if task in _ANSWERS else "a label" for task in tasks}
+    if len(kinds) > 1:
+        raise table.wrong("tasks", f"outputs of {', '.join(tasks)} are of different kinds; write a file for each")
+    return [label for labels in known for label in labels] if all(known) else []
+
+
+def _request(table: _Table, pairs: bool) -> tuple[Any, bool]:
     """The template of what is sent, and whether it takes several inputs."""
     request = table.take("request", {"texts": "{texts}"})
     if isinstance(request, str):
@@ -249,7 +266,9 @@ def _request(table: _Table) -> tuple[Any, bool]:
         _refuse_secret(table, f"request.{name}", name, value)
         if "{texts}" in value and value != "{texts}":
             raise table.wrong("request", f'{value!r}: "{{texts}}" is a list and must stand alone in its quotes')
-    one = sum("{text}" in value for _, value in found)
+    places = {(place[0], place[0] == value) for _, value in found for place in TEXT.finditer(value)}
+    _fit_texts(table, places, pairs)
+    one = len(places)
     many = sum(value == "{texts}" for _, value in found)
     if bool(one) == bool(many):
         raise table.wrong(
@@ -258,7 +277,21 @@ def _request(table: _Table) -> tuple[Any, bool]:
     return request, bool(many)
 
 
-def _answer(table: _Table) -> tuple[Path | None, Path | None, Path | None, bool]:
+def _fit_texts(table: _Table, places: Set[tuple[str, bool]], pairs: bool) -> None:
+    """Refuse places for texts (and whether each stands alone) that the inputs do not have, or that lose a text."""
+    names = {name for name, _ in places}
+    halves = names & {"{text_a}", "{text_b}"}
+    if halves and not pairs:
+        raise table.wrong("request", f'"{min(halves)}" is for pairs of texts, the task similarity; write "{{text}}"')
+    if len(halves) == 1 or (pairs and ("{text}", False) in places):
+        raise table.wrong(
+            "request",
+            'an input has two texts: write "{text_a}" and "{text_b}" where they go, or "{text}" alone in its quotes '
+            "for a list of both",
+        )
+
+
+def _answer(table: _Table, tasks: Sequence[str]) -> tuple[Path | None, Path | None, Path | None, bool]:
     """Paths to labels, scores and texts, and whether every output has a score."""
     content = table.take("answer", {})
     if not isinstance(content, dict):
@@ -267,16 +300,20 @@ def _answer(table: _Table) -> tuple[Path | None, Path | None, Path | None, bool]
     written = {key: inner.text(key) for key in ("label", "score", "text")}
     inner.end()
     # A score that the file names must be there: a slip of the pen would else make every score 1.
-    score_needed = written["score"] is not None
+    usual = _ANSWERS.get(tasks[0])
+    score_needed = written["score"] is not None or tasks[0] == "similarity"
     if not any(written.values()):
-        written = {"label": "outputs[*].label", "score": "outputs[*].score", "text": None}
+        usual = usual or {"label": "outputs[*].label", "score": "outputs[*].score"}
+        written = {key: usual.get(key) for key in written}
+    elif usual and not set(usual) <= {key for key, spelled in written.items() if spelled}:
+        raise inner.wrong(min(usual), f"is missing; an output of {tasks[0]} is a {min(usual)}")
     paths: dict[str, Path | None] = {}
     for key, spelled in written.items():
         try:
             paths[key] = None if spelled is None else Path.read(spelled)
         except AuditError as problem:
             raise inner.wrong(key, str(problem)) from None
-    if paths["label"] is None and paths["text"] is None:
+    if usual is None and paths["label"] is None and paths["text"] is None:
         raise inner.wrong("label", "is missing; an output has at least a label or a text")
     return paths["label"], paths["score"], paths["text"], score_needed
 

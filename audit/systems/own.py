@@ -23,9 +23,14 @@ from types import ModuleType
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical, fingerprint
 from audit.systems.base import System
-from audit.tasks import TASKS, Input, Output, spellings
+from audit.tasks import Input, Output, get_task, spellings
 
-_ALLOWED = "allowed are a label, a pair (label, score), or an audit.tasks.Output"
+_ALLOWED = {
+    "similarity": "allowed are a number from 0 to 1, or an audit.tasks.Output",
+    "summarization": "allowed are a text, or an audit.tasks.Output",
+}
+"""What may be returned for the tasks whose output is not a label."""
+_LABELS = "allowed are a label, a pair (label, score), or an audit.tasks.Output"
 
 
 def load(spec: str) -> System:
@@ -77,9 +82,7 @@ class Own:
         self.settings: Mapping[str, object] = _settings(spec, found)
         self.tasks: tuple[str, ...] = _names(spec, found, "tasks", ("sentiment",))
         self.languages: tuple[str, ...] = _names(spec, found, "languages", ("en",))
-        unknown = [task for task in self.tasks if task not in TASKS]
-        if unknown:
-            raise AuditError(f"{spec!r} has the unknown task {unknown[0]!r}; known are: {', '.join(TASKS)}")
+        self._returns = _returns(spec, self.tasks)
         self._spelling = spellings(self.tasks)
         self._prepare = getattr(found, "prepare", None)
         self._predict: Callable | None = predict if callable(predict) else None
@@ -117,12 +120,40 @@ class Own:
         """An output from what the user's code returned. Raises BadOutput when it is none."""
         if isinstance(value, Output):
             return value
+        if self._returns == "similarity" and (number := _number(value)) is not None:
+            return Output(score=number)
+        if self._returns == "summarization" and isinstance(value, str):
+            return Output(text=value)
         label, score = value if isinstance(value, tuple | list) and len(value) == 2 else (value, None)
-        if not isinstance(label, str):
-            raise BadOutput(f"{self.spec} returned {_short(value)} for {_short(given)}; {_ALLOWED}")
-        if score is not None and (isinstance(score, bool) or not isinstance(score, Real)):
+        if self._returns in _ALLOWED or not isinstance(label, str):
+            allowed = _ALLOWED.get(self._returns, _LABELS)
+            raise BadOutput(f"{self.spec} returned {_short(value)} for {_short(given)}; {allowed}")
+        if score is not None and _number(score) is None:
             raise BadOutput(f"{self.spec} returned the score {_short(score)} for {_short(given)}; it must be a number")
-        return Output(self._spelling.get(label.strip().casefold(), label), None if score is None else float(score))
+        return Output(self._spelling.get(label.strip().casefold(), label), _number(score))
+
+
+def _returns(spec: str, tasks: Sequence[str]) -> str:
+    """The task whose outputs the user's code returns, "labels" for those with labels. Raises AuditError for a task that
+    is unknown, and for several of which one cannot say what is returned."""
+    kinds = set()
+    for task in tasks:
+        try:
+            get_task(task)
+        except AuditError as problem:
+            raise AuditError(f"{spec!r} has tasks = {_short(tasks)}: {problem}") from None
+        kinds.add(task if task in _ALLOWED else "labels")
+    if len(kinds) > 1:
+        raise AuditError(
+            f"{spec!r} has tasks = {_short(tasks)}, whose outputs are of different kinds; "
+            "write a function or class for each kind"
+        )
+    return kinds.pop()
+
+
+def _number(value: object) -> float | None:
+    """A number of Python's or NumPy's as a float, else None."""
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
 
 
 def _imported(name: str, spec: str) -> ModuleType:

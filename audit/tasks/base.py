@@ -59,6 +59,8 @@ class Task(Protocol):
     """What people may answer, in the order in which the app shows it."""
     question_kind: Literal["input", "pair"]
     """`input`: "what is the right label?"; `pair`: "is this output right?", asked about (input, output)."""
+    texts: int
+    """How many texts an input has."""
     question: str
     """The question as annotators read it (English; the app translates it)."""
 

@@ -12,7 +12,14 @@ from typing import Literal
 from audit.errors import AuditError, BadOutput
 from audit.tasks.base import Output
 
-SCHEMES: dict[str, tuple[str, ...]] = {}
+SCHEMES: dict[str, tuple[str, ...]] = {
+    "inews": ("positive", "neutral", "negative"),
+    "climate-topics": ("climate", "other"),
+    "thucnews": (
+        *("财经", "彩票", "房产", "股票", "家居", "教育", "科技"),
+        *("社会", "时尚", "时政", "体育", "星座", "游戏", "娱乐"),
+    ),
+}
 """Labels of the schemes that have a name; a new one is one line."""
 
 
@@ -29,6 +36,7 @@ class Classification:
     """
 
     question_kind: Literal["input", "pair"] = "input"
+    texts = 1
     question = "What is the right label of this text?"
 
     def __init__(self, scheme: str = ""):

@@ -22,6 +22,7 @@ class Sentiment:
     name = "sentiment"
     labels: tuple[str, ...] = ("positive", "neutral", "negative")
     question_kind: Literal["input", "pair"] = "input"
+    texts = 1
     question = "What does this text say about the film?"
 
     def checked(self, output: Output) -> Output:

@@ -38,6 +38,7 @@ class Similarity:
     name = "similarity"
     labels: tuple[str, ...] = LEVELS
     question_kind: Literal["input", "pair"] = "input"
+    texts = 2
     question = "How similar in meaning are the two texts?"
 
     def checked(self, output: Output) -> Output:

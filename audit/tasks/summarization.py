@@ -28,6 +28,7 @@ class Summarization:
     """Faithful and whole; small things are missing; the main point is missing; it says what the text does not say; it
     cannot be understood."""
     question_kind: Literal["input", "pair"] = "pair"
+    texts = 1
     question = "Is this summary acceptable: faithful to the text, with its main point?"
 
     def checked(self, output: Output) -> Output:

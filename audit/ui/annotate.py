@@ -26,10 +26,10 @@ from audit.annotation.unflagging import unflag
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import database, session
-from audit.ui.asked import FIELD, guideline_shown, show_question
+from audit.ui.asked import FIELD, guideline_shown, shortcut, show_question
 from audit.ui.earlier import show_earlier, why_nothing
 from audit.ui.held_keys import ignore_held_keys
-from audit.ui.language import t, translated
+from audit.ui.language import label_name, t, translated
 from audit.ui.literal import plain, sentence
 from audit.ui.training import training_card
 
@@ -88,7 +88,8 @@ def _card() -> None:
     if note:
         st.warning(plain(sentence(note)), icon=":material/info:")
     _progress(engine, account.id)
-    _guideline(engine, account.id, shown)
+    if shown is not None:
+        _guideline(engine, account.id, shown)
     if shown is not None and st.session_state.get(_SHOWN, (None,))[0] != shown.id:
         moment = datetime.now(UTC)
         st.session_state[_SHOWN] = (shown.id, moment, moment + LEAST)
@@ -109,9 +110,9 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
     with st.container(key="judge", horizontal=True):
         for number, answer in enumerate(answers, start=1):
             st.button(
-                t(f"label.{answer}"),
+                plain(label_name(answer)),
                 key=f"judge-{_name(shown.id)}-{answer}",
-                shortcut="u" if answer == UNSURE else str(number),
+                shortcut=shortcut(answer, number),
                 on_click=_answer,
                 args=(engine, account_id, shown.id, answer),
                 width="stretch",
@@ -202,10 +203,10 @@ def _pace(engine: Engine, account_id: int) -> Pace:
     return pace
 
 
-def _guideline(engine: Engine, account_id: int, shown: Shown | None) -> None:
+def _guideline(engine: Engine, account_id: int, shown: Shown) -> None:
     """The guideline's version, whether it is new to this person, and the guideline itself where its drawer is open."""
     one = guideline_shown(shown)
-    before = _judged_by(engine, account_id, shown, one.version) if shown else None
+    before = _judged_by(engine, account_id, shown, one.version)
     if before is not None and before < one.version:
         # Until the first judgement by the new version: then that is what was judged by last.
         st.info(t("annotate.guideline_changed", version=one.version, before=before), icon=":material/menu_book:")
@@ -294,7 +295,7 @@ def _undo(engine: Engine, account_id: int) -> None:
         last = undone(engine, account_id)
         if last is not None:
             st.session_state[_DONE] = t(
-                "annotate.undone", answer=t(f"label.{last.answer}"), number=last.in_a_row, most=UNDOS
+                "annotate.undone", answer=plain(label_name(last.answer)), number=last.in_a_row, most=UNDOS
             )
         st.session_state[_AGAIN] = question_id
 

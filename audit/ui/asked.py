@@ -1,25 +1,47 @@
-"""What a question looks like: a text to be judged, or a group with the relation that it should satisfy."""
+"""What a question looks like: texts to be judged, an output with its text, or a group with the relation it should
+satisfy."""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
 
 import streamlit as st
 
+from audit.annotation.answers import UNSURE
 from audit.annotation.aside import COMMENT
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
-from audit.ui.language import language, summary, t
-from audit.ui.literal import compared, html, reading
+from audit.tasks import base_of
+from audit.ui.language import known_or, label_name, language, summary, t
+from audit.ui.literal import compared, html, plain, reading
 
 FIELD = COMMENT + 1
 """Characters that a field for a comment takes: one more than are kept, so that what is too long is refused, not cut."""
 LONG = 400
 """Characters of a text from which on members stand side by side, so that they scroll together."""
+_SCREEN = 560
+"""Letters that a screen of 720 pixels has room for beside the answers."""
+_KEYS = 9
+"""Answers that have a number for a key; those behind are clicked."""
+_LABELS = "{labels}"
+"""In a guideline: the task's labels are listed here."""
 
 
 def show_question(shown: Shown) -> None:
-    """The question, and what it is about. Nothing of a system, its outputs or the verdict is in `shown`."""
+    """The question, and what it is about. Nothing of a system or a verdict is in `shown`, and no output but that which
+    the question itself is about."""
     if shown.group is None:
-        asked = f'<h2 class="audit-question">{html(t(f"task.{shown.task}.question"))}</h2>'
-        texts = [reading(text, code, "audit-large") for text, code in zip(shown.texts, shown.languages, strict=True)]
-        st.html("".join([asked, *texts]))
+        task = base_of(shown.task)
+        asked = f'<h2 class="audit-question">{html(t(f"task.{task}.question"))}</h2>'
+        texts = list(zip(shown.texts, shown.languages, strict=True))
+        if shown.output is not None:
+            output = _section(t(f"task.{task}.output"), reading(shown.output, shown.languages[0]), "audit-output")
+            st.html(asked + _sections([*_texts(texts), output], _fills([*shown.texts, shown.output])))
+        elif len(texts) > 1:
+            st.html(asked + _sections(_texts(texts), _fills(shown.texts)))
+        else:
+            st.html(asked + "".join(reading(text, code, "audit-large") for text, code in texts))
         return
     expected = summary(shown.task, shown.group.relation, shown.group.summary) or shown.group.relation
     st.html(
@@ -29,15 +51,46 @@ def show_question(shown: Shown) -> None:
     st.html(_members(shown.group))
 
 
-def guideline(shown: Shown | None) -> str:
+def guideline(shown: Shown) -> str:
     """The guideline of a question in this session's language, as Markdown that we wrote."""
     return guideline_shown(shown).text
 
 
-def guideline_shown(shown: Shown | None) -> Guideline:
-    """The guideline of a question in this session's language, with its version; of texts where there is no question."""
-    task, kind = ("sentiment", "input") if shown is None else (shown.task, shown.kind)
-    return guideline_of(task, kind, language())
+def guideline_shown(shown: Shown) -> Guideline:
+    """The guideline of a question in this session's language, with its version."""
+    one = guideline_of(shown.task, shown.kind, language())
+    if _LABELS not in one.text:
+        return one
+    labels = "\n".join(f"- **{plain(label_name(label))}**" for label in shown.labels)
+    return replace(one, text=one.text.replace(_LABELS, labels))
+
+
+def shortcut(answer: str, number: int) -> str | None:
+    """The key of an answer: its number, as far as one key is a number; `u` for unsure."""
+    return "u" if answer == UNSURE else str(number) if number <= _KEYS else None
+
+
+def _texts(texts: Sequence[tuple[str, str]]) -> list[str]:
+    """Texts of an input, each with its name: one is the text, several have numbers."""
+    if len(texts) == 1:
+        return [_section(t("asked.text"), reading(*texts[0]))]
+    names = (known_or(f"asked.text_{number}", f"{t('asked.text')} {number}") for number in count(1))
+    return [_section(name, reading(text, code)) for name, (text, code) in zip(names, texts, strict=False)]
+
+
+def _section(name: str, content: str, kind: str = "") -> str:
+    return f'<section class="{f"audit-part {kind}".strip()}"><h4>{html(name)}</h4>{content}</section>'
+
+
+def _sections(sections: Sequence[str], beside: bool) -> str:
+    """Sections one under the other, or side by side."""
+    kinds = "audit-members audit-beside" if beside else "audit-members"
+    return f'<div class="{kinds}" tabindex="0">{"".join(sections)}</div>'
+
+
+def _fills(texts: Sequence[str]) -> bool:
+    """Whether texts one under the other would not all be seen on a small screen; a Chinese sign is as wide as two."""
+    return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for text in texts for sign in text) > _SCREEN
 
 
 def _members(group: ShownGroup) -> str:
@@ -54,7 +107,5 @@ def _members(group: ShownGroup) -> str:
         name = t(f"role_of.{member.role}")
         if roles.count(member.role) > 1:
             name += f" {roles[: number + 1].count(member.role)}"
-        parts.append(f'<section class="audit-part"><h4>{html(name)}</h4>{"".join(texts)}</section>')
-    long = any(len(text) > LONG for member in group.members for text in member.input.texts)
-    kinds = "audit-members audit-beside" if long else "audit-members"
-    return f'<div class="{kinds}" tabindex="0">{"".join(parts)}</div>'
+        parts.append(_section(name, "".join(texts)))
+    return _sections(parts, any(len(text) > LONG for member in group.members for text in member.input.texts))

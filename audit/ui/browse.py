@@ -10,7 +10,7 @@ from audit.false_satisfaction.browse import detail as group_detail
 from audit.false_satisfaction.causing import cause_of
 from audit.relations import get_relation
 from audit.ui import database, session
-from audit.ui.language import language, summary, t
+from audit.ui.language import label_name, language, summary, t
 from audit.ui.literal import compared, html, reading
 
 ROLES = READERS
@@ -192,6 +192,9 @@ def _part(part: Part, source: Part | None, name: str) -> str:
             texts.append(reading(text, code))
         else:
             texts.append(compared(source.input.texts[index], text, code))
+    if part.output is not None and part.output.text:
+        code = part.input.languages[0] if part.input.languages else ""
+        texts.append(f'<div class="audit-output">{reading(part.output.text, code)}</div>')
     return (
         f'<section class="audit-part"><h4>{html(name)}</h4>{"".join(texts)}'
         f'<p class="audit-facts">{html(t("browse.output"))} <strong>{html(_output(part))}</strong> · '
@@ -204,8 +207,8 @@ def _output(part: Part) -> str:
         return t("browse.none")
     if part.output.error:
         return t("browse.error", error=part.output.error)
-    words = [_label(part.output.label)] if part.output.label else []
-    words += [part.output.text] if part.output.text else []
+    words = [label_name(part.output.label)] if part.output.label else []
+    words += [t("browse.text_above")] if part.output.text else []
     words += [f"({part.output.score:.3f})"] if part.output.score is not None else []
     return " ".join(words)
 
@@ -213,15 +216,10 @@ def _output(part: Part) -> str:
 def _answer(part: Part) -> str:
     if not part.allowed:
         return t("browse.no_answer")
-    labels = t("browse.or").join(map(_label, part.allowed))
+    labels = t("browse.or").join(map(label_name, part.allowed))
     carried = part.origin.startswith("carried ")
     origin = t(f"origin.{part.origin.removeprefix('carried ')}")
     return t("browse.carried", labels=labels, origin=origin) if carried else f"{labels} ({origin})"
-
-
-def _label(label: str | None) -> str:
-    """A label in this language; another task's or system's own word as it is."""
-    return t(f"label.{label}") if label in ("positive", "neutral", "negative") else str(label)
 
 
 def _mark(part: Part) -> str:

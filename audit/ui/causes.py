@@ -7,6 +7,7 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.causes import CAUSES, Pair
+from audit.annotation.questions import asks_pairs
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.browse import Detail, detail
 from audit.false_satisfaction.causing import (
@@ -130,7 +131,8 @@ def _undo_button(engine: Engine, account_id: int, name: str) -> None:
 def _proposal(engine: Engine, account_id: int, system_id: int, found: Detail, now: tuple[Any, ...]) -> str | None:
     """What can be derived; never stored by itself."""
     counted = [part for part in found.parts if part.role != "probe"]
-    wanted = [part.allowed for part in counted if part.wrong]
+    # Grades are no labels that a system could have said: nothing of its range follows from them.
+    wanted = [] if asks_pairs(found.task) else [part.allowed for part in counted if part.wrong]
     labels = _labels(engine, account_id, system_id, now)
     return proposed([part.wrong for part in counted], wanted, labels)
 

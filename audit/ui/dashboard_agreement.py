@@ -10,7 +10,7 @@ from audit.reports.dashboard_charts import agreement_chart, confusion_chart
 from audit.reports.words import UNKNOWN, percent
 from audit.ui.choice import one_of
 from audit.ui.dashboard_parts import chart, table, take_along
-from audit.ui.language import t, translated
+from audit.ui.language import label_name, t, task_name, translated
 from audit.ui.literal import plain
 from audit.ui.results_parts import heading
 from audit.ui.workshop import computed, current
@@ -32,7 +32,7 @@ def section(engine: Engine, account: Account) -> None:
     if not found.value:
         st.info(t("dashboard.no_agreement"), icon=":material/info:")
         return
-    names = [" · ".join((t(f"kind.{one['kind']}"), one["task"])) for one in found.value]
+    names = [" · ".join((t(f"kind.{one['kind']}"), task_name(one["task"]))) for one in found.value]
     chosen = 0
     if len(names) > 1:
         chosen = one_of(t("dashboard.kind"), dict(enumerate(names)), "dashboard-kind")
@@ -81,7 +81,7 @@ def _over_time(report: dict[str, Any], key: tuple[Any, ...]) -> None:
 def _confusions(report: dict[str, Any], key: tuple[Any, ...]) -> None:
     heading(t("dashboard.confusions"))
     st.caption(t("dashboard.confusions_legend"))
-    labels = [t(f"label.{label}") for label in report["labels"]]
+    labels = [label_name(label) for label in report["labels"]]
     rows = [
         {"label": one, "other": other, "times": number}
         for one, row in zip(labels, report["confusions"], strict=True)

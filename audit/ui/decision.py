@@ -14,8 +14,8 @@ from audit.errors import AuditError
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui import session
 from audit.ui.asked import FIELD, guideline
-from audit.ui.language import t
-from audit.ui.literal import html
+from audit.ui.language import label_name, t
+from audit.ui.literal import html, plain
 
 _NAMES = "adjudicate-names"
 """(question id, names by number): they were asked for, and vanish with the next question."""
@@ -59,7 +59,7 @@ def chosen_labels(
 
     `words` stand above the fields of a text, in place of the usual ones.
     """
-    names = {label: t(f"label.{label}") for label in shown.labels}
+    names = {label: plain(label_name(label)) for label in shown.labels}
     if shown.group:
         only = st.radio(
             t("adjudicate.holds"),
@@ -153,7 +153,7 @@ def listed(found: Sequence[Opinion], names: Mapping[int, str]) -> str:
     for one in found:
         who = t("dispute.annotator", number=one.number)
         named = f" ({html(names[one.number])})" if one.number in names else ""
-        said = f" <strong>{html(t(f'label.{one.answer}'))}</strong>" if one.answer else ""
+        said = f" <strong>{html(label_name(one.answer))}</strong>" if one.answer else ""
         seen = f" · {html(t('dispute.saw'))}" if one.saw else ""
         parts = [f"<br><q>{html(one.comment)}</q>"] if one.comment else []
         parts += [f"<br>{html(t('flagged.says'))} <q>{html(text)}</q>" for text in one.flags]

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from audit.annotation.earlier import Earlier
 from audit.annotation.queue import elsewhere, queue_of
-from audit.ui.language import t
+from audit.ui.language import label_name, t
 from audit.ui.literal import html
 
 
@@ -45,4 +45,4 @@ def _said(one: Earlier, number: int, of: int) -> str:
     """One answer as HTML, under a letter where there are several."""
     who = t("earlier.another") if of == 1 else t("dispute.annotator", number=number + 1)
     comment = f"<br><q>{html(one.comment)}</q>" if one.comment else ""
-    return f"{html(who)} <strong>{html(t(f'label.{one.answer}'))}</strong>{comment}"
+    return f"{html(who)} <strong>{html(label_name(one.answer))}</strong>{comment}"

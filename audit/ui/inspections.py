@@ -7,8 +7,8 @@ from audit.annotation.disputes import Opinion
 from audit.annotation.inspecting import Inspection, inspect, next_inspection
 from audit.ui.asked import FIELD, show_question
 from audit.ui.decision import chosen_labels, guideline_drawer, later_button, listed, put_off_in, settles
-from audit.ui.language import t
-from audit.ui.literal import html
+from audit.ui.language import label_name, t
+from audit.ui.literal import html, plain
 
 INSPECTIONS = "inspections"
 _LATER = "inspect-later"
@@ -38,9 +38,8 @@ def _question(engine: Engine, account_id: int, one: Inspection) -> bool:
     # In the order in which they were given, by numbers in the place of names.
     votes = enumerate(one.votes, start=1)
     st.html(listed([Opinion(number, vote.answer, vote.comment) for number, vote in votes], {}))
-    confirm = st.button(
-        t("inspect.confirm", answer=t(f"label.{agreed}")), type="primary", key=f"confirm-{shown.id}", width="stretch"
-    )
+    said = t("inspect.confirm", answer=plain(label_name(agreed)))
+    confirm = st.button(said, type="primary", key=f"confirm-{shown.id}", width="stretch")
     with st.form(f"inspect-{shown.id}"):
         chosen = chosen_labels(shown, "inspect", words=t("inspect.other"))
         remark = st.text_area(t("inspect.why"), max_chars=FIELD, height=80, key=f"inspect-{shown.id}-why")

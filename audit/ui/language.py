@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from audit.resources import data_file
+from audit.tasks import base_of
 from audit.ui.cookies import LANGUAGE
 
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -78,14 +79,28 @@ def sentence_in(code: str, sentence: str) -> str:
     return sentence
 
 
+def label_name(label: str) -> str:
+    """A label in this session's language; one that nobody translated, as of a corpus's own scheme, as it is.
+
+    It is text, not Markdown: `audit.ui.literal.plain` where a button or a message shows it.
+    """
+    return known_or(f"label.{label}", label)
+
+
 def label_names(labels: Iterable[str]) -> str:
     """Labels of which each may stand, in this session's language, with "or" between them."""
-    return t("browse.or").join(t(f"label.{label}") for label in labels)
+    return t("browse.or").join(map(label_name, labels))
+
+
+def task_name(task: str) -> str:
+    """A task in this session's language, with its label scheme where it has one."""
+    scheme = task.partition("/")[2]
+    return t(f"task.{base_of(task)}.name") + (f" ({scheme})" if scheme else "")
 
 
 def summary(task: str, relation: str, english: str) -> str:
     """What a relation does, in this session's language where data/ui has it: its own docstring is English."""
-    return texts(language()).get(f"relation.{task}.{relation}", english) if english else ""
+    return texts(language()).get(f"relation.{base_of(task)}.{relation}", english) if english else ""
 
 
 def language_switch() -> None:

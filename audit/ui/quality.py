@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, exists, func, select
 
 from audit.errors import AuditError
 from audit.reports.charts import Palette
@@ -17,7 +17,7 @@ from audit.store import table_of, tables
 from audit.ui import database, session
 from audit.ui.choice import one_of
 from audit.ui.dashboard_parts import chart
-from audit.ui.language import t, translated
+from audit.ui.language import label_name, t, task_name, translated
 from audit.ui.literal import plain, sentence
 from audit.ui.quality_contradictions import contradicting
 from audit.ui.quality_known import known_answers
@@ -28,7 +28,7 @@ ROLES = ("manager",)
 ANNOTATORS, CONTRADICTIONS, KNOWN, SETTINGS = MODES = ("annotators", "contradictions", "known", "settings")
 _MODE = "quality-mode"
 _KEPT = "quality-kept"
-"""(whether about groups, when, changes of settings by then, the report)"""
+"""((whether about groups, the task), when, changes of settings by then, the report)"""
 KEPT = timedelta(minutes=1)
 """How long a report on the screen stands: while fifty people judge, a new one with each click would be in their way."""
 
@@ -52,8 +52,12 @@ def page() -> None:
 def _annotators(engine: Engine, account_id: int) -> None:
     names = {one: t(f"quality.{one}") for one in ("inputs", "groups")}
     about = one_of(t("quality.about"), names, "quality-about", label_visibility="collapsed")
+    tasks = _tasks(engine, about == "groups")
+    task = None
+    if len(tasks) > 1:
+        task = one_of(t("field.task"), {one: task_name(one) for one in tasks}, f"quality-task-{about}")
     try:
-        at, report = _current(engine, account_id, about == "groups")
+        at, report = _current(engine, account_id, about == "groups", task)
     except AuditError as problem:
         session.refused(problem)
         return
@@ -72,7 +76,7 @@ def _annotators(engine: Engine, account_id: int) -> None:
     if report["alpha"] is not None:
         st.caption(t("quality.alpha", alpha=f"{report['alpha']:.3f}"))
     _chart("shares", (about, at), t("quality.shares"), lambda palette: shares_chart(report, _measures(), palette))
-    labels = {label: t(f"label.{label}") for label in report["labels"]}
+    labels = {label: label_name(label) for label in report["labels"]}
     _chart("bias", (about, at), t("quality.bias_legend"), lambda palette: bias_chart(report, labels, palette))
     _one(report)
     st.download_button(
@@ -100,7 +104,7 @@ def _alarms(report: dict[str, Any]) -> None:
 
 
 def _said(some: list[dict[str, Any]]) -> str:
-    names = [t(f"alarm.{one['rule']}", label=t(f"label.{one['label']}") if one["label"] else "") for one in some]
+    names = [t(f"alarm.{one['rule']}", label=label_name(one["label"]) if one["label"] else "") for one in some]
     return t("how.comma").join(names)
 
 
@@ -141,7 +145,7 @@ def _one(report: dict[str, Any]) -> None:
     name = st.selectbox(t("quality.choose"), list(by_name), key="quality-who")
     one = by_name[name]
     left, right = st.columns(2, gap="medium")
-    labels = {label: t(f"label.{label}") for label in report["labels"]}
+    labels = {label: label_name(label) for label in report["labels"]}
     with left:
         st.caption(t("quality.confusion"))
         if one["confusion"] is None:
@@ -199,14 +203,24 @@ def _chart(name: str, key: tuple[Any, ...], words: str, make: Callable[[Palette]
         place.caption(words)
 
 
-def _current(engine: Engine, account_id: int, groups: bool) -> tuple[datetime, dict[str, Any]]:
+def _tasks(engine: Engine, groups: bool) -> list[str]:
+    """The tasks of which people judged questions about groups, or about texts and outputs."""
+    question, judgement = table_of(tables.Question), table_of(tables.Judgement)
+    judged = exists().where(judgement.c.question_id == question.c.id)
+    kind = question.c.kind == "group" if groups else question.c.kind != "group"
+    query = select(question.c.task).where(kind, judged).distinct().order_by(question.c.task)
+    with engine.connect() as connection:
+        return [str(task) for task in connection.execute(query).scalars()]
+
+
+def _current(engine: Engine, account_id: int, groups: bool, task: str | None) -> tuple[datetime, dict[str, Any]]:
     """The report and when it was made: a minute ago at most, and never before a setting or a known answer changed."""
     now, changes = datetime.now(UTC), _changes(engine)
     kept = st.session_state.get(_KEPT)
-    if kept and kept[0] == groups and now - kept[1] < KEPT and kept[2] == changes:
+    if kept and kept[0] == (groups, task) and now - kept[1] < KEPT and kept[2] == changes:
         return kept[1], kept[3]
-    report = _report(engine, account_id, groups)
-    st.session_state[_KEPT] = (groups, now, changes, report)
+    report = _report(engine, account_id, groups, task)
+    st.session_state[_KEPT] = ((groups, task), now, changes, report)
     return now, report
 
 
@@ -216,7 +230,9 @@ def _changes(engine: Engine) -> int:
         return int(connection.execute(select(func.count()).select_from(table_of(tables.Log))).scalar() or 0)
 
 
-def _report(engine: Engine, account_id: int, groups: bool) -> dict[str, Any]:
+def _report(engine: Engine, account_id: int, groups: bool, task: str | None) -> dict[str, Any]:
     """Computed in another process, and anew however long it takes: it stands for a minute."""
-    found: dict[str, Any] = computed(engine, "quality", {"by": account_id, "groups": groups}, anew=True).value
+    found: dict[str, Any] = computed(
+        engine, "quality", {"by": account_id, "groups": groups, "task": task}, anew=True
+    ).value
     return found

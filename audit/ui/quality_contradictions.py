@@ -45,7 +45,7 @@ def _one(engine: Engine, account_id: int, one: Contradiction) -> None:
         with left:
             _side(t("role_of.source"), one.source, None)
         with right:
-            _side(t("role_of.follow_up"), one.follow_up, one.source.texts[0])
+            _side(t("role_of.follow_up"), one.follow_up, one.source)
         if one.source.waits and one.follow_up.waits:
             st.caption(t("contradiction.waits"))
             return
@@ -60,15 +60,25 @@ def _one(engine: Engine, account_id: int, one: Contradiction) -> None:
                 _send(engine, account_id, one, comment)
 
 
-def _side(title: str, side: Side, before: str | None) -> None:
-    text, code = side.texts[0], side.languages[0]
-    shown = reading(text, code) if before is None else compared(before, text, code)
+def _side(title: str, side: Side, before: Side | None) -> None:
+    """Its texts and the output that was judged with them; what differs from those of `before` is marked."""
+    others = [text for text, _ in _read(before)] if before else []
+    shown = "".join(
+        compared(others[number], text, code) if number < len(others) else reading(text, code)
+        for number, (text, code) in enumerate(_read(side))
+    )
     answer = label_names(side.answer)
     st.html(
         f'<section class="audit-part"><h4>{html(title)}</h4>{shown}<p class="audit-facts">'
         f"{html(t('browse.answer'))} <strong>{html(answer)}</strong> ({html(t(f'origin.{side.origin}'))}; "
         f"{html(t('contradiction.question', number=side.question))})</p></section>"
     )
+
+
+def _read(side: Side) -> list[tuple[str, str]]:
+    """What is read of a side: its texts and its output, each with its language."""
+    texts = list(zip(side.texts, side.languages, strict=True))
+    return texts if side.output is None else [*texts, (side.output, side.languages[0])]
 
 
 def _summary(one: Contradiction) -> str:

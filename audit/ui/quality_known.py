@@ -3,16 +3,19 @@
 from collections.abc import Callable
 
 import streamlit as st
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from audit.annotation.known import PURPOSES, KnownQuestion, add_known, know_questions, known_questions, pick_known
 from audit.annotation.known import remove_known as remove
 from audit.annotation.known_files import known_from
+from audit.annotation.questions import asks_pairs
 from audit.errors import AuditError
 from audit.files import text_of
+from audit.store import table_of, tables
 from audit.ui import session
 from audit.ui.asked import FIELD
-from audit.ui.language import label_names, t
+from audit.ui.choice import one_of
+from audit.ui.language import label_names, t, task_name
 from audit.ui.literal import plain
 
 LARGEST = 5
@@ -45,7 +48,7 @@ def _row(one: KnownQuestion) -> dict[str, object]:
     return {
         t("known.question"): one.id,
         t("known.purpose"): t(f"known.{one.purpose}"),
-        t("known.text"): " | ".join(one.texts),
+        t("known.text"): " | ".join([*one.texts, *filter(None, [one.output])]),
         t("known.answer"): label_names(one.allowed),
         t("known.explanation"): one.explanation,
         t("known.judged"): one.judged,
@@ -85,6 +88,8 @@ def _uploading(engine: Engine, account_id: int) -> None:
         st.markdown(f"##### {t('known.file')}")
         st.caption(plain(t("known.file_help")))
         purpose = _purpose("file")
+        tasks = _tasks(engine)
+        task = one_of(t("field.task"), {one: task_name(one) for one in tasks}, "known-task") if tasks[1:] else tasks[0]
         file = st.file_uploader(t("known.choose_file"), type=["csv"], key="known-upload", max_upload_size=LARGEST)
         sent = st.form_submit_button(t("known.do_add"))
     if sent and file is not None:
@@ -92,11 +97,19 @@ def _uploading(engine: Engine, account_id: int) -> None:
         def work() -> tuple[str, dict[str, object]]:
             if file.size > LARGEST << 20:  # the browser's limit is the browser's
                 raise AuditError(f"the file has {file.size:,} bytes, at most {LARGEST << 20:,} are read; split it")
-            items = known_from(file.name, text_of(file.name, file.getvalue()))
-            added = add_known(engine, purpose, items, by=account_id)
+            items = known_from(file.name, text_of(file.name, file.getvalue()), task)
+            added = add_known(engine, purpose, items, task=task, by=account_id)
             return "known.added", {"added": added.added, "changed": added.changed}
 
         _do(engine, account_id, work)
+
+
+def _tasks(engine: Engine) -> list[str]:
+    """The tasks of the studies of which texts can be known: those that ask about texts."""
+    study = table_of(tables.Study)
+    with engine.connect() as connection:
+        found = connection.execute(select(study.c.task).distinct().order_by(study.c.task)).scalars()
+        return [str(one) for one in found if not asks_pairs(one)] or ["sentiment"]
 
 
 def _settled(engine: Engine, account_id: int) -> None:

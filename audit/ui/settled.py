@@ -66,7 +66,7 @@ def _reopen(adjudication_id: int | None) -> None:
 
 
 def _line(one: Adjudicated) -> str:
-    text = " ".join(one.shown.texts)
+    text = " ".join([*filter(None, [one.shown.output]), *one.shown.texts])
     labels = label_names(one.allowed)
     reason = t("settled.check") if one.is_check else t(f"reason.{one.code}") if one.code else ""
     facts = " · ".join(part for part in (f"{one.decided_at:%Y-%m-%d %H:%M} UTC", reason, one.reason) if part)

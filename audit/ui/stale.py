@@ -4,7 +4,6 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import Account
-from audit.annotation.answers import UNSURE
 from audit.annotation.guidelines import ELSEWHERE, guideline_of
 from audit.annotation.staleness import Choice, Stale, Tally, let_go_stale, stale_counts, would_go
 from audit.errors import AuditError
@@ -12,11 +11,9 @@ from audit.false_satisfaction.losing import losing
 from audit.false_satisfaction.questions import refresh
 from audit.ui import database, session
 from audit.ui.asked import FIELD
-from audit.ui.language import t
+from audit.ui.language import label_name, t, task_name
 
 ROLES = ("manager",)
-_LABELS = ("positive", "neutral", "negative", "holds", "broken", UNSURE)
-"""Labels that the app has words for; others are shown as they are stored."""
 _DONE = "stale-done"
 _SEEN = "stale-seen"
 """(choice, numbers of its preview): what is confirmed is what was looked at."""
@@ -49,19 +46,15 @@ def page() -> None:
 
 
 def _row(one: Tally) -> dict[str, object]:
-    labels = "|".join(_label(label) for label in one.label.split("|"))
+    labels = "|".join(label_name(label) for label in one.label.split("|"))
     version = t("stale.elsewhere") if one.guideline == ELSEWHERE else one.guideline or t("stale.not_noted")
     return {
         t("stale.answers"): one.number,
-        t("stale.which"): t("stale.which_name", task=one.task, kind=t(f"stale_kind.{one.kind}")),
+        t("stale.which"): t("stale.which_name", task=task_name(one.task), kind=t(f"stale_kind.{one.kind}")),
         t("stale.what_column"): t(f"stale.{one.what}"),
         t("annotate.guideline"): str(version),
         t("stale.labels_column"): labels if one.known else t("stale.gone", label=labels),
     }
-
-
-def _label(label: str) -> str:
-    return t(f"label.{label}") if label in _LABELS else label
 
 
 def _choosing(tallies: list[Tally]) -> Choice | None:
@@ -69,9 +62,12 @@ def _choosing(tallies: list[Tally]) -> Choice | None:
     asked = sorted({(one.task, one.kind) for one in tallies})
     questions: dict[tuple[str, str] | None, str] = {None: t("stale.any")}
     questions.update(
-        ((task, kind), t("stale.which_name", task=task, kind=t(f"stale_kind.{kind}"))) for task, kind in asked
+        ((task, kind), t("stale.which_name", task=task_name(task), kind=t(f"stale_kind.{kind}")))
+        for task, kind in asked
     )
-    labels = {label: _label(label) for label in sorted({label for one in tallies for label in one.label.split("|")})}
+    labels = {
+        label: label_name(label) for label in sorted({label for one in tallies for label in one.label.split("|")})
+    }
     # The present version is the one below which people usually let go: it stands first.
     versions = sorted({_present(task, kind) for task, kind in asked} | {one.guideline or 1 for one in tallies})
     before: dict[int | None, str] = {None: t("stale.any_version")}

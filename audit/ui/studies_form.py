@@ -14,9 +14,8 @@ from audit.studies.plan import ANSWERS, MOST_ANNOTATORS, PROTOCOLS, SETTINGS, TA
 from audit.studies.plan_file import LARGEST, read_plan_bytes
 from audit.studies.versions import Version
 from audit.systems import all_systems
-from audit.tasks import TASKS
 from audit.ui.choice import one_of
-from audit.ui.language import summary, t, translated
+from audit.ui.language import summary, t, task_name, translated
 from audit.ui.literal import plain, sentence
 
 Store = Callable[[Plan], None]
@@ -145,7 +144,8 @@ class _Fields:
 
 
 def _study(fields: _Fields) -> dict[str, Any] | None:
-    task = fields.one("study", "task", list(TASKS)) if len(TASKS) > 1 else next(iter(TASKS))
+    tasks = list(dict.fromkeys(one.task for one in all_corpora() if one.needs() is None))
+    task = fields.one("study", "task", tasks, task_name) if len(tasks) > 1 else (tasks or ["sentiment"])[0]
     corpora = {one.name: one for one in all_corpora(task) if one.needs() is None}
     systems = [one.name for one in all_systems(task) if one.needs() is None]
     if not corpora or not systems:

@@ -16,8 +16,8 @@ from audit.annotation.trained import Attempt
 from audit.annotation.training import Feedback, Training, train
 from audit.errors import AuditError
 from audit.ui import session
-from audit.ui.asked import guideline_shown, show_question
-from audit.ui.language import label_names, t
+from audit.ui.asked import guideline_shown, shortcut, show_question
+from audit.ui.language import label_name, label_names, t
 from audit.ui.literal import html, plain
 
 GO_ON = "n"
@@ -74,9 +74,9 @@ def _question(engine: Engine, account_id: int, training: Training, least: timede
     with st.container(key="judge", horizontal=True):
         for number, answer in enumerate(answers, start=1):
             st.button(
-                t(f"label.{answer}"),
+                plain(label_name(answer)),
                 key=f"judge-training-{place}-{answer}",
-                shortcut="u" if answer == UNSURE else str(number),
+                shortcut=shortcut(answer, number),
                 on_click=_answer,
                 args=(engine, account_id, shown, answer, least),
                 width="stretch",
@@ -93,8 +93,8 @@ def _question(engine: Engine, account_id: int, training: Training, least: timede
 def _feedback(shown: Shown, said: Feedback) -> None:
     """The text again, what was said of it, what is right and why; signs and words, not colours alone."""
     show_question(shown)
-    allowed = label_names(said.allowed)
-    given = t(f"label.{said.answer}")
+    allowed = plain(label_names(said.allowed))
+    given = plain(label_name(said.answer))
     if said.right:
         st.success(t("training.right", answer=given), icon=":material/check_circle:")
         if len(said.allowed) > 1:

@@ -46,7 +46,7 @@ def world(path, systems=SYSTEMS, sources=SOURCES):
         lines = []
         for one in drawn_groups(connection, samples):
             if carry_of(one.task, one.relation).preserves_truth:
-                about = (one.task, one.steps[0].input_id)
+                about = one.asked(one.steps[0])
                 false = [
                     settle_group(one, {about: Known(frozenset({label}), "people")}).state is State.FALSE
                     for label in LABELS

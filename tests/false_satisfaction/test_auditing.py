@@ -77,7 +77,8 @@ def drawn(*labels, relation="MR3.1", rank=1, group=1):
 def known(origin="people", **answers):
     """known(i10="positive") -> the answer about input 10."""
     return {
-        ("sentiment", int(name[1:])): Known(frozenset(allowed.split("|")), origin) for name, allowed in answers.items()
+        ("sentiment", int(name[1:]), None): Known(frozenset(allowed.split("|")), origin)
+        for name, allowed in answers.items()
     }
 
 
@@ -88,7 +89,7 @@ def test_the_beginning_is_a_share_of_the_draw_rounded_up():
 
 def test_only_where_every_member_has_an_answer_carried_ones_are_audited():
     settled = settle_group(drawn("positive", "positive"), known(i10="positive"))
-    assert audited_follow_ups(settled) == [11]
+    assert audited_follow_ups(settled) == [("sentiment", 11, None)]
     assert audited_follow_ups(settle_group(drawn("positive", "positive"), {})) == []
     both = known(i10="positive", i11="positive")
     assert audited_follow_ups(settle_group(drawn("positive", "positive"), both)) == []
@@ -104,14 +105,14 @@ def test_only_where_every_member_has_an_answer_carried_ones_are_audited():
 def test_an_answered_audit_never_unsettles(labels, source, others, own, relation):
     group = drawn(*labels, relation=relation)
     about = known(i10=source) | {
-        ("sentiment", 11 + at): Known(frozenset({one}), "people")
+        ("sentiment", 11 + at, None): Known(frozenset({one}), "people")
         for at, one in enumerate(others[: len(labels) - 1])
         if one
     }
     settled = settle_group(group, about)
-    for given_input in audited_follow_ups(settled):
+    for asked in audited_follow_ups(settled):
         assert settled.state is not State.WAITING
-        after = settle_group(group, about | {("sentiment", given_input): Known(frozenset({own}), "people")})
+        after = settle_group(group, about | {asked: Known(frozenset({own}), "people")})
         assert after.state is not State.WAITING
 
 

@@ -47,7 +47,7 @@ def say(engine, text, *labels):
     with engine.begin() as connection:
         id = input_ids(connection, [given])[given.key]
         open_questions(connection, "sentiment", [Wanted(id, given.key, 1)], annotators=2)
-        question = question_ids(connection, "sentiment", [id])[id]
+        question = question_ids(connection, "sentiment", [id])["sentiment", id, None]
     adjudicate(engine, 1, question, labels, "for a test")
     return question
 

@@ -23,12 +23,14 @@ def drawn(relation, *labels, roles=None):
     return Drawn("sentiment", relation, 1, 1, 1, 1, steps)
 
 
+def about(number):
+    """What a question about this input asks about."""
+    return "sentiment", number, None
+
+
 def known(**answers):
     """known(i1="positive") -> the answer about input 1."""
-    return {
-        ("sentiment", int(name[1:])): Known(frozenset(allowed.split("|")), "people")
-        for name, allowed in answers.items()
-    }
+    return {about(int(name[1:])): Known(frozenset(allowed.split("|")), "people") for name, allowed in answers.items()}
 
 
 def test_a_carried_answer_settles_a_true_satisfaction():
@@ -49,17 +51,17 @@ def test_one_wrong_output_settles_though_the_source_has_no_answer():
 
 
 def test_without_any_answer_a_carrying_relation_waits_for_the_source_only():
-    assert settle_group(drawn("MR1.1", "positive", "positive"), {}).waits_for == (1,)
+    assert settle_group(drawn("MR1.1", "positive", "positive"), {}).waits_for == (about(1),)
 
 
 def test_a_relation_that_carries_nothing_waits_for_every_member():
-    assert settle_group(drawn("MR2.2", "positive", "negative"), {}).waits_for == (1, 2)
+    assert settle_group(drawn("MR2.2", "positive", "negative"), {}).waits_for == (about(1), about(2))
 
 
 def test_where_the_carry_fails_for_this_answer_the_follow_up_is_asked():
     # MR2.1 carries positive and negative, not neutral.
     settled = settle_group(drawn("MR2.1", "neutral", "neutral"), known(i1="neutral"))
-    assert (settled.state, settled.waits_for) == (State.WAITING, (2,))
+    assert (settled.state, settled.waits_for) == (State.WAITING, (about(2),))
 
 
 def test_a_direct_answer_beats_a_carried_one():
@@ -77,7 +79,7 @@ def test_a_link_counts():
 
 
 def test_an_unregistered_relation_carries_nothing():
-    assert settle_group(drawn("MR99.9", "positive", "positive"), known(i1="positive")).waits_for == (2,)
+    assert settle_group(drawn("MR99.9", "positive", "positive"), known(i1="positive")).waits_for == (about(2),)
 
 
 @given(
@@ -87,14 +89,14 @@ def test_an_unregistered_relation_carries_nothing():
 )
 def test_more_answers_never_unsettle_and_states_mean_what_they_say(labels, answers, relation):
     group = drawn(relation, *labels)
-    about = {("sentiment", at): Known(frozenset({one}), "gold") for at, one in enumerate(answers, 1) if one}
-    settled = settle_group(group, about)
+    answered = {about(at): Known(frozenset({one}), "gold") for at, one in enumerate(answers, 1) if one}
+    settled = settle_group(group, answered)
     directly_wrong = any(one is not None and one != label for one, label in zip(answers, labels, strict=False))
     if directly_wrong:
         assert settled.state is State.FALSE
     if settled.state is State.WAITING:
         assert settled.waits_for
-        assert not set(settled.waits_for) & {given for _, given in about}
+        assert not set(settled.waits_for) & set(answered)
     else:
         assert settled.waits_for == ()
     if settled.state is State.TRUE:
@@ -104,7 +106,9 @@ def test_more_answers_never_unsettle_and_states_mean_what_they_say(labels, answe
 def made(*states):
     return [
         Settled(
-            replace(drawn("MR1.1", "positive", "positive"), rank=at + 1), state, (at,) if state is State.WAITING else ()
+            replace(drawn("MR1.1", "positive", "positive"), rank=at + 1),
+            state,
+            (about(at),) if state is State.WAITING else (),
         )
         for at, state in enumerate(states)
     ]

@@ -8,8 +8,12 @@ from hypothesis import strategies as st
 from audit.reports.plan_groups import asked_of
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9))), st.lists(st.integers(0, 12)))
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3), st.integers(0, 9))),
+    st.lists(st.tuples(st.integers(0, 12), st.integers(1, 3))),
+)
 def test_the_questions_of_some_groups_are_those_of_their_rows(rows, groups):
-    asked = pd.DataFrame(sorted(rows), columns=["group_id", "question"], dtype=np.int64)
-    wanted = {question for group, question in rows if group in groups}
-    assert asked_of(asked, np.array(groups, np.int64)) == wanted
+    asked = pd.DataFrame(sorted(rows), columns=["group_id", "system_id", "question"], dtype=np.int64)
+    wanted = {question for group, system, question in rows for one, of in groups if group == one and system in (0, of)}
+    places = np.array(groups, np.int64).reshape(-1, 2)
+    assert asked_of(asked, places[:, 0], places[:, 1]) == wanted

@@ -8,7 +8,23 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize("name", ["audit_words", "build", "words", "terminal", "html", "sheet", "worker"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "accuracy",
+        "audit_words",
+        "build",
+        "words",
+        "terminal",
+        "terminal_tables",
+        "html",
+        "sheet",
+        "violation_charts",
+        "violation_words",
+        "violations",
+        "worker",
+    ],
+)
 def test_examples(name):
     found = doctest.testmod(importlib.import_module(f"audit.reports.{name}"))
     assert found.attempted > 0

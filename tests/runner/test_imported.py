@@ -202,7 +202,7 @@ BAD = {
     "a number as output": (GROUP | {"outputs": [1, "negative"]}, "output 1 must be a label or an object"),
     "unknown gold": (GROUP | {"gold": "good"}, "gold label 'good' is not one of positive, neutral, negative"),
     "a list as gold": (GROUP | {"gold": ["positive"]}, "gold label"),
-    "unknown task": (GROUP | {"task": "cooking"}, "unknown task 'cooking'; known are: sentiment"),
+    "unknown task": (GROUP | {"task": "cooking"}, "unknown task 'cooking'; known are: classification, sentiment"),
     "NaN": (json.dumps(GROUP).replace("0.9", "NaN"), "score nan is not a number from 0 to 1"),
     "infinity": (json.dumps(GROUP).replace("0.9", "Infinity"), "score inf is not a number from 0 to 1"),
     "score above 1": (json.dumps(GROUP).replace("0.9", "90"), "score 90.0 is not a number from 0 to 1"),
@@ -316,3 +316,51 @@ def test_bad_attributes_are_refused(file, rows, says):
     with pytest.raises(BadRow) as caught:
         read_run(file(*rows))
     assert says in str(caught.value)
+
+
+PAIR = GROUP | {
+    "task": "similarity",
+    "source": ["他来了。", "她来了。"],
+    "follow_ups": [["她来了。", "他来了。"]],
+    "outputs": [0.75, {"score": 0.5}],
+    "language": "zh",
+    "gold": "strong",
+    "verdict": "violated",
+}
+SUMMARY = GROUP | {"task": "summarization", "outputs": ["It isn't.", {"text": "It is not."}]}
+TOPIC = GROUP | {"task": "classification/finance,sports", "outputs": ["sports", {"label": "finance"}], "gold": "sports"}
+
+
+def test_pairs_summaries_and_topics_are_imported(engine, file):
+    for row, source, outputs in (
+        (PAIR, ("他来了。", "她来了。"), [("strong", 0.75, None), ("regulated", 0.5, None)]),
+        (SUMMARY, ("It isn't good.",), [(None, None, "It isn't."), (None, None, "It is not.")]),
+        (TOPIC, ("It isn't good.",), [("sports", 1.0, None), ("finance", 1.0, None)]),
+    ):
+        (record,) = read_run(file(row)).records
+        assert record.task == row["task"]
+        assert record.members[0].texts == source
+        assert [(one.label, one.score, one.text) for one in record.outputs] == outputs
+        assert take(engine, file(row)).groups == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (PAIR | {"source": "他来了。"}, "an input of similarity is a list of two texts, not 1"),
+        (PAIR | {"follow_ups": [["甲", "乙", "丙"]]}, "a list of two texts, not 3"),
+        (PAIR | {"outputs": ["strong", 0.5]}, "output 'strong' must be a score or an object with score"),
+        (PAIR | {"outputs": [True, 0.5]}, "output True must be a score"),
+        (PAIR | {"outputs": [1.5, 0.5]}, "similarity 1.5 is not a number from 0 to 1"),
+        (PAIR | {"gold": "high"}, "gold label 'high' is not one of zero, weak, regulated, strong, perfect"),
+        (SUMMARY | {"outputs": ["It isn't.", ""]}, "the summary is empty"),
+        (SUMMARY | {"outputs": ["It isn't.", 1]}, "output 1 must be a text or an object with text"),
+        (SUMMARY | {"gold": "good"}, "gold is 'good', but summarization has no gold"),
+        (TOPIC | {"outputs": ["sports", "politics"]}, "label 'politics' is not one of finance, sports"),
+        (TOPIC | {"task": "classification"}, "has no labels; name its scheme, as in classification/finance,sports"),
+        (TOPIC | {"task": "classification/topics"}, "'topics' is no label scheme"),
+    ],
+)
+def test_wrong_rows_of_other_tasks_are_refused(file, row, reason):
+    with pytest.raises(BadRow, match=re.escape(reason)):
+        read_run(file(row))

@@ -109,6 +109,43 @@ def test_tasks_on_pairs_are_sent_pairs(tmp_path):
     assert server.bodies == [{"texts": [["one", "two"]]}]
 
 
+PAIRS = [Input.of("我喜欢猫。", "{text_a}", language="zh"), Input.of("他来了。", "她走了。", language="zh")]
+
+
+def test_a_similarity_is_a_number_for_a_pair(tmp_path):
+    def answer(body, number):
+        return {"outputs": [{"score": len(first) / (10 * len(second))} for first, second in body["texts"]]}
+
+    with serving(answer) as server:
+        system = get_system(server.file(tmp_path, 'tasks = ["similarity"]\nlanguages = ["zh"]'))
+        assert system.run(PAIRS) == [Output(score=5 / 80), Output(score=0.1)]
+        assert (system.batch, system.languages) == (16, ("zh",))
+    with serving(lambda body, number: {"outputs": [{}]}) as server, pytest.raises(BadOutput, match="has no 'score'"):
+        get_system(server.file(tmp_path, 'tasks = ["similarity"]')).run(PAIRS[:1])
+
+
+def test_the_texts_of_a_pair_may_go_to_places_of_their_own(tmp_path):
+    more = """
+    tasks = ["similarity"]
+    request = { inputs = { source_sentence = "{text_a}", sentences = ["{text_b}"] }, prompt = "{text_a} / {text_b}" }
+    answer = { score = "[0]" }
+    """
+    with serving(lambda body, number: [0.25]) as server:
+        system = get_system(server.file(tmp_path, more))
+        assert system.run(PAIRS) == [Output(score=0.25)] * 2
+    assert {body["prompt"] for body in server.bodies} == {"我喜欢猫。 / {text_a}", "他来了。 / 她走了。"}
+    assert {"source_sentence": "他来了。", "sentences": ["她走了。"]} in [body["inputs"] for body in server.bodies]
+
+
+def test_a_summary_is_a_text_and_a_scheme_has_its_labels(tmp_path):
+    with serving(lambda body, number: {"outputs": [{"text": text[:2]} for text in body["texts"]]}) as server:
+        system = get_system(server.file(tmp_path, 'tasks = ["summarization"]'))
+        assert system.run(INPUTS[:1]) == [Output(text="Fi")]
+    with serving(lambda body, number: {"outputs": [{"label": "SPORTS"}, {"label": "K1"}]}) as server:
+        more = 'tasks = ["classification/Sports,Finance"]\nlabels = { K1 = "Finance" }'
+        assert get_system(server.file(tmp_path, more)).run(INPUTS[:2]) == [Output("Sports"), Output("Finance")]
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -326,7 +363,31 @@ def test_settings_hold_what_may_change_an_output_and_not_the_pace(tmp_path):
         (minimal(url="http://h/a b"), "url: 'http://h/a b' has characters that an address cannot have"),
         (minimal("urll = 1"), "urll: is no key of it; allowed are name, version, url, method, tasks"),
         (minimal('method = "GET"'), "method: 'GET' must be one of POST, PUT"),
-        (minimal('tasks = ["mood"]'), "tasks: 'mood' is unknown; known are sentiment"),
+        (minimal('tasks = ["mood"]'), "tasks: unknown task 'mood'; known are: classification, sentiment"),
+        (minimal('tasks = ["classification/one"]'), "tasks: 'one' is no label scheme: known are "),
+        (minimal('tasks = ["sentiment/a,b"]'), "tasks: task sentiment has labels of its own"),
+        (
+            minimal('tasks = ["sentiment", "similarity"]'),
+            "tasks: outputs of sentiment, similarity are of different kinds",
+        ),
+        (
+            minimal('request = { a = "{text_b}" }'),
+            'request: "{text_b}" is for pairs of texts, the task similarity; write',
+        ),
+        (minimal('tasks = ["similarity"]\nrequest = { a = "{text_a}" }'), "request: an input has two texts: write"),
+        (minimal('tasks = ["similarity"]\nrequest = { a = "of {text}" }'), "request: an input has two texts: write"),
+        (
+            minimal('tasks = ["similarity"]\nanswer = { label = "x" }'),
+            "answer.score: is missing; an output of similarity",
+        ),
+        (
+            minimal('tasks = ["summarization"]\nanswer = { label = "x" }'),
+            "answer.text: is missing; an output of summar",
+        ),
+        (
+            minimal('tasks = ["classification/a,b"]\nlabels = { P = "c" }'),
+            "labels: 'c' is no label of classification/a,b; allowed are a, b",
+        ),
         (minimal('languages = "en"'), "languages: 'en' must be a list of names, for example"),
         (minimal("batch = 0"), "batch: 0 must be a whole number from 1 to 10000"),
         (minimal("batch = 1.5"), "batch: 1.5 must be a whole number"),

@@ -74,6 +74,43 @@ def test_what_may_be_handed_over(here: Path, source: str, name: str, wanted: Out
     assert _run(f"{_module(here, source)}:{name}", "good") == [wanted]
 
 
+PAIR = Input.of("我喜欢猫。", "我喜欢狗。", language="zh")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "source", "wanted"),
+    [
+        ("similarity", "def f(pair): return 0.75", Output(score=0.75)),
+        ("similarity", "import numpy\ndef f(pair): return numpy.float32(len(pair) / 4)", Output(score=0.5)),
+        ("similarity", "class f:\n  def predict(self, pairs): return [1 for a, b in pairs]", Output(score=1.0)),
+        ("summarization", "def f(pair): return pair[0]", Output(text="我喜欢猫。")),
+        ("classification/Cats,Dogs", "def f(pair): return ' cats ', .5", Output("Cats", 0.5)),
+        ("classification", "def f(pair): return 'cats'", Output("cats")),
+    ],
+)
+def test_each_task_has_outputs_of_its_kind(here: Path, tasks: str, source: str, wanted: Output) -> None:
+    spec = _module(here, f"{source}\nf.tasks = ({tasks!r},)\nf.languages = 'zh'\n") + ":f"
+    system = get_system(spec)
+    assert (system.tasks, system.languages) == ((tasks,), ("zh",))
+    assert system.run([PAIR]) == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "source", "reason"),
+    [
+        ("similarity", "def f(pair): return 'strong'", "allowed are a number from 0 to 1, or an audit.tasks.Output"),
+        ("similarity", "def f(pair): return ('strong', .7)", "allowed are a number from 0 to 1"),
+        ("similarity", "def f(pair): return True", "allowed are a number from 0 to 1"),
+        ("summarization", "def f(pair): return 3", "allowed are a text, or an audit.tasks.Output"),
+        ("summarization", "def f(pair): return ('a text', .7)", "allowed are a text"),
+        ("classification/a,b", "def f(pair): return .5", "allowed are a label, a pair (label, score)"),
+    ],
+)
+def test_an_output_of_another_kind_is_a_bad_output(here: Path, tasks: str, source: str, reason: str) -> None:
+    with pytest.raises(BadOutput, match=re.escape(reason)):
+        get_system(_module(here, f"{source}\nf.tasks = ({tasks!r},)\n") + ":f").run([PAIR])
+
+
 def test_texts_of_a_pair_come_as_a_tuple(here: Path) -> None:
     spec = _module(here, "def f(pair): return 'positive' if pair == ('a', 'b') else 'negative'") + ":f"
     assert get_system(spec).run([Input.of("a", "b")]) == [Output("positive", None)]
@@ -124,7 +161,9 @@ def test_an_exception_of_the_users_code_is_passed_on(here: Path) -> None:
         ("def f(text) return 1", "mine_0:f", "failed to import: SyntaxError"),
         ("1 / 0", "mine_0:f", "failed to import: ZeroDivisionError"),
         ("raise SystemExit(3)", "mine_0:f", "failed to import: SystemExit"),
-        ("def f(text): pass\nf.tasks = 'cooking'", "mine_0:f", "unknown task 'cooking'; known are: sentiment"),
+        ("def f(text): pass\nf.tasks = 'cooking'", "mine_0:f", "has tasks = ('cooking',): unknown task 'cooking'; "),
+        ("def f(text): pass\nf.tasks = ['classification/one']", "mine_0:f", "'one' is no label scheme"),
+        ("def f(text): pass\nf.tasks = ['similarity', 'sentiment']", "mine_0:f", "outputs are of different kinds"),
         ("def f(text): pass\nf.languages = 5", "mine_0:f", "must be a list of names"),
         ("def f(text): pass\nf.settings = {'model': f}", "mine_0:f", "settings that cannot be kept"),
         ("def f(text): pass\nf.settings = 5", "mine_0:f", "settings that cannot be kept"),

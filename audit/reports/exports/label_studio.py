@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.answers import UNSURE, counts
 from audit.annotation.label_files import QUESTION, exported_id
+from audit.annotation.questions import ABOUT_OUTPUTS
 from audit.errors import AuditError
 from audit.reports.exports.writing import to_export
 from audit.store import table_of, tables
@@ -24,7 +25,7 @@ from audit.store.copying import in_utc
 from audit.store.dump import spelled
 from audit.tasks import get_task
 
-CONTROL, OBJECT = "answer", "text"
+CONTROL, OBJECT, OUTPUT = "answer", "text", "output"
 """Names of the tags of the labelling config."""
 
 
@@ -46,12 +47,12 @@ def to_label_studio(
     with_comments: bool = False,
     by: int | None = None,
 ) -> Tasks:
-    """Write `tasks.json` and `config.xml` of the questions about inputs of one task into a new folder.
+    """Write `tasks.json` and `config.xml` of the questions about inputs or outputs of one task into a new folder.
 
     Judgements that count (first pass, superseded by nothing, not withdrawn) are annotations, `completed_by` their
     annotator's name as an e-mail address, as Label Studio wants it; gold is `ground_truth`. There are no predictions:
-    outputs of systems are not shown to annotators. `salt`, `with_comments` and `by` as in `export`. Raises AuditError
-    where there are no questions, or several tasks and none was chosen.
+    the only output of a system that is shown is the one that a question is about. `salt`, `with_comments` and `by` as
+    in `export`. Raises AuditError where there are no questions, or several tasks and none was chosen.
     """
     with to_export(engine, folder, salt, with_comments, by) as (parts, copy):
         with copy.connect() as connection:
@@ -63,20 +64,23 @@ def to_label_studio(
                     file.write(json.dumps(one, ensure_ascii=False))
                     annotations += len(one["annotations"])
                 file.write("\n]\n")
-        config = config_of(of.question, (*of.labels, UNSURE))
+        config = config_of(of.question, (*of.labels, UNSURE), of.question_kind == "pair")
         (parts / "config.xml").write_text(config, encoding="utf-8")
     return Tasks(folder, number, annotations)
 
 
-def config_of(question: str, labels: tuple[str, ...]) -> str:
-    """The labelling config of Label Studio: the text, and one choice of the labels.
+def config_of(question: str, labels: tuple[str, ...], pairs: bool = False) -> str:
+    """The labelling config of Label Studio: the text, with `pairs` the output under it, and one choice of the labels.
 
     >>> "<Choice value=\\"positive\\"/>" in config_of("What is it?", ("positive", "negative"))
     True
     """
     choices = "".join(f"    <Choice value={quoteattr(label)}/>\n" for label in labels)
+    shown = f'  <Text name="{OBJECT}" value="$text"/>\n'
+    if pairs:
+        shown += f'  <Header value="{OUTPUT.capitalize()}"/>\n  <Text name="{OUTPUT}" value="${OUTPUT}"/>\n'
     return (
-        f'<View>\n  <Header value={quoteattr(question)}/>\n  <Text name="{OBJECT}" value="$text"/>\n'
+        f"<View>\n  <Header value={quoteattr(question)}/>\n{shown}"
         f'  <Choices name="{CONTROL}" toName="{OBJECT}" choice="single">\n{choices}  </Choices>\n</View>\n'
     )
 
@@ -104,6 +108,7 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
         select(
             question.c.id,
             question.c.key,
+            question.c.output,
             given.c.texts,
             given.c.languages,
             counting.c.id.label("judgement"),
@@ -117,7 +122,7 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
         )
         .join(given, given.c.id == question.c.input_id)
         .outerjoin(counting, counting.c.question_id == question.c.id)
-        .where(question.c.task == task, question.c.kind == "input")
+        .where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
         .order_by(question.c.id, counting.c.id)
     )
     rows = connection.execution_options(stream_results=True, yield_per=BATCH).execute(query).mappings()
@@ -130,7 +135,8 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
                 "text": "\n\n".join(about["texts"]),
                 "language": about["languages"],
                 QUESTION: bytes(about["key"]).hex(),
-            },
+            }
+            | ({} if about["output"] is None else {OUTPUT: about["output"]}),
             "annotations": [_annotation(vote) for vote in votes if vote["judgement"] is not None],
             "predictions": [],
         }

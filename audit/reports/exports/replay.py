@@ -158,6 +158,7 @@ def _again(path: Path, report: dict[str, Any], engine: Engine) -> dict[str, Any]
         target=target,
         delta=delta,
         weights=read_weights(signature["weights"]) if "weights" in signature else None,
+        by=signature.get("by"),
     )
 
 

@@ -1,0 +1,153 @@
+"""Checked and judged groups by a property of their sources, such as the gold label: what a study calls topics."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Connection, Engine, select
+
+from audit.errors import AuditError, UnknownName
+from audit.false_satisfaction.cells import Counted
+from audit.relations import Outcome
+from audit.relations.registry import name_order
+from audit.store import table_of, tables
+from audit.tasks import get_task
+
+GOLD = "gold"
+MOST = 50
+"""Different values of a property that still are topics."""
+
+
+@dataclass(frozen=True)
+class StudyTopics:
+    """The topics of one study; `names` in their order, codes count from 0, and what has no topic has the code after.
+
+    `sources` (sources,) are ids, ascending, `code` (sources,) their topics. `cells` has a row per (relation, system,
+    topic) with groups in a rate, columns study, task, relation, system, topic (code), satisfied and violated. `sums`
+    has a row per (system, topic): columns system, topic, `violated` and `groups`, the latter two arrays over the
+    topic's sources, as `audit.statistics.clustered.clustered_rate` takes them.
+    """
+
+    study: int
+    names: tuple[str, ...]
+    sources: np.ndarray
+    code: np.ndarray
+    cells: pd.DataFrame
+    sums: pd.DataFrame
+
+    def topic_of(self, source: np.ndarray) -> np.ndarray:
+        """Codes of the topics of these sources (ids)."""
+        return np.asarray(self.code[np.searchsorted(self.sources, source)])
+
+
+@dataclass(frozen=True)
+class Topics:
+    """The property and its topics by study; studies whose sources have no value of it are absent."""
+
+    by: str
+    studies: Mapping[int, StudyTopics]
+
+
+def count_topics(engine: Engine, counted: Counted, by: str) -> Topics:
+    """Every group that is in a rate, by `gold` or by an attribute of its source.
+
+    Raises UnknownName for an attribute that no source has (`gold`: AuditError), and AuditError for one with more than
+    50 values or with values that are no texts, numbers or truth values.
+    """
+    found: dict[int, StudyTopics] = {}
+    known: set[str] = set()
+    with engine.connect() as connection:
+        for one in counted.studies:
+            study = int(str(one["id"]))
+            sources, values, others = _values(connection, study, by)
+            known |= others
+            names = _names(values, by, one)
+            if names:
+                place = {name: at for at, name in enumerate(names)}
+                code = np.array([len(names) if value is None else place[_text(value)] for value in values], int)
+                found[study] = _counted(counted, study, names, sources, code)
+    if not found:
+        if by == GOLD:
+            raise AuditError("no source has a gold label; say --by with an attribute, or leave it out")
+        raise UnknownName("attribute", by, [GOLD, *known])
+    return Topics(by, found)
+
+
+def _values(connection: Connection, study: int, by: str) -> tuple[np.ndarray, list[Any], set[str]]:
+    """Ids of a study's sources, ascending, their values, and the names of attributes that there are."""
+    source = table_of(tables.Source)
+    column = source.c.gold if by == GOLD else source.c.attributes
+    rows = connection.execute(select(source.c.id, column).where(source.c.study_id == study).order_by(source.c.id)).all()
+    ids = np.array([row[0] for row in rows], np.int64)
+    if by == GOLD:
+        return ids, [row[1] for row in rows], set()
+    known = {str(name) for row in rows for name in row[1]}
+    values = [row[1].get(by) for row in rows]
+    return ids, [None if value == "" else value for value in values], known
+
+
+def _names(values: list[Any], by: str, study: Mapping[str, object]) -> tuple[str, ...]:
+    """The topics in their order: labels as the task has them, numbers as numbers, all else by name."""
+    where = f"of {study['corpus']} (study {study['id']})"
+    odd = next((one for one in values if one is not None and not isinstance(one, str | int | float)), None)
+    if odd is not None:
+        raise AuditError(f"the attribute {by!r} {where} is {str(odd)[:60]}; a topic is a text or a number")
+    names = {_text(one) for one in values if one is not None}
+    if len(names) > MOST:
+        raise AuditError(
+            f"{by!r} {where} has {len(names):,} values; topics are at most {MOST}: choose another attribute"
+        )
+    labels = [label for label in get_task(str(study["task"])).labels if label in names] if by == GOLD else []
+    return (*labels, *sorted(names - set(labels), key=name_order))
+
+
+def _text(value: object) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _counted(
+    counted: Counted, study: int, names: tuple[str, ...], sources: np.ndarray, code: np.ndarray
+) -> StudyTopics:
+    checks = counted.checks.of(study)
+    topics = len(names) + 1
+    topic = code[np.searchsorted(sources, checks.source)]
+    relation_ids, relation = np.unique(checks.relation, return_inverse=True)
+    # Rows of a source stand together.
+    place = np.cumsum(np.diff(checks.source, prepend=checks.source[:1]) != 0)
+    number = int(place[-1]) + 1 if len(place) else 0
+    of_source = np.zeros(number, int)
+    of_source[place] = topic
+    keys = counted.keys[counted.keys["study_id"] == study]
+    name_of = {(row.relation_id, row.system_id): row for row in keys.itertuples()}
+    cells: list[dict[str, Any]] = []
+    sums: list[dict[str, Any]] = []
+    for at, system in enumerate(checks.systems):
+        satisfied, violated = (checks.outcome[:, at] == one for one in (Outcome.SATISFIED, Outcome.VIOLATED))
+        if not (satisfied.any() or violated.any()):
+            continue
+        pair, shape = relation * topics + topic, (len(relation_ids), topics)
+        yes, no = (
+            np.bincount(pair[rows], minlength=shape[0] * topics).reshape(shape) for rows in (satisfied, violated)
+        )
+        for row, column in np.argwhere(yes + no > 0).tolist():
+            one = name_of[int(relation_ids[row]), system]
+            cell = {"study": study, "task": one.task, "relation": one.relation, "system": one.system, "topic": column}
+            cells.append(cell | {"satisfied": int(yes[row, column]), "violated": int(no[row, column])})
+        wrong = np.bincount(place[violated], minlength=number)
+        checked = wrong + np.bincount(place[satisfied], minlength=number)
+        for column in range(topics):
+            mine = of_source == column
+            if checked[mine].any():
+                label = next(str(row.system) for row in name_of.values() if row.system_id == system)
+                sums.append({"system": label, "topic": column, "violated": wrong[mine], "groups": checked[mine]})
+    columns = ["study", "task", "relation", "system", "topic", "satisfied", "violated"]
+    return StudyTopics(
+        study,
+        names,
+        sources,
+        code,
+        pd.DataFrame(cells, columns=columns),
+        pd.DataFrame(sums, columns=["system", "topic", "violated", "groups"]),
+    )

@@ -1,0 +1,82 @@
+"""Violation rates, topics and accuracy as a part of the HTML file."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from audit.reports import charts, violation_charts
+from audit.reports import violation_words as words
+from audit.reports.build import Report
+from audit.reports.inlining import inlined
+from audit.resources import data_file
+
+TEMPLATE = "report_tables.html.j2"
+IN_TABLE = "the numbers are in the table"
+
+
+def tables_html(report: Report) -> Any:
+    """The part as safe markup, every text in it escaped; empty where nothing was satisfied or violated."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(data_file(TEMPLATE).read_text(encoding="utf-8"))
+    # Safe: made by the template engine, which escapes.
+    return Markup(
+        template.render(
+            light=charts.LIGHT,
+            how=words.rates_key(report),
+            tables=[one for one in (_table(report, table) for table in report["violations"]) if one["chart"]],
+            across=inlined(
+                violation_charts.bars_chart(violation_charts.task_groups(report), longest=40),
+                "Violation rates of the relations that several tasks share; the numbers are in the tables above",
+            ),
+            topics=[_topics(report, entry) for entry in report.get("topics") or []],
+            accuracy=[_accuracy(report, entry) for entry in words.shown_accuracy(report)],
+        )
+    )
+
+
+def _table(report: Report, table: Mapping[str, Any]) -> dict[str, Any]:
+    title = words.title_of(report, table, words.TITLE)
+    kinds: list[list[tuple[str, list[str]]]] = []
+    above = None
+    for row in table["rows"]:
+        if row["by"] != above and row["by"] != "estimated":
+            kinds.append([])
+        above = row["by"]
+        kinds[-1].append((words.row_name(row), [words.rates_text(one) for one in row["rates"]]))
+    groups = violation_charts.relation_groups(table)
+    families = violation_charts.relation_groups(table, "family")
+    return {
+        "title": title,
+        "systems": table["systems"],
+        "kinds": kinds,
+        "chart": inlined(violation_charts.bars_chart(groups), f"{title}, by relation and system; {IN_TABLE}"),
+        "families": inlined(
+            violation_charts.bars_chart(families), f"{title}, by family of relations and system; {IN_TABLE}"
+        ),
+    }
+
+
+def _topics(report: Report, entry: Mapping[str, Any]) -> dict[str, Any]:
+    title = words.title_of(report, entry, f"{words.TITLE} by {entry['by']}")
+    return {
+        "title": title,
+        "key": words.topic_key(entry),
+        "reason": entry["reason"],
+        "rows": words.topic_rows(entry),
+        "chart": inlined(
+            violation_charts.bars_chart(violation_charts.topic_groups(entry)), f"{title} and system; {IN_TABLE}"
+        ),
+        "systems": [(system, *words.topics_by_relation(entry, system)) for system in entry["systems"]],
+    }
+
+
+def _accuracy(report: Report, entry: Mapping[str, Any]) -> dict[str, Any]:
+    title = words.title_of(report, entry, words.ACCURACY)
+    return {
+        "title": title,
+        "lines": words.accuracy_lines(entry),
+        "rows": words.accuracy_rows(entry) if entry["systems"] else [],
+        "chart": inlined(violation_charts.accuracy_chart(entry), f"{title}; {IN_TABLE}"),
+    }

@@ -1,0 +1,139 @@
+"""Violation rates by topic: by gold label, or by an attribute of the sources."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audit.false_satisfaction.topics import StudyTopics, Topics
+from audit.reports.certainty import KEY, dependence
+from audit.reports.violations import as_entry
+from audit.statistics.clustered import ClusteredRate, clustered_rate
+from audit.statistics.intervals import Estimator, Target
+from audit.statistics.rates import with_rates
+from audit.statistics.violations import violations
+
+COUNTS = ("satisfied", "violated", "judged", "false")
+
+
+def topic_entries(
+    tables: Sequence[Mapping[str, Any]],
+    topics: Topics,
+    judged: pd.DataFrame,
+    checked: pd.DataFrame | None,
+    interval: Estimator,
+    target: Target,
+    confidence: float = 0.95,
+) -> list[dict[str, Any]]:
+    """One entry a table of `violations`: the rates of every topic and system, over all relations and of each.
+
+    An entry has `topics`, their names in order (None last, where sources have none), and `rates`: one for each (topic,
+    system) over all relations (`relation` None), then one for each relation. VR_o is known for the corpus; its interval
+    is for the texts it was drawn from, clustered by source. The judged groups of a cell that belong to a topic are a
+    random sample of the topic's satisfied groups (given how many there are), so that each has R_FS and VR_g of its own,
+    with `interval`; over relations they are put together as roll-ups are. `judged` and `checked` as in `certainty`.
+    Studies that lack the property have no rates and a reason. Source: Cochran, Sampling Techniques (1977), section
+    2.13, for subpopulations.
+    """
+    return [
+        _entry(table, topics, judged[judged["study"] == table["study"]], checked, interval, target, confidence)
+        for table in tables
+    ]
+
+
+def _entry(
+    table: Mapping[str, Any],
+    topics: Topics,
+    judged: pd.DataFrame,
+    checked: pd.DataFrame | None,
+    interval: Estimator,
+    target: Target,
+    confidence: float,
+) -> dict[str, Any]:
+    entry: dict[str, Any] = {name: table[name] for name in ("task", "study", "corpus")}
+    entry |= {"by": topics.by, "topics": [], "systems": table["systems"]}
+    entry |= {
+        "relations": [row["name"] for row in table["rows"] if row["by"] == "relation"],
+        "rates": [],
+        "reason": None,
+    }
+    found = topics.studies.get(table["study"])
+    if found is None:
+        return entry | {"reason": f"no source of this corpus has {topics.by}"}
+    cells = _with_judged(found, judged)
+    frame = with_rates(cells, interval, confidence, target)
+    seen = sorted(set(frame["topic"]))
+    names: list[str | None] = [*found.names, None]
+    some: list[dict[str, Any]] = []
+    for topic in seen:
+        here = frame[frame["topic"] == topic].reset_index(drop=True)
+        in_topic = None if checked is None else _within(checked[checked["study"] == table["study"]], found, topic)
+        _, of_genuine = dependence(here, _within(judged, found, topic), in_topic, target)
+        clusters = found.sums[found.sums["topic"] == topic].set_index("system")
+        for system in table["systems"]:
+            if system not in clusters.index:
+                continue
+            mine = np.flatnonzero((here["system"] == system).to_numpy())
+            sums = clusters.loc[system]
+            seen_of = clustered_rate(sums["violated"], sums["groups"], confidence)
+            some.append(
+                {"topic": names[topic], "relation": None, "system": system}
+                | _rates(here.iloc[mine], seen_of, None if of_genuine is None else of_genuine[np.ix_(mine, mine)])
+            )
+    place = {relation: at for at, relation in enumerate(entry["relations"])}
+    alone: list[tuple[int, int, str, dict[str, Any]]] = []
+    for at, row in enumerate(frame.to_dict("records")):
+        wrong, right = int(row["violated"]), int(row["satisfied"])
+        # A source has one group under a relation.
+        hits = np.repeat([1, 0], [wrong, right])
+        seen_of = clustered_rate(hits, np.ones(len(hits), int), confidence)
+        named = {"topic": names[row["topic"]], "relation": row["relation"], "system": row["system"]}
+        rates = _rates(frame.iloc[[at]], seen_of, None)
+        alone.append((row["topic"], place[row["relation"]], row["system"], named | rates))
+    alone.sort(key=lambda one: one[:3])
+    entry["rates"] = [*some, *(one for *_, one in alone)]
+    return entry | {"topics": [names[topic] for topic in seen]}
+
+
+def _with_judged(found: StudyTopics, judged: pd.DataFrame) -> pd.DataFrame:
+    """The cells by topic with the groups that were judged of each, and the false ones among these."""
+    topic = pd.Series(found.topic_of(judged["source"].to_numpy()), index=judged.index, dtype=int)
+    by = [*KEY, "topic"]
+    counts = judged.assign(topic=topic).groupby(by, observed=True)["false"].agg(["size", "sum"]).reset_index()
+    counts = counts.rename(columns={"size": "judged", "sum": "false"})
+    if counts.empty:
+        return found.cells.assign(judged=0, false=0)
+    cells = found.cells.astype(dict.fromkeys(KEY, object)).merge(
+        counts.astype(dict.fromkeys(KEY, object)), how="left", on=by
+    )
+    return cells.assign(**{name: cells[name].fillna(0).astype(int) for name in ("judged", "false")})
+
+
+def _within(groups: pd.DataFrame, found: StudyTopics, topic: int) -> pd.DataFrame:
+    return groups[found.topic_of(groups["source"].to_numpy()) == topic]
+
+
+def _rates(cells: pd.DataFrame, observed: ClusteredRate, of_genuine: np.ndarray | None) -> dict[str, Any]:
+    """The rates of some cells of one topic and system together."""
+    satisfied, violated, judged, false = (int(cells[name].sum()) for name in COUNTS)
+    names = ("satisfied", "violated", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
+    right, wrong, rate, low, high = (cells[name].to_numpy(float) for name in names)
+    together = violations(right, wrong, rate, low, high, of_genuine)
+    genuine = as_entry(together)
+    reason = None
+    if together.vr_genuine is None:
+        none = "it has no judged group" if len(cells) == 1 else f"{together.unestimated} of {len(cells)} relations have"
+        reason = none if len(cells) == 1 else f"{none} no judged group"
+    return {
+        "groups": satisfied + violated,
+        "violated": violated,
+        "sources": observed.clusters,
+        "vr_observed": observed.rate,
+        "vr_observed_low": observed.low,
+        "vr_observed_high": observed.high,
+        "judged": judged,
+        "false": false,
+        **{name: genuine[name] for name in ("vr_genuine", "vr_genuine_low", "vr_genuine_high")},
+        "reason": reason,
+    }

@@ -1,0 +1,262 @@
+"""Charts of violation rates: by relation, family, topic and task, and beside the accuracy by gold."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
+
+from audit.reports.build import Report
+from audit.reports.charts import LETTER, LIGHT, LONGEST_FAMILY, NUMBERS, ROW, Palette, cut, styled
+from audit.reports.violation_words import topic_name
+from audit.reports.violations import counterpart
+from audit.reports.words import percent, place
+
+if TYPE_CHECKING:
+    import altair as alt
+
+LINE = 17
+"""Height of one bar with its room, in pixels."""
+GAP = 9
+"""Room between two groups of bars, in pixels."""
+WIDE = 13.0
+"""Width of a letter of a Chinese, Japanese or Korean label, in pixels."""
+ENDS = (0.1, 0.25, 0.5, 1.0)
+"""Where the axis of violation rates may end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A system in a group of bars: VR_o with its ends, VR_g with its ends; None where not known."""
+
+    name: str
+    observed: float | None
+    genuine: float | None = None
+    low: float | None = None
+    high: float | None = None
+    observed_low: float | None = None
+    observed_high: float | None = None
+
+
+Groups = Sequence[tuple[str, Sequence[Bar]]]
+
+
+def relation_groups(table: Mapping[str, Any], by: str = "relation") -> Groups:
+    """The bars of a table of `violations`: a group a relation, or a family, with `by`; a bar a system that was run."""
+    return [
+        (
+            row["name"],
+            [
+                Bar(one["system"], one["vr_observed"], one["vr_genuine"], one["vr_genuine_low"], one["vr_genuine_high"])
+                for one in row["rates"]
+                if one["vr_observed"] is not None
+            ],
+        )
+        for row in table["rows"]
+        if row["by"] == by
+    ]
+
+
+def topic_groups(entry: Mapping[str, Any]) -> Groups:
+    """The bars of an entry of `topics`: a group a topic, a bar a system, over all relations."""
+    return [
+        (
+            topic_name(topic),
+            [
+                Bar(
+                    one["system"],
+                    one["vr_observed"],
+                    one["vr_genuine"],
+                    one["vr_genuine_low"],
+                    one["vr_genuine_high"],
+                    one["vr_observed_low"],
+                    one["vr_observed_high"],
+                )
+                for one in entry["rates"]
+                if one["relation"] is None and one["topic"] == topic
+            ],
+        )
+        for topic in entry["topics"]
+    ]
+
+
+def task_groups(report: Report) -> Groups:
+    """The relations that several tasks share, as in the Chinese study: a group a relation, a bar a task and system.
+
+    Empty where fewer than two tasks have such relations.
+    """
+    found: dict[str, list[Bar]] = {}
+    tasks: set[str] = set()
+    for table in report["violations"]:
+        several = sum(other["task"] == table["task"] for other in report["violations"]) > 1
+        where = place(report, table) if several else table["task"].partition("/")[0]
+        for row in table["rows"]:
+            name = counterpart(table["task"], row["name"]) if row["by"] == "relation" else None
+            for one in row["rates"] if name else []:
+                if name and one["vr_observed"] is not None:
+                    tasks.add(table["task"])
+                    ends = one["vr_genuine"], one["vr_genuine_low"], one["vr_genuine_high"]
+                    found.setdefault(name, []).append(Bar(f"{where} · {cut(one['system'])}", one["vr_observed"], *ends))
+    return sorted(found.items()) if len(tasks) > 1 else []
+
+
+def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longest: int = 20) -> "alt.Chart | None":
+    """Grouped bars, one line each: VR_o as a bar, VR_g as a disc with its interval, the false part a line between them.
+
+    Every bar has its system's name (of at most `longest` letters) before it and `VR_o → VR_g` in per cent after it, so
+    that nothing hangs on colour. A rule over a bar is the interval of VR_o. The axis ends at 10, 25, 50 or 100 %. None
+    where there is no bar.
+    """
+    import altair as alt
+
+    shown = [(name, bars) for name, bars in groups if bars]
+    if not shown:
+        return None
+    values: list[dict[str, Any]] = []
+    heads: list[dict[str, Any]] = []
+    y = 0.0
+    for name, bars in shown:
+        heads.append({"y": y + LINE / 2, "head": _cut(name, LONGEST_FAMILY)})
+        for bar in bars:
+            numbers = f"{percent(bar.observed)} → {percent(bar.genuine)}"
+            values.append(
+                {
+                    "y": y + LINE / 2,
+                    "group": name,
+                    "name": bar.name,
+                    "label": _cut(bar.name, longest),
+                    "zero": 0,
+                    "observed": bar.observed,
+                    "genuine": bar.genuine,
+                    "low": bar.low,
+                    "high": bar.high,
+                    "observed_low": bar.observed_low,
+                    "observed_high": bar.observed_high,
+                    "numbers": numbers,
+                }
+            )
+            y += LINE
+        y += GAP
+    height = y - GAP
+    most = max(one[name] or 0.0 for one in values for name in ("observed", "genuine", "high", "observed_high"))
+    end = next(end for end in ENDS if most <= end + 1e-9)
+    left = max(letters(head["head"]) for head in heads) + 14
+    room = left + max(letters(one["label"]) for one in values) + 10
+    scale = alt.Scale(domain=[0, end], range=[room, room + width], nice=False)
+    axis = alt.Axis(
+        values=[end * part / 5 for part in range(6)] if end in (0.1, 0.25, 0.5) else [0, 0.25, 0.5, 0.75, 1],
+        format=".0%",
+        title=None,
+        labelFlush=False,
+    )
+
+    def x(field: str) -> "alt.X":
+        return alt.X(f"{field}:Q", scale=scale, axis=axis)
+
+    base = alt.Chart().encode(
+        y=alt.Y("y:Q", scale=alt.Scale(domain=[0, height], range=[0, height], nice=False), axis=None)
+    )
+    tooltip = [
+        alt.Tooltip("group:N", title=" "),
+        alt.Tooltip("name:N", title="system"),
+        alt.Tooltip("observed:Q", format=".1%", title="VR_o"),
+        alt.Tooltip("genuine:Q", format=".1%", title="VR_g"),
+    ]
+    estimated = base.transform_filter("isValid(datum.genuine)")
+    layers = [
+        base.mark_text(align="left", color=palette.ink, fontSize=11).encode(
+            x=alt.XValue(left), text=alt.Text("label:N")
+        ),
+        base.mark_text(align="left", color=palette.muted, fontSize=11).encode(
+            x=alt.XValue(room + width + 12), text=alt.Text("numbers:N")
+        ),
+        base.mark_bar(size=9, color=palette.observed, opacity=0.75).encode(
+            x=x("zero"), x2=alt.X2("observed:Q"), tooltip=tooltip
+        ),
+    ]
+    if any(one["observed_low"] is not None for one in values):
+        known = base.transform_filter("isValid(datum.observed_low)")
+        layers.append(
+            known.mark_rule(color=palette.ink, strokeWidth=1.5).encode(
+                x=x("observed_low"), x2=alt.X2("observed_high:Q")
+            )
+        )
+    if any(one["low"] is not None for one in values):
+        layers.append(
+            base.transform_filter("isValid(datum.low)")
+            .mark_bar(size=9, opacity=0.25, color=palette.genuine, cornerRadius=3)
+            .encode(x=x("low"), x2=alt.X2("high:Q"))
+        )
+    layers += [
+        estimated.mark_rule(color=palette.false, strokeWidth=2).encode(x=x("observed"), x2=alt.X2("genuine:Q")),
+        estimated.mark_point(shape="circle", size=42, filled=True, color=palette.genuine, opacity=1).encode(
+            x=x("genuine"), tooltip=tooltip
+        ),
+        alt.Chart(alt.Data(values=heads))
+        .mark_text(align="left", color=palette.ink, fontSize=12, fontWeight="bold")
+        .encode(
+            y=alt.Y("y:Q", scale=alt.Scale(domain=[0, height], range=[0, height], nice=False), axis=None),
+            x=alt.XValue(0),
+            text=alt.Text("head:N"),
+        ),
+    ]
+    whole = room + width + 12 + NUMBERS
+    return styled(alt.layer(*layers, data=alt.Data(values=values), width=whole, height=height), palette)
+
+
+def accuracy_chart(entry: Mapping[str, Any], palette: Palette = LIGHT, width: int = 300) -> "alt.Chart | None":
+    """A row a system, the most accurate on top: accuracy by gold as a diamond, 1 - VR_o a ring, 1 - VR_g a disc.
+
+    A rule is the interval of the accuracy, a band that of 1 - VR_g; numbers at the right are the three, in that order,
+    in per cent. None where no system has an accuracy.
+    """
+    import altair as alt
+
+    known = [one for one in entry["systems"] if one["accuracy"] is not None]
+    if not known:
+        return None
+    known.sort(key=lambda one: (-one["accuracy"], one["system"]))
+    rates = ("accuracy", "sr_observed", "sr_genuine")
+    values = [dict(one, numbers=" · ".join(percent(one[name]) for name in rates)) for one in known]
+    room = max(letters(_cut(one["system"], 20)) for one in known)
+    names = alt.Axis(labelLimit=room, minExtent=room, maxExtent=room, labelPadding=8)
+    base = alt.Chart().encode(
+        y=alt.Y("system:N", sort=[one["system"] for one in known], title=None, axis=names),
+        tooltip=[alt.Tooltip("system:N", title=" "), *(alt.Tooltip(f"{name}:Q", format=".1%") for name in rates)],
+    )
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%", title=None, labelFlush=False)
+
+    def x(field: str) -> "alt.X":
+        return alt.X(f"{field}:Q", scale=scale, axis=axis)
+
+    genuine = base.transform_filter("isValid(datum.sr_genuine)")
+    layers = [
+        base.mark_text(align="left", dx=width + 10, color=palette.muted).encode(
+            x=alt.XValue(0), text=alt.Text("numbers:N")
+        ),
+        base.transform_filter("isValid(datum.sr_genuine_low)")
+        .mark_bar(height=11, opacity=0.25, color=palette.genuine, cornerRadius=3)
+        .encode(x=x("sr_genuine_low"), x2=alt.X2("sr_genuine_high:Q")),
+        base.mark_rule(color=palette.ink, strokeWidth=1.5).encode(x=x("low"), x2=alt.X2("high:Q")),
+        base.transform_filter("isValid(datum.sr_observed)")
+        .mark_point(shape="circle", size=62, filled=True, fill=palette.paper, stroke=palette.observed, opacity=1)
+        .encode(x=x("sr_observed")),
+        genuine.mark_point(shape="circle", size=62, filled=True, color=palette.genuine, opacity=1).encode(
+            x=x("sr_genuine")
+        ),
+        base.mark_point(shape="diamond", size=70, filled=True, color=palette.ink, opacity=1).encode(x=x("accuracy")),
+    ]
+    return styled(alt.layer(*layers, data=alt.Data(values=values), width=width, height={"step": ROW}), palette)
+
+
+def letters(text: str) -> float:
+    """Pixels that a text needs in a chart: letters of Chinese, Japanese and Korean take nearly twice the room.
+
+    >>> letters("ab"), letters("\\u4f53\\u80b2")
+    (14.8, 26.0)
+    """
+    return sum(WIDE if east_asian_width(letter) in "WF" else LETTER for letter in text)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

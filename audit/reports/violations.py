@@ -1,0 +1,153 @@
+"""Violation rates by relation and system, as studies print them: a matrix a study, with families and totals."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from audit.relations.chinese import TASKS
+from audit.reports.certainty import COMPARES, Certainty, only_compared
+from audit.statistics.violations import Violations, violations
+from audit.tasks import base_of
+
+RATES = ("vr_observed", "vr_genuine", "vr_genuine_low", "vr_genuine_high")
+UNCOUNTED = "the totals have rates without counts, so cells cannot be weighed"
+NOTHING = "nothing was satisfied or violated"
+NOT_RUN = "not run"
+
+
+def violation_tables(
+    cells: pd.DataFrame, sure: Certainty, families: Mapping[tuple[str, str], str]
+) -> list[dict[str, Any]]:
+    """One table a study: rows are its relations, then its families of relations, then totals; columns its systems.
+
+    `cells` has the rates of every cell, in the report's order, `sure` their correlations, `families` the family's name
+    by (task, relation). A row is {"by", "name", "family", "rates": one entry a system}, an entry {"system", "groups"
+    (satisfied or violated), "vr_observed", "vr_genuine" with its ends, "reason"}: why there is no VR_g. Where some
+    relation lacks an estimate for a system, a row `estimated` after `all` is over the other relations, so that VR_o and
+    VR_g of all systems can be compared. Families and totals weigh each cell by its groups.
+    """
+    found = []
+    columns = _columns(cells)
+    for (task, study), some in cells.groupby(["task", "study"], sort=False, dropna=False):
+        places = {
+            (row, system): at for at, row, system in zip(some.index, some["relation"], some["system"], strict=True)
+        }
+        systems = sorted(set(some["system"].astype(str)))
+        relations = list(dict.fromkeys(some["relation"]))
+        by_family: dict[str, list[str]] = {}
+        for relation in relations:
+            if (task, relation) in families:
+                by_family.setdefault(families[task, relation], []).append(relation)
+        rows = [("relation", relation, families.get((task, relation)), [relation]) for relation in relations]
+        rows += [("family", family, family, members) for family, members in by_family.items()]
+        rows += [("all", "all", None, relations)]
+        lacking = {
+            relations.index(row) for row, unknown in zip(some["relation"], ~_known(some), strict=True) if unknown
+        }
+        known = [relation for at, relation in enumerate(relations) if at not in lacking]
+        if lacking and columns["satisfied"][[places[one] for one in places if one[0] in known]].any():
+            rows += [("estimated", f"{len(known)} of {len(relations)} relations", None, known)]
+        found.append(
+            {
+                "task": str(task),
+                "study": _plain(study),
+                "corpus": _plain(some["corpus"].iloc[0]),
+                "systems": systems,
+                "rows": [
+                    {
+                        "by": by,
+                        "name": str(name),
+                        "family": family,
+                        "rates": [
+                            {"system": system}
+                            | _entry(columns, sure, [places[one, system] for one in members if (one, system) in places])
+                            for system in systems
+                        ],
+                    }
+                    for by, name, family, members in rows
+                ],
+            }
+        )
+    return found
+
+
+def rates_of(table: Mapping[str, Any], by: str, system: str) -> list[dict[str, Any]]:
+    """The entries of one system in a table, of the rows of one kind, in their order, each with its row's `name`."""
+    column = table["systems"].index(system)
+    return [{"name": row["name"]} | row["rates"][column] for row in table["rows"] if row["by"] == by]
+
+
+def counterpart(task: str, relation: str) -> str | None:
+    """What a relation of the Chinese study is called without its task (there each is written for three); else None.
+
+    >>> counterpart("summarization", "MR4.2"), counterpart("classification/a,b", "MR4.3"), counterpart("sentiment", "X")
+    ('MR4', 'MR4', None)
+    """
+    stem, _, place = relation.rpartition(".")
+    number = TASKS.get(base_of(task), (None,))[0]
+    return stem if stem and place == str(number) else None
+
+
+def _known(cells: pd.DataFrame) -> np.ndarray:
+    """Which cells have a genuine rate, or nothing that could have one."""
+    satisfied, violated, genuine = (
+        cells[name].to_numpy(float, na_value=np.nan) for name in ("satisfied", "violated", "sr_genuine")
+    )
+    return np.asarray(~np.isnan(genuine) | (satisfied + violated == 0))
+
+
+def _columns(cells: pd.DataFrame) -> dict[str, np.ndarray]:
+    names = ("satisfied", "violated", "vr_observed", "vr_genuine", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
+    found = {name: cells[name].to_numpy(float, na_value=np.nan) for name in names}
+    return found | {"only_compared": only_compared(cells)}
+
+
+def _entry(columns: Mapping[str, np.ndarray], sure: Certainty, places: Sequence[int]) -> dict[str, Any]:
+    """The rates of some cells of one system; of a single one its own."""
+    if not places:
+        return {"groups": None} | dict.fromkeys(RATES) | {"reason": NOT_RUN}
+    some = {name: values[places] for name, values in columns.items()}
+    if len(places) == 1:
+        one = {name: _plain(float(values[0])) for name, values in some.items() if name != "only_compared"}
+        counts = one["satisfied"], one["violated"]
+        entry = {
+            "groups": None if None in counts else int(sum(counts)),
+            "vr_observed": one["vr_observed"],
+            "vr_genuine": one["vr_genuine"],
+            "vr_genuine_low": None if one["sr_genuine_high"] is None else 1 - one["sr_genuine_high"],
+            "vr_genuine_high": None if one["sr_genuine_low"] is None else 1 - one["sr_genuine_low"],
+        }
+        lacking = int(one["vr_genuine"] is None)
+    else:
+        of_genuine = None if sure.of_genuine is None else sure.of_genuine[np.ix_(places, places)]
+        genuine, low, high = (some[name] for name in ("sr_genuine", "sr_genuine_low", "sr_genuine_high"))
+        together = violations(some["satisfied"], some["violated"], genuine, low, high, of_genuine)
+        entry, lacking = as_entry(together), together.unestimated
+    return entry | {"reason": _reason(entry, lacking, bool(some["only_compared"].any()))}
+
+
+def as_entry(found: Violations) -> dict[str, Any]:
+    """Rates of cells together, by their names in the report."""
+    return {"groups": found.groups} | {name: getattr(found, name) for name in RATES}
+
+
+def _reason(entry: Mapping[str, Any], lacking: int, compared: bool) -> str | None:
+    """Why there is no VR_g; None where there is."""
+    if entry["vr_genuine"] is not None:
+        return None
+    if entry["groups"] == 0:
+        return NOTHING
+    if entry["groups"] is None and not lacking:
+        return UNCOUNTED
+    if compared:
+        return COMPARES
+    return f"{lacking} {'cell has' if lacking == 1 else 'cells have'} no estimate yet"
+
+
+def _plain(value: Any) -> Any:
+    """None for what is missing, and Python's own type for NumPy's."""
+    if value is None or pd.isna(value):
+        return None
+    return value.item() if hasattr(value, "item") else value

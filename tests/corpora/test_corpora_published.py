@@ -1,0 +1,230 @@
+"""Loaders of PAWS-X, LCSTS and THUCNews: on small files of ours in the published formats."""
+
+import doctest
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.corpora import get_corpus, published
+from audit.corpora.base import Row
+from audit.corpora.published import Lcsts, PawsX, Thucnews
+from audit.errors import AuditError, BadFile, BadRow, UnknownName
+
+HEADER = "id\tsentence1\tsentence2\tlabel"
+DOC = (
+    "<doc id={}>\n{}    <summary>\n        {}\n    </summary>\n    <short_text>\n        {}\n    </short_text>\n"
+    "</doc>\n"
+)
+TEXT = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=20).map(str.strip)
+
+
+def _rows(name: str, task: str) -> list[Row]:
+    return list(get_corpus(name, task).rows())
+
+
+def _write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    return path
+
+
+def test_examples_in_docstrings() -> None:
+    assert doctest.testmod(published).failed == 0
+
+
+def test_paws_x(tmp_path: Path) -> None:
+    lines = [
+        HEADER,
+        '1\t他说 "好"。\t她说 "好"。\t0',
+        "2\tNS\t他来了。\t1",
+        "3\t\t他来了。\t0",
+        "4\t甲去。\t去的是甲。\t1",
+    ]
+    file = _write(tmp_path / "test_2k.tsv", "\ufeff" + "\r\n".join([*lines, "5\t甲。\t乙。\t-1", ""]))
+    corpus = get_corpus(f"paws-x:{file}", "similarity")
+    assert (corpus.name, corpus.task, corpus.language, corpus.unit) == (
+        "paws-x:test_2k.tsv",
+        "similarity",
+        "zh",
+        "sentence",
+    )
+    assert (corpus.has_gold, corpus.size(), corpus.needs()) == (False, 3, None)
+    first, second, third = corpus.rows()
+    assert (first.key, first.input.texts) == ("1", ('他说 "好"。', '她说 "好"。'))
+    assert first.input.languages == ("zh", "zh")
+    # The label does not settle one of five levels, so it is no gold.
+    assert (first.gold, dict(first.attributes), dict(second.attributes)) == (
+        None,
+        {"paraphrase": "0"},
+        {"paraphrase": "1"},
+    )
+    assert (third.key, dict(third.attributes)) == ("5", {})
+
+
+def test_paws_x_of_another_language(tmp_path: Path) -> None:
+    file = _write(tmp_path / "fr.tsv", f"{HEADER}\n1\tIl vient.\tElle vient.\t0\n")
+    corpus = get_corpus(f"paws-x:{file}", "similarity", language="fr")
+    assert next(corpus.rows()).input.languages == ("fr", "fr")
+    assert corpus.fingerprint() != get_corpus(f"paws-x:{file}", "similarity").fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        ("1\t甲\t乙\t0\n", 1, "not the header"),
+        (f"{HEADER}\n1\t甲\t乙\n", 2, "3 columns; needed are id, sentence1, sentence2, label"),
+        (f"{HEADER}\n1\t甲\t乙\t0\n\n2\t甲\t乙\t7\n", 4, "label '7' is not 0 or 1"),
+        (f"{HEADER}\n\t甲\t乙\t0\n", 2, "id is empty"),
+        (f"{HEADER}\n1\t甲\0\t乙\t0\n", 2, "NUL"),
+        (f"{HEADER}\n1\t甲\t乙\t0\n".encode("gb18030"), 2, "not UTF-8; .*iconv -f GB18030"),
+    ],
+)
+def test_paws_x_of_another_form(tmp_path: Path, content: str | bytes, line: int, reason: str) -> None:
+    file = _write(tmp_path / "dev_2k.tsv", content)
+    with pytest.raises(BadRow, match=rf"dev_2k\.tsv, line {line}: .*{reason}"):
+        PawsX(file)
+
+
+@pytest.mark.parametrize("content", [HEADER + "\n", f"{HEADER}\n1\tNS\t甲\t0\n"])
+def test_a_file_without_rows_is_refused(tmp_path: Path, content: str) -> None:
+    with pytest.raises(BadFile, match="no rows"):
+        PawsX(_write(tmp_path / "a.tsv", content))
+
+
+def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="id '1' is there twice"):
+        PawsX(_write(tmp_path / "a.tsv", f"{HEADER}\n1\t甲\t乙\t0\n1\t丙\t丁\t0\n"))
+
+
+@given(st.dictionaries(st.integers(0, 99), st.tuples(TEXT, TEXT, st.sampled_from("01")), min_size=1, max_size=5))
+def test_pairs_come_back_as_they_were(
+    tmp_path_factory: pytest.TempPathFactory, rows: dict[int, tuple[str, str, str]]
+) -> None:
+    wanted = {str(key): row for key, row in rows.items() if not {"", "NS"} & set(row[:2])}
+    lines = [f"{key}\t{first}\t{second}\t{label}" for key, (first, second, label) in rows.items()]
+    file = _write(tmp_path_factory.mktemp("paws") / "a.tsv", "\n".join([HEADER, *lines]))
+    if not wanted:
+        with pytest.raises(BadFile, match="no rows"):
+            PawsX(file)
+    else:
+        assert {row.key: (*row.input.texts, row.attributes["paraphrase"]) for row in PawsX(file).rows()} == wanted
+
+
+def test_lcsts(tmp_path: Path) -> None:
+    rated = DOC.format(7, "    <human_label>4</human_label>\n", "立法法公布", "新华社今日全文播发立法法。")
+    file = _write(
+        tmp_path / "PART_II.txt", DOC.format(0, "", "暴雨来袭", "北京&quot;暴雨&quot;。\n        多处积水。") + rated
+    )
+    corpus = get_corpus(f"lcsts:{file}", "summarization")
+    assert (corpus.name, corpus.unit, corpus.has_gold, corpus.size()) == ("lcsts:PART_II.txt", "document", False, 2)
+    first, second = corpus.rows()
+    assert (first.key, first.input.text, first.gold) == ("0", '北京"暴雨"。\n多处积水。', None)
+    assert dict(first.attributes) == {"reference": "暴雨来袭"}
+    assert (second.key, dict(second.attributes)) == ("7", {"reference": "立法法公布", "human_label": "4"})
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        ("text,gold\n", 1, "'text,gold' stands outside of every doc"),
+        (DOC.format(0, "", "甲", "乙") + "<doc id=1>\n<summary>\n", 9, "no </doc>"),
+        (
+            DOC.format(0, "", "甲", "乙").replace("</doc>\n", "") + DOC.format(1, "", "甲", "乙"),
+            8,
+            "before that of line 1",
+        ),
+        ("\n" + DOC.format(0, "", "甲", ""), 2, "no short_text, or an empty one"),
+        ("<doc id=0>\n<short_text>甲</short_text>\n</doc>\n", 1, "no summary"),
+        ("<doc id=0>\n<summary>甲</summary>\n<short_text>乙\n</doc>\n", 1, "beside its parts"),
+        (DOC.format(0, "    <human_label>6</human_label>\n", "甲", "乙"), 1, "human_label '6' is not 1 to 5"),
+        (DOC.format(0, "", "甲", "乙").encode("gb18030"), 3, "not UTF-8"),
+    ],
+)
+def test_lcsts_of_another_form(tmp_path: Path, content: str | bytes, line: int, reason: str) -> None:
+    with pytest.raises(BadRow, match=rf"PART_I\.txt, line {line}: .*{reason}"):
+        Lcsts(_write(tmp_path / "PART_I.txt", content))
+
+
+def _thucnews(folder: Path, files: Iterable[tuple[str, str]]) -> Path:
+    for name, text in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        _write(folder / name, text)
+    return folder
+
+
+def test_a_folder_of_thucnews(tmp_path: Path) -> None:
+    folder = _thucnews(
+        tmp_path / "THUCNews",
+        [("财经/798977.txt", "上证指数收高\n　　今日两市上涨。\n"), ("体育/0.txt", "比赛结束"), (".cache/x.txt", "")],
+    )
+    _write(folder / "readme.txt", "about")
+    corpus = get_corpus(f"thucnews:{folder}", "classification")
+    assert (corpus.task, corpus.unit, corpus.has_gold, corpus.size()) == (
+        "classification/thucnews",
+        "document",
+        True,
+        2,
+    )
+    assert [(row.key, row.input.text, row.gold) for row in corpus.rows()] == [
+        ("体育/0", "比赛结束", "体育"),
+        ("财经/798977", "上证指数收高\n今日两市上涨。", "财经"),
+    ]
+
+
+def test_a_file_of_thucnews(tmp_path: Path) -> None:
+    file = _write(tmp_path / "cnews.train.txt", "体育\t马晓旭意外受伤　　国奥警惕\n\n娱乐\t新片\t上映\n")
+    assert [(row.key, row.input.text, row.gold) for row in _rows(f"thucnews:{file}", "classification/thucnews")] == [
+        ("1", "马晓旭意外受伤\n国奥警惕", "体育"),
+        ("3", "新片 上映", "娱乐"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        ("体育 马晓旭\n", 1, "no tab"),
+        ("体育\t马晓旭\nsports\t马晓旭\n", 2, "'sports' is no category of THUCNews; they are 财经, 彩票"),
+        ("体育\t \n", 1, "text is empty"),
+        ("体育\t马晓旭\n".encode("gbk"), 1, "not UTF-8"),
+    ],
+)
+def test_a_file_of_another_form(tmp_path: Path, content: str | bytes, line: int, reason: str) -> None:
+    with pytest.raises(BadRow, match=rf"cnews\.txt, line {line}: .*{reason}"):
+        Thucnews(_write(tmp_path / "cnews.txt", content))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [("sports/1.txt", "甲", r"sports: 'sports' is no category"), ("体育/1.txt", "", r"1\.txt: the file is empty")],
+)
+def test_a_folder_of_another_form(tmp_path: Path, name: str, text: str, reason: str) -> None:
+    with pytest.raises(BadFile, match=reason):
+        Thucnews(_thucnews(tmp_path / "news", [("财经/0.txt", "甲"), (name, text)]))
+
+
+def test_an_empty_folder_and_an_absent_file(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="no rows"):
+        Thucnews(tmp_path)
+    with pytest.raises(BadFile, match=r"absent\.txt: there is no such file"):
+        Thucnews(tmp_path / "absent.txt")
+
+
+def test_names_say_what_is_there(tmp_path: Path) -> None:
+    file = _write(tmp_path / "a.tsv", f"{HEADER}\n1\t甲\t乙\t0\n")
+    with pytest.raises(AuditError, match=r"the task of corpus 'paws-x:a\.tsv' is 'similarity', not 'summarization'"):
+        get_corpus(f"paws-x:{file}", "summarization")
+    with pytest.raises(AuditError, match="the language of corpus 'thucnews:"):
+        get_corpus(f"thucnews:{_write(tmp_path / 'n.txt', '体育	甲')}", "classification", language="en")
+    with pytest.raises(UnknownName, match="paws-x:FILE"):
+        get_corpus("pawsx:a", "similarity")
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    file = tmp_path_factory.mktemp("any") / "a.txt"
+    file.write_bytes(text.encode("utf-8", "surrogatepass"))
+    for loader in (PawsX, Lcsts, Thucnews):
+        with pytest.raises(AuditError, match=r"a\.txt"):
+            loader(file)

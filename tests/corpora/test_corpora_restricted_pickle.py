@@ -1,0 +1,81 @@
+"""Pickles that hold data are read, pickles that do anything are not."""
+
+import doctest
+import os
+import pickle
+import pickletools
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.corpora import restricted_pickle
+from audit.corpora.restricted_pickle import plain
+from audit.errors import BadFile
+
+DATA = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+class _Hostile:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, file: Path):
+        self.file = file
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.system, (f"touch {self.file}",)
+
+
+def test_examples_in_docstrings() -> None:
+    assert doctest.testmod(restricted_pickle).failed == 0
+
+
+@given(DATA, st.integers(0, 4))
+def test_data_come_back_as_they_were(data: object, protocol: int) -> None:
+    # Protocols 0 to 2 have no bytes of their own: they name a function that makes them.
+    content = pickle.dumps(data, protocol)
+    names = {"GLOBAL", "STACK_GLOBAL"} & {step.name for step, _, _ in pickletools.genops(content)}
+    if names:
+        with pytest.raises(BadFile, match="names"):
+            plain(content, "file")
+    else:
+        assert plain(content, "file") == data
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_a_hostile_pickle_is_refused_and_does_nothing(tmp_path: Path, protocol: int) -> None:
+    made = tmp_path / "made"
+    content = pickle.dumps(([_Hostile(made)], []), protocol)
+    with pytest.raises(BadFile, match=r"news\.pkl: this pickle is refused: it names (posix|nt)\.system"):
+        plain(content, "news.pkl")
+    assert not made.exists()
+    pickle.loads(content)  # noqa: S301 - without restrictions it does what it says
+    assert made.exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"cbuiltins\neval\n(S'1+1'\ntR.",  # a name and a call, by hand
+        b"(ibuiltins\nlist\n.",  # INST
+        b"cos\nsystem\n.",  # a name alone
+        b"\x80\x02\x82\x01.",  # EXT1: a name by number
+        b"\x80\x04\x8c\x02os\x8c\x06system\x93.",  # STACK_GLOBAL
+        b"Pan id\n.",  # something outside
+    ],
+)
+def test_every_way_to_name_something_is_closed(content: bytes) -> None:
+    with pytest.raises(BadFile):
+        plain(content, "news.pkl")
+
+
+@given(st.binary(max_size=200))
+def test_whatever_is_no_pickle_is_a_bad_file(content: bytes) -> None:
+    with suppress(BadFile):
+        plain(content, "news.pkl")

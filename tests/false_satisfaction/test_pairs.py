@@ -1,0 +1,256 @@
+"""Questions about an input and an output of it: asked once for equal outputs, settled for every system that gave them.
+
+The study is that of `tests/summaries.py`: four texts, of which `lead` and `first` say the first sentence and `last` the
+second. Of its twelve (group, system) pairs eleven are satisfied and drawn: four of `lead`, four of `first`, three of
+`last`. The relation carries answers, so that only sources are asked about: four outputs of the first two systems
+together, and three of `last`: seven questions.
+"""
+
+from collections import Counter
+
+import pytest
+import summaries
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.annotation.gold import answer_with_gold
+from audit.annotation.judging import adjudicate, judge
+from audit.annotation.known import add_known, know_questions, known_questions, pick_known
+from audit.annotation.known_files import KnownText
+from audit.annotation.label_files import Label, Labels
+from audit.annotation.labels import import_labels
+from audit.annotation.queue import next_question
+from audit.annotation.staleness import Choice, let_go_stale, would_go
+from audit.errors import AuditError
+from audit.false_satisfaction.browse import browse, detail
+from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.consequences import consequences
+from audit.false_satisfaction.contradictions import contradictions
+from audit.false_satisfaction.fragile import fragile
+from audit.false_satisfaction.history import replay
+from audit.false_satisfaction.losing import losing
+from audit.false_satisfaction.opinions import answered_outputs, attributed_outputs, opinions
+from audit.false_satisfaction.questions import open_audits, refresh
+from audit.false_satisfaction.settling import Drawn, Known, State, Step, settle_group
+from audit.tasks import Input, Output
+
+registered = pytest.fixture(autouse=True)(summaries.registered)
+
+
+@pytest.fixture
+def study(tmp_path):
+    return summaries.study(tmp_path)
+
+
+def drawn(*texts, relation="R"):
+    """A group of the source (input 1) and follow-ups with these outputs."""
+    steps = tuple(Step("source" if at == 1 else "follow_up", at, Output(text=text)) for at, text in enumerate(texts, 1))
+    return Drawn("summarization", relation, 1, 1, 1, 1, steps)
+
+
+def about(number, text, *labels):
+    return {("summarization", number, text): Known(frozenset(labels), "people")}
+
+
+def test_the_answer_is_about_the_very_output():
+    group = drawn("甲赢了。", "乙赢了。")
+    settled = settle_group(group, about(1, "甲赢了。", "good"))
+    assert (settled.state, settled.origins) == (State.TRUE, ("people", "carried people"))
+    other = settle_group(group, about(1, "甲输了。", "unfaithful"))
+    assert (other.state, other.waits_for) == (State.WAITING, (("summarization", 1, "甲赢了。"),))
+
+
+def test_an_unacceptable_summary_settles_the_group_as_false():
+    settled = settle_group(drawn("甲输了。", "乙输了。"), about(1, "甲输了。", "unfaithful"))
+    assert (settled.state, settled.wrong_step) == (State.FALSE, 0)
+
+
+def test_a_direct_answer_about_the_follow_ups_output_beats_the_carried_one():
+    answers = about(1, "甲赢了。", "good") | about(2, "乙赢了。", "unreadable")
+    settled = settle_group(drawn("甲赢了。", "乙赢了。"), answers)
+    assert (settled.state, settled.wrong_step, settled.origins) == (State.FALSE, 1, ("people", "people"))
+
+
+def test_an_answer_about_the_text_alone_answers_no_question_about_an_output():
+    settled = settle_group(drawn("甲赢了。", "乙赢了。"), about(1, None, "good"))
+    assert (settled.state, settled.origins) == (State.WAITING, ("", ""))
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=2, max_size=4), st.data())
+def test_more_answers_about_outputs_never_unsettle(texts, data):
+    grades = data.draw(
+        st.lists(st.sampled_from([None, "good", "unfaithful"]), min_size=len(texts), max_size=len(texts))
+    )
+    known = {}
+    state = State.WAITING
+    for at, (text, one) in enumerate(zip(texts, grades, strict=True), 1):
+        if one is None:
+            continue
+        known |= about(at, text, one)
+        before, state = state, settle_group(drawn(*texts, relation="X"), known).state
+        assert state == before or before is State.WAITING or (before, state) == (State.TRUE, State.FALSE)
+    assert (state is State.FALSE) == ("unfaithful" in grades)
+    assert (state is State.TRUE) == (set(grades) == {"good"})
+
+
+def test_equal_outputs_are_asked_about_once(study):
+    asked = summaries.questions(study)
+    assert {one["kind"] for one in asked} == {"pair"}
+    found = Counter((one["texts"][0], one["output"]) for one in asked)
+    assert set(found.values()) == {1}
+    assert set(found) == {
+        (text, summaries.said(system, text))
+        for at, text in enumerate(summaries.TEXTS)
+        for system in (("lead", "last") if at < 3 else ("lead",))
+    }
+    # Two systems wait for what both said.
+    assert all(one["waits"] == (2 if "赢了" in one["output"] else 1) for one in asked)
+
+
+def test_one_answer_settles_the_groups_of_every_system_that_said_it(study):
+    anna, ben, _ = summaries.people(study)
+    shown = next_question(study, anna)
+    assert (shown.kind, shown.output) == ("pair", summaries.said("lead", shown.texts[0]))
+    judge(study, anna, shown.id, "good")
+    judge(study, ben, next_question(study, ben).id, "good")
+    refresh(study)
+    cells = count(study).cells.set_index("system")
+    assert cells["judged"].to_dict() == {"first": 1, "last": 0, "lead": 1}
+
+
+def test_rates_of_a_study_that_is_judged(study):
+    anna, ben, _ = summaries.people(study)
+    assert summaries.judge_all(study, anna, ben) == 14
+    cells = count(study).cells.set_index("system")
+    assert cells["judged"].to_dict() == {"first": 4, "last": 3, "lead": 4}
+    assert cells["false"].to_dict() == {"first": 0, "last": 3, "lead": 0}
+    assert cells["waiting"].sum() == 0
+    # `last`: SR_o = 3/4 and every satisfaction false; the others keep SR_g = SR_o = 1.
+    entry = fragile(study)[0]
+    assert entry.winner == ("first", "lead")
+
+
+def test_gold_about_a_text_answers_no_question_about_an_output(tmp_path):
+    engine = summaries.study(tmp_path, gold="good")
+    gilded = answer_with_gold(engine)
+    assert (gilded.questions, gilded.answered, gilded.pairs) == (0, 0, 7)
+    assert refresh(engine) == 7
+
+
+def test_the_queue_after_each_answer_is_what_a_refresh_makes(study, content):
+    anna, ben, _ = summaries.people(study)
+    summaries.judge_all(study, anna)
+    for _ in range(3):
+        shown = next_question(study, ben)
+        judge(study, ben, shown.id, summaries.grade(shown), on_change=lambda *given: summaries.refresh_around(*given))
+        before = summaries.questions(study)
+        refresh(study)
+        assert summaries.questions(study) == before
+
+
+def test_audited_follow_ups_are_asked_about_with_their_own_output(tmp_path):
+    engine = summaries.study(tmp_path, follow_ups=1.0)
+    anna, ben, _ = summaries.people(engine)
+    while open_audits(engine) == 0:
+        for person in (anna, ben):
+            shown = next_question(engine, person)
+            judge(engine, person, shown.id, summaries.grade(shown), on_change=summaries.refresh_around)
+    audits = [one for one in summaries.questions(engine) if (one["priority"] or 0) >= 1_000_000_000]
+    assert all("乙" in one["texts"][0] for one in audits)
+    # Of the seven different outputs about sources each has its own about a follow-up.
+    assert summaries.judge_all(engine, anna, ben, anna) + 2 == 2 * 14
+    counted = count(engine)
+    assert len(counted.audited.follow_ups) == 11
+    assert counted.audited.follow_ups["wrong"].sum() == 0
+
+
+def test_what_a_violated_group_got_carries_nothing(study):
+    anna, ben, ada = summaries.people(study)
+    summaries.judge_all(study, anna, ben)
+    violated = next(line for line in browse(study, ada).lines if line.state == "violated")
+    parts = detail(study, ada, violated.group_id, violated.system_id).parts
+    assert [one.allowed for one in parts] == [(), ()]
+    held = next(line for line in browse(study, ada).lines if line.state == "false")
+    parts = detail(study, ada, held.group_id, held.system_id).parts
+    assert [one.origin for one in parts] == ["people", "carried people"]
+    assert [one.wrong for one in parts] == [True, True]
+
+
+def test_a_dispute_says_what_hangs_on_it(study):
+    anna, ben, ada = summaries.people(study)
+    shown = next_question(study, anna)
+    judge(study, anna, shown.id, "good")
+    judge(study, ben, next_question(study, ben).id, "unfaithful")
+    (found,) = consequences(study, ada, [shown.id])
+    assert (found.pairs, found.systems) == (2, ("first", "lead"))
+    adjudicate(study, ada, shown.id, ["good", "minor_gaps"], "it is short")
+    assert count(study).cells.set_index("system")["judged"].to_dict() == {"first": 1, "last": 0, "lead": 1}
+
+
+def test_answers_about_source_and_follow_up_that_do_not_fit(tmp_path):
+    engine = summaries.study(tmp_path, follow_ups=1.0)
+    anna, ben, _ = summaries.people(engine)
+    of_source = lambda shown: "good" if "甲" in shown.texts[0] else "unreadable"  # noqa: E731
+    summaries.judge_all(engine, anna, ben, anna, of=of_source)
+    found = contradictions(engine)
+    # One for each of the seven outputs; both systems that said it have the pair.
+    assert Counter(one.groups for one in found) == {2: 4, 1: 3}
+    assert {(one.source.answer, one.follow_up.answer, one.carried) for one in found} == {
+        (("good",), ("unreadable",), ("good",))
+    }
+    assert all(one.source.output and one.follow_up.output for one in found)
+
+
+def test_the_history_ends_with_the_counts_of_today(study):
+    anna, ben, _ = summaries.people(study)
+    summaries.judge_all(study, anna, ben)
+    *_, last = replay(study)
+    assert last.counted.cells.equals(count(study).cells)
+    assert last.answers == 7
+
+
+def test_what_would_be_lost_when_answers_go_stale(study):
+    anna, ben, _ = summaries.people(study)
+    summaries.judge_all(study, anna, ben)
+    choice = Choice(kind="pair", labels=("misses_point",))
+    lost = losing(study, would_go(study, choice))
+    # The three groups of `last`.
+    assert (lost.settled, lost.waiting) == (3, 3)
+    manager = summaries.add_account(study, "mia", "manager", "long enough").id
+    assert let_go_stale(study, manager, choice, "the guideline changed").questions == 3
+    assert refresh(study) == 3
+
+
+def test_each_annotators_own_opinion_of_the_groups(study):
+    anna, ben, _ = summaries.people(study)
+    summaries.judge_all(study, anna)
+    summaries.judge_all(study, ben, of=lambda shown: "good")
+    frame = opinions(study).frame
+    assert Counter(zip(frame["annotator"], frame["label"], strict=True)) == {
+        ("anna", "true"): 8, ("anna", "false"): 3, ("ben", "true"): 11,
+    }  # fmt: skip
+    assert answered_outputs(study, "summarization").empty
+    systems = attributed_outputs(study, "system")
+    assert Counter(systems["value"]) == {"lead": 4, "first": 4, "last": 3}
+
+
+def test_settled_questions_about_outputs_can_be_made_known(study):
+    anna, ben, _ = summaries.people(study)
+    summaries.judge_all(study, anna, ben)
+    question = summaries.questions(study)[0]
+    know_questions(study, "gold", [question["id"]])
+    (known,) = known_questions(study)
+    assert (known.kind, known.output) == ("pair", question["output"])
+    with pytest.raises(AuditError, match="asks about each output"):
+        add_known(study, "gold", [KnownText(Input.of("x", language="zh"), ("good",))], task="summarization")
+    with pytest.raises(AuditError, match="no question to pick"):
+        pick_known(study, "gold", 3)
+
+
+def test_labels_from_elsewhere_name_the_question(study):
+    question = summaries.questions(study)[0]
+    text = Label("line 2", "good", "eve", text=question["texts"][0])
+    with pytest.raises(AuditError, match="asks about each output"):
+        import_labels(study, Labels("own.csv", (text,), {}), language="zh")
+    named = Label("line 2", "good", "eve", question=bytes(question["key"]))
+    assert import_labels(study, Labels("own.csv", (named,), {})).added == 1

@@ -1,0 +1,187 @@
+"""The tables of violation rates: they say what the cells and the roll-ups say, in every form of the report."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit.reports.build import build_report
+from audit.reports.certainty import Certainty, families_of, roll_ups
+from audit.reports.charts import to_svg
+from audit.reports.html_tables import tables_html
+from audit.reports.rerank import rerank
+from audit.reports.terminal import to_terminal
+from audit.reports.violation_charts import bars_chart, relation_groups, task_groups
+from audit.reports.violation_words import rates_text
+from audit.reports.violations import NOT_RUN, NOTHING, UNCOUNTED, rates_of, violation_tables
+from audit.statistics.rates import with_rates
+
+FAMILIES = {"MR1": "substitution", "MR2": "substitution", "MR5": "synonyms", "MR7": "reordering"}
+FIRST = {
+    "study": 1,
+    "corpus": "news",
+    "task": "similarity",
+    "groups": 100,
+    "errors": 0,
+    "inapplicable": 0,
+    "waiting": 0,
+}
+
+
+def row(relation, system, satisfied, violated, judged, false, **more):
+    counts = {"satisfied": satisfied, "violated": violated, "drawn": judged, "judged": judged, "false": false}
+    return FIRST | {"relation": relation, "system": system, "family": FAMILIES.get(relation[:3])} | counts | more
+
+
+CELL = st.builds(
+    lambda relation, system, satisfied, violated, judged, false: (
+        relation, system, satisfied, violated, min(judged, satisfied), min(false, judged, satisfied),
+    ),
+    st.sampled_from(["MR1.1", "MR2.1", "MR5.1", "MR7.1"]), st.sampled_from("abc"), *[st.integers(0, 40)] * 4,
+)  # fmt: skip
+"""Arguments of `row`."""
+ROWS = (
+    row("MR1.1", "a", 90, 10, 90, 45), row("MR1.1", "b", 80, 20, 80, 0), row("MR2.1", "a", 200, 100, 200, 20),
+    row("MR2.1", "b", 270, 30, 270, 27), row("MR7.1", "a", 50, 0, 50, 5),
+)  # fmt: skip
+
+
+def report_of(*rows):
+    return build_report(pd.DataFrame(list(rows)), {"audit": "0.1.0", "confidence": 0.95})
+
+
+def entry(report, by, name, system):
+    (table,) = report["violations"]
+    (found,) = (one for one in rates_of(table, by, system) if one["name"] == name)
+    return found
+
+
+def test_worked_by_hand():
+    report = report_of(*ROWS)
+    (table,) = report["violations"]
+    assert [(one["by"], one["name"]) for one in table["rows"]] == [
+        ("relation", "MR1.1"), ("relation", "MR2.1"), ("relation", "MR7.1"), ("family", "substitution"),
+        ("family", "reordering"), ("all", "all"),
+    ]  # fmt: skip
+    # a: 10 of 100, 100 of 300 and 0 of 50 are violated, 45 + 20 + 5 satisfactions of 340 are false.
+    alone = entry(report, "relation", "MR1.1", "a")
+    assert (alone["groups"], alone["vr_observed"], alone["vr_genuine"]) == (100, 0.1, pytest.approx(0.55))
+    together = entry(report, "all", "all", "a")
+    assert together["groups"] == 450
+    assert (together["vr_observed"], together["vr_genuine"]) == pytest.approx((110 / 450, 180 / 450))
+    family = entry(report, "family", "substitution", "b")
+    assert (family["vr_observed"], family["vr_genuine"]) == pytest.approx((50 / 400, 77 / 400))
+    assert entry(report, "relation", "MR7.1", "b")["reason"] == NOT_RUN
+    json.dumps(report, allow_nan=False)
+
+
+def test_rows_that_are_not_known_say_why():
+    report = report_of(*ROWS[:3], row("MR2.1", "b", 270, 30, 0, 0), row("MR7.1", "b", 0, 0, 0, 0))
+    assert entry(report, "relation", "MR7.1", "b")["reason"] == NOTHING
+    assert entry(report, "all", "all", "b")["reason"] == "1 cell has no estimate yet"
+    assert entry(report, "all", "all", "b")["vr_observed"] == pytest.approx(50 / 400)
+    # The relations of which every system has an estimate, or nothing that needs one.
+    over = entry(report, "estimated", "2 of 3 relations", "a")
+    assert (over["groups"], over["vr_observed"], over["vr_genuine"]) == (100, 0.1, pytest.approx(0.55))
+
+
+def test_a_relation_that_is_known_is_not_named_where_nothing_is():
+    report = report_of(*(one | {"judged": 0, "false": 0, "drawn": 0} for one in ROWS))
+    assert [one["by"] for one in report["violations"][0]["rows"]][-1] == "all"
+
+
+@settings(max_examples=25)
+@given(st.lists(CELL, min_size=1, max_size=12, unique_by=lambda cell: cell[:2]))
+def test_a_table_says_what_cells_and_roll_ups_say(cells):
+    frame = with_rates(pd.DataFrame([row(*cell) for cell in cells]))
+    families = families_of(frame, registered=False)
+    sure = Certainty(np.empty((0, len(frame))), None, None)
+    (table,) = violation_tables(frame, sure, families)
+    for cell in frame.to_dict("records"):
+        (found,) = (one for one in rates_of(table, "relation", cell["system"]) if one["name"] == cell["relation"])
+        assert found["groups"] == cell["satisfied"] + cell["violated"]
+        for name in ("vr_observed", "vr_genuine"):
+            assert (found[name] is None) == np.isnan(cell[name])
+            assert found[name] is None or found[name] == cell[name]
+    rollups = roll_ups(frame, sure, families)
+    for system in table["systems"]:
+        (found,) = rates_of(table, "all", system)
+        assert {sum(one["groups"] or 0 for one in rates_of(table, by, system)) for by in ("relation", "family")} == {
+            found["groups"]
+        }
+        (rollup,) = (one for one in rollups if (one["by"], one["name"]) == ("system", system))
+        for name, rest in (
+            ("vr_observed", "sr_observed"),
+            ("vr_genuine", "sr_genuine"),
+            ("vr_genuine_low", "sr_genuine_high"),
+        ):
+            assert (found[name] is None) == (rollup[rest] is None)
+            assert found[name] is None or found[name] == pytest.approx(1 - rollup[rest])
+
+
+def test_a_file_of_rates_has_no_families_together(tmp_path):
+    path = tmp_path / "totals.csv"
+    path.write_text("relation,system,sr_observed,fs_rate\nMR1.1,a,.8,.25\nMR1.2,a,.5,.2\n", encoding="utf-8")
+    report = rerank(path)
+    assert entry(report, "relation", "MR1.1", "a") == {
+        "name": "MR1.1", "system": "a", "groups": None, "vr_observed": pytest.approx(0.2),
+        "vr_genuine": pytest.approx(0.4), "vr_genuine_low": None, "vr_genuine_high": None, "reason": None,
+    }  # fmt: skip
+    assert entry(report, "family", "MR1", "a")["reason"] == UNCOUNTED
+
+
+def test_the_terminal_and_the_page_have_the_table():
+    report = report_of(*ROWS)
+    text, page = to_terminal(report), str(tables_html(report))
+    assert "\nViolation rates\n===============\n" in text
+    found = next(line for line in text.splitlines() if line.startswith("  all relations"))
+    assert found.split("  ")[-2:] == [rates_text(entry(report, "all", "all", system)) for system in "ab"]
+    assert "<h2>Violation rates</h2>" in page
+    for system in "ab":
+        assert f'<td class="n">{rates_text(entry(report, "all", "all", system))}</td>' in page
+    assert page.count('aria-label="Violation rates, by relation and system; the numbers are in the table"') == 1
+
+
+def test_many_systems_stand_below_each_other_in_a_terminal():
+    rows = [row("MR1.1", f"system-{at}-whose-name-is-long", 90, 10, 60, 12) for at in range(7)]
+    lines = to_terminal(report_of(*rows), 70).splitlines()
+    assert max(map(len, lines[:-1])) <= 70
+    assert sum("12.0" in line or "28.0" in line for line in lines if line.startswith("  all relations")) > 2
+
+
+def test_bars_have_names_and_numbers_and_no_more_room_than_they_need():
+    report = report_of(*ROWS)
+    (table,) = report["violations"]
+    drawing = to_svg(bars_chart(relation_groups(table)))
+    for text in ("MR1.1", ">a<", ">b<", "10.0 → 55.0", "33.3 → 40.0", ">100%<"):
+        assert text in drawing
+    small = report_of(row("MR1.1", "a", 99, 1, 99, 1), row("MR1.1", "b", 98, 2, 0, 0))
+    axis = to_svg(bars_chart(relation_groups(small["violations"][0])))
+    assert ">10%<" in axis
+    assert ">25%<" not in axis
+    assert bars_chart(relation_groups(table, "nothing")) is None
+
+
+def test_the_relations_of_several_tasks_are_drawn_together():
+    classes = {"task": "classification/体育,科技", "study": 2, "corpus": "topics"}
+    report = report_of(*ROWS, *(one | classes | {"relation": one["relation"].replace(".1", ".3")} for one in ROWS))
+    groups = task_groups(report)
+    assert [name for name, _ in groups] == ["MR1", "MR2", "MR7"]
+    assert [bar.name for bar in groups[0][1]] == [
+        "classification · a", "classification · b", "similarity · a", "similarity · b",
+    ]  # fmt: skip
+    page = str(tables_html(report))
+    assert "<h2>Relations over tasks and systems</h2>" in page
+    assert "classification · b" in page
+    assert task_groups(report_of(*ROWS)) == []
+
+
+def test_names_are_text_wherever_they_come_from():
+    page = str(tables_html(report_of(ROWS[0] | {"system": "<b>&a", "relation": "<i>"})))
+    assert "<b>&a" not in page
+    assert "&lt;b&gt;&amp;a" in page
+    assert re.search(r"<text[^>]*>&lt;i&gt;</text>", page)

@@ -1,0 +1,123 @@
+"""A small study of summaries whose every count is known, for tests of any room: an imported run of three systems.
+
+Four texts of two sentences. `lead` and `first` both say the first sentence, so they share their questions; `last` says
+the second one. The relation `R` puts 乙 for 甲 in the follow-up and carries answers; all outputs correspond but those
+of `last` for text 4, which makes that group violated.
+"""
+
+import json
+from collections.abc import Iterator
+
+from sqlalchemy import Engine, select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.judging import judge
+from audit.annotation.queue import Shown, next_question
+from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.relations import registry
+from audit.relations.base import Rewriting
+from audit.relations.carry import unchanged
+from audit.relations.expect import same_text
+from audit.relations.substituting import substituted
+from audit.runner.imported import import_run, read_run
+from audit.sampling.audits import Audits
+from audit.sampling.draw import Size, draw_all
+from audit.store import open_store, table_of, tables
+
+TEXTS = tuple(f"甲赢了第{number}场比赛。天气很好。" for number in range(1, 5))
+
+
+def swap(texts, choices):
+    """One name for another."""
+    return substituted(texts, {"甲": "乙"})
+
+
+def relation(name: str = "R", task: str = "summarization") -> Rewriting:
+    """A relation between summaries that carries every answer."""
+    return Rewriting(
+        task=task,
+        name=name,
+        family="toys",
+        summary="One name for another.",
+        unit="any",
+        carry=unchanged,
+        languages=("zh",),
+        rewrite=swap,
+        check=same_text,
+    )
+
+
+def registered() -> Iterator[None]:
+    """The relation `R` is registered until the test ends; for fixtures."""
+    before = dict(registry._RELATIONS)
+    registry.register(relation())
+    yield
+    registry._RELATIONS.clear()
+    registry._RELATIONS.update(before)
+
+
+def said(system: str, text: str) -> str:
+    """What a system says of a text."""
+    first, second, _ = text.split("。")
+    return f"{second if system == 'last' else first}。"
+
+
+def rows(gold: str | None = None) -> list[dict]:
+    """The run, as `audit import-run` reads it; `gold` is what the corpus says of every text."""
+    found = []
+    for number, text in enumerate(TEXTS, 1):
+        other = text.replace("甲", "乙")
+        for system in ("lead", "first", "last"):
+            outputs = [said(system, text), said(system, other)]
+            violated = system == "last" and number == 4
+            if violated:
+                outputs[1] = "别的。"
+            found.append(
+                {
+                    "task": "summarization", "language": "zh", "relation": "R", "system": system, "source": text,
+                    "follow_ups": [other], "outputs": [{"text": one} for one in outputs], "id": str(number),
+                    "verdict": "violated" if violated else "satisfied", "gold": gold,
+                }
+            )  # fmt: skip
+    return found
+
+
+def study(folder, gold: str | None = None, follow_ups: float = 0.0) -> Engine:
+    """A database with the run, every satisfied group drawn, and the questions open."""
+    path = folder / "summaries.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows(gold)), encoding="utf-8")
+    engine = open_store(str(folder / "summaries.db"), create=True)
+    import_run(engine, read_run(path))
+    draw_all(engine, Size(share=1.0), audits=Audits(follow_ups=follow_ups))
+    refresh(engine)
+    return engine
+
+
+def people(engine: Engine) -> tuple[int, int, int]:
+    """Two annotators and an adjudicator."""
+    roles = {"anna": "annotator", "ben": "annotator", "ada": "adjudicator"}
+    anna, ben, ada = (add_account(engine, name, role, "long enough").id for name, role in roles.items())
+    return anna, ben, ada
+
+
+def grade(shown: Shown) -> str:
+    """The right grade: the first sentence is the point of a text."""
+    return "good" if shown.output and "赢了" in shown.output else "misses_point"
+
+
+def judge_all(engine: Engine, *accounts: int, of=grade) -> int:
+    """These people answer every question there is for them; how many answers that were."""
+    number = 0
+    for account in accounts:
+        while (shown := next_question(engine, account)) is not None:
+            judge(engine, account, shown.id, of(shown), on_change=refresh_around)
+            number += 1
+    return number
+
+
+def questions(engine: Engine) -> list[dict]:
+    """Every question with its source's text, in the order of their ids."""
+    question, given = table_of(tables.Question), table_of(tables.Input)
+    query = select(question, given.c.texts).join(given, given.c.id == question.c.input_id).order_by(question.c.id)
+    with engine.connect() as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]

@@ -1,0 +1,136 @@
+"""Questions about a text and its summary, about two texts, and of a label scheme of the corpus, in the app."""
+
+import re
+
+import pytest
+from app_driver import HOSTILE, Prepared, blocks, closed, go, in_both, open_app, opened_copy, rows, said
+from pair_driver import LONG, PAIR, TOPICS, prepare_pairs, to_task
+
+from audit.annotation.guidelines import guideline_of
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.store import tables
+from audit.tasks import get_task
+from audit.ui.asked import shortcut
+from audit.ui.language import text_in
+from audit.ui.literal import html, plain
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
+
+
+@pytest.fixture(scope="module")
+def original_pairs(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    return closed(prepare_pairs(tmp_path_factory.mktemp("pairs") / "audit.db"))
+
+
+@pytest.fixture
+def pairs(original_pairs: Prepared, tmp_path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+    return opened_copy(original_pairs, tmp_path / "audit.db", monkeypatch)
+
+
+def body(app) -> str:
+    """The page's HTML without its style sheet."""
+    return re.sub(r"<style>.*?</style>", "", blocks(app), flags=re.DOTALL)
+
+
+def answers(app) -> list[str]:
+    return [one.label for one in app.button if str(one.key).startswith("judge-")]
+
+
+@in_both
+def test_a_summary_is_shown_under_its_text_and_apart_from_it(pairs: Prepared, language: str) -> None:
+    shown = to_task(pairs, pairs.ann.id, "summarization", "甲赢了第")
+    app = open_app(pairs.ann, language)
+    page = body(app)
+    assert text_in(language, "task.summarization.question") in page
+    text, output = page.index(shown.texts[0]), page.index("audit-output")
+    assert text < output < page.rindex(shown.output)
+    assert text_in(language, "task.summarization.output") in page
+    assert answers(app) == [text_in(language, f"label.{one}") for one in (*shown.labels, "unsure")]
+    app.button(key=f"guideline-{shown.id}").click().run()
+    assert guideline_of("summarization", "pair", language).text in said(app)
+    app.button(key=f"judge-{shown.id}-minor_gaps").click().run()
+    assert not app.exception
+    assert rows(pairs, tables.Judgement)[-1]["answer"] == "minor_gaps"
+
+
+def test_no_system_is_named_where_its_output_is_judged(pairs: Prepared) -> None:
+    to_task(pairs, pairs.ann.id, "summarization", "甲赢了第")
+    app = open_app(pairs.ann)
+    sent = body(app) + said(app) + str(app.session_state)
+    for name in ("lead", "first", "last", "satisfied", "carried"):
+        assert not re.search(rf"\b{name}\b", sent), name
+
+
+def test_hostile_texts_and_summaries_are_shown_as_they_are(pairs: Prepared) -> None:
+    shown = to_task(pairs, pairs.ann.id, "summarization", HOSTILE)
+    page = body(open_app(pairs.ann))
+    assert shown.output == HOSTILE
+    assert page.count(html(HOSTILE)) == 2
+    assert "<script" not in page
+
+
+def test_a_long_text_stands_beside_its_summary(pairs: Prepared) -> None:
+    to_task(pairs, pairs.ann.id, "summarization", LONG[:40])
+    assert "audit-beside" in body(open_app(pairs.ann))
+
+
+@in_both
+def test_two_texts_are_shown_with_their_names(pairs: Prepared, language: str) -> None:
+    shown = to_task(pairs, pairs.ann.id, "similarity", PAIR[0])
+    app = open_app(pairs.ann, language)
+    page = body(app)
+    places = [page.index(one) for one in (text_in(language, "asked.text_1"), shown.texts[0],
+                                          text_in(language, "asked.text_2"), shown.texts[1])]  # fmt: skip
+    assert places == sorted(places)
+    assert "<mark>" not in page  # what differs is for the annotator to see
+    assert answers(app) == [text_in(language, f"label.{one}") for one in (*get_task("similarity").labels, "unsure")]
+
+
+@in_both
+def test_a_schemes_labels_are_shown_in_its_own_words(pairs: Prepared, language: str) -> None:
+    shown = to_task(pairs, pairs.ann.id, "classification")
+    app = open_app(pairs.ann, language)
+    assert answers(app) == [*map(plain, TOPICS), text_in(language, "label.unsure")]
+    app.button(key=f"guideline-{shown.id}").click().run()
+    drawer = said(app)
+    assert "{labels}" not in drawer
+    assert all(f"- **{plain(label)}**" in drawer for label in TOPICS)
+    app.button(key=f"judge-{shown.id}-{TOPICS[-1]}").click().run()
+    assert not app.exception
+    assert rows(pairs, tables.Judgement)[-1]["answer"] == TOPICS[-1]
+
+
+def test_only_nine_answers_have_a_number_for_a_key() -> None:
+    assert [shortcut(label, number) for number, label in enumerate([*TOPICS, "unsure"], 1)] == [
+        *"123456789", None, None, "u",
+    ]  # fmt: skip
+
+
+@in_both
+def test_a_disputed_summary_is_settled_by_an_adjudicator(pairs: Prepared, language: str) -> None:
+    shown = to_task(pairs, pairs.ann.id, "summarization", "甲赢了第")
+    judge(pairs.engine, pairs.ann.id, shown.id, "good")
+    while (other := next_question(pairs.engine, pairs.ben.id)).id != shown.id:
+        judge(pairs.engine, pairs.ben.id, other.id, other.labels[0])
+    judge(pairs.engine, pairs.ben.id, shown.id, "unfaithful")
+    app = go(open_app(pairs.judge, language), "adjudicate")
+    page = body(app)
+    assert html(shown.output) in page
+    assert text_in(language, "label.unfaithful") in page
+    app.checkbox(key=f"allow-{shown.id}-unfaithful").check()
+    app.text_area(key=f"reason-{shown.id}").set_value("It says another score.")
+    app.button(key=f"settle-{shown.id}").click().run()
+    assert not app.exception
+    settled = {(one["question_id"], one["origin"]): one["allowed"] for one in rows(pairs, tables.Answer)}
+    assert settled[shown.id, "adjudicated"] == ["unfaithful"]
+
+
+@in_both
+@pytest.mark.parametrize("page", ["browse", "quality", "stale", "results", "studies"])
+def test_pages_of_a_database_with_several_tasks(pairs: Prepared, page: str, language: str) -> None:
+    to_task(pairs, pairs.ann.id, "classification")
+    app = go(open_app(pairs.boss, language), page)
+    assert not app.exception
+    if page == "browse":
+        assert "audit-output" in body(app) or "audit-part" in body(app)
