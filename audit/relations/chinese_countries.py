@@ -136,6 +136,8 @@ def _free_before(tokens: Sequence[Token], at: int) -> bool:
     before = tokens[at - 1]
     if before.text[-1].isdigit() and tokens[at].text[0] == "日":
         return False  # 12日本人
+    if before.text == "感动":
+        return False  # a television programme
     if before.text in countries() or before.end != tokens[at].start:
         return True
     if before.text in "（(" and at + 1 < len(tokens) and tokens[at + 1].text in "）)":
