@@ -47,9 +47,8 @@ def reordered(
         return None
     order = list(range(len(texts[0].spans)))
     if freely:
-        rest = order[1:]
-        choices.shuffle(rest)
-        order[1:] = rest
+        while order == sorted(order):  # a shuffle may change nothing; there are two to change at least
+            order[1:] = choices.sample(order[1:], len(order) - 1)
     elif is_traditional(texts[0].text):
         return None
     else:
@@ -58,7 +57,7 @@ def reordered(
 
 
 def _exchange(order: list[int], possible: Sequence[int], choices: random.Random, exchanges: int) -> None:
-    """Let some sentences change places with the next one, none of them twice."""
+    """Let some sentences change places with the next one; the ones before and behind them stay, as was asked of them."""
     left = exchanges
     for at in choices.sample(possible, len(possible)):
         if left and order[at - 1 : at + 3] == list(range(at - 1, min(at + 3, len(order)))):
