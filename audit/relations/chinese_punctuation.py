@@ -5,7 +5,7 @@ The study says "replace punctuation" and no more. Replaced here is what leaves c
 - quotation marks “ ” and ‘ ’ become 「 」 and 『 』, and the other way round;
 - half-width marks between Chinese characters become the full-width ones of GB/T 15834-2011;
 - ； becomes ， between two clauses;
-- with the parameter `half_width`, where none of these can be: （ ）, 【 】, ：, or ！ with ？, become half-width, as much
+- with `half_width`, where none of these can be: （ ）, 【 】, ：, or ！ with ？, become half-width, as much
   of the web writes them, though the standard does not.
 
 Not replaced: 。 by ！ or ？ (another force), ， or ； by 。 (sentences end elsewhere), 、 (一、二、 are ordinals),
