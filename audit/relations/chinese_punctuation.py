@@ -90,8 +90,15 @@ def _to_half(text: str, words: Words) -> bool:
 
 
 def _to_full(text: str, words: Words) -> bool:
-    """Whether each of the marks stands in Chinese, on both sides: not in a number, an address, code or a smiley."""
+    """Whether each of the marks stands in Chinese, on both sides: not in a number, an address, code or a smiley.
+
+    A ? that stands behind no character is what is left of a sign that somebody could not read: ????
+    """
     olds = {old for old, _ in words}
+    if "?" in olds and any(
+        sign == "?" and not _is_character(text[max(at - 1, 0) : at]) for at, sign in enumerate(text)
+    ):
+        return False
     return _paired(text, words) and all(
         _is_chinese(text[at - 1 : at], olds) and _is_chinese(text[at + 1 : at + 2], olds)
         for at, sign in enumerate(text)

@@ -58,6 +58,7 @@ def test_marks_become_half_width_on_demand(text, new):
         "见http://a.cn/?b=1;c=2",
         "现在是10:30",
         "好的:)",
+        "天亮了。???走吧?",  # signs that were lost
         "“他说“走。”",  # one mark has no other
         "他说”走“。",
         "一、导言，二、方法。",

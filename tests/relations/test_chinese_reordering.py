@@ -14,7 +14,9 @@ from audit.relations.registry import configured
 from audit.tasks import Input
 
 LEAD = "新华社北京1月1日电 厂里有事。"
-PLACE, STAFF, GOODS = "公司位于上海市中心的老城区。", "员工住在附近的宿舍。", "产品的质量好，价格低。"
+PLACE = "公司位于上海市中心的老城区，交通方便。"
+STAFF = "员工住在附近的宿舍，生活舒适。"
+GOODS = "产品的质量好，价格低，样子美观。"
 
 
 def made(text, seed=0, **params):
@@ -49,20 +51,24 @@ def test_two_demands_change_places():
         "😀😀",
         PLACE,  # one sentence
         PLACE + STAFF,  # the first one stays
-        LEAD + PLACE + "但是员工住在附近的宿舍。",
-        LEAD + PLACE + "他住在附近的宿舍里面。",
-        LEAD + PLACE + "该公司的员工住在附近的宿舍。",
-        LEAD + PLACE + "公司员工也住在附近的宿舍。",
-        LEAD + PLACE + "二是员工住在附近的宿舍。",
-        LEAD + PLACE + "员工搬进了附近的宿舍。",  # what happened
-        LEAD + PLACE + "去年员工住在附近的宿舍。",  # when
-        LEAD + "公司建了一座宿舍。" + "宿舍的窗户朝着南面。",  # brought up by the one before
+        LEAD + PLACE + "员工很多。",  # short ones are headings and talk
+        LEAD + PLACE + "但是" + STAFF,
+        LEAD + PLACE + "他的" + STAFF,
+        LEAD + PLACE + "该公司的" + STAFF,
+        LEAD + PLACE + "员工也住在附近的宿舍，生活舒适。",
+        LEAD + PLACE + "二是" + STAFF,
+        LEAD + PLACE + "员工搬进了附近的宿舍，生活舒适。",  # what happened
+        LEAD + PLACE + "员工去年住在附近的宿舍，生活舒适。",  # when
+        LEAD + PLACE + "员工张三住在附近的宿舍，生活舒适。",  # a person
+        LEAD + PLACE + "员工：住在附近的宿舍，生活舒适。",  # a label
+        LEAD + "公司是一家大型的企业，交通方便。" + STAFF,  # what it is comes first
+        LEAD + "员工拥有附近的宿舍，生活舒适。" + "宿舍的窗户朝着南面的花园，光线很好。",  # the one before brings it up
         LEAD + PLACE + STAFF + "但是宿舍太小。",  # what follows leans on the second
-        LEAD + PLACE + "员工住在哪里的宿舍？",
+        LEAD + PLACE + "员工住在哪里的宿舍，生活舒适吗？",
         LEAD + "公司的要求如下：" + PLACE + STAFF[:-1],
-        LEAD + PLACE + "员工住在“附近的宿舍。",  # a quotation that does not end
+        LEAD + PLACE + "员工住在“附近的宿舍，生活舒适。",  # a quotation that does not end
         LEAD + "厂长表示，今天一切都好。" + PLACE + STAFF,  # still what he says?
-        "廠裡有事。公司位於上海市中心的老城區。員工住在附近的宿舍。",  # traditional
+        "廠裡有事。公司位於上海市中心的老城區，交通方便。員工住在附近的宿舍，生活舒適。",  # traditional
     ],
 )
 def test_what_may_lean_on_another_sentence_stays(text):
@@ -85,7 +91,9 @@ def test_sentences_without_a_mark_elsewhere_stay_as_they_are():
 
 
 def test_exchanges_are_as_many_as_asked_for_and_none_moves_twice():
-    text = LEAD + PLACE + STAFF + "屋顶盖着红色的瓦片。" + "窗户朝着南面的花园。" + "道路通向北边的车站。"
+    text = LEAD + "".join(
+        f"要把{what}放在{where}的位置。" for what, where in zip("甲乙丙丁戊", "东南西北中", strict=True)
+    )
     found = {made(text, seed, exchanges=2) for seed in range(20)}
     assert all(sorted(one) == sorted(text) and one.startswith(LEAD) for one in found)
     assert max(_moved(text, one) for one in found) == 4  # two exchanges, with a sentence that stays between them
