@@ -179,7 +179,7 @@ def test_what_cannot_be_used_is_said(here: Path, source: str, spec: str, reason:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="hiv4, textblob, tfidf-logreg, vader"):
+    with pytest.raises(UnknownName, match=r"hiv4, .*textblob, .*vader"):
         get_system("wader")
 
 
