@@ -48,7 +48,7 @@ def exchangeable(text: Analysis) -> list[int]:
     Both say side by side what they say: both report what somebody says (会议指出……。会议强调……。), or tell nothing that
     happened and are both demands (要……。要……。) or descriptions. Neither of the two, nor what follows them, takes up a
     sentence by a link, a pronoun or a word that points. The second has no name and no noun in its first clause that the
-    first brings up. Both stand in one line, or are lines of their own. The first sentence of a text says what it is
+    first brings up, nor has what follows one of the second. Both stand in one line, or are lines of their own. The first sentence of a text says what it is
     about (and where news comes from: 新华社北京1月1日电) and stays.
 
     >>> exchangeable(Analysis("厂里有事。公司位于上海市中心的老城区，交通方便。员工住在附近的宿舍，生活舒适。", "zh"))
@@ -69,7 +69,11 @@ def exchangeable(text: Analysis) -> list[int]:
         and _in_place(text, at)
         and _alike(tokens[at], tokens[at + 1])
         and not _introduced(tokens[at + 1], at, first)
-        and (at + 2 == len(tokens) or _stands(tokens[at + 2], pieces[at + 2], tokens[at], "\n" in _gap(text, at + 2)))
+        and (
+            at + 2 == len(tokens)
+            or _stands(tokens[at + 2], pieces[at + 2], tokens[at], "\n" in _gap(text, at + 2))
+            and not _introduced(tokens[at + 2], at + 1, first)
+        )
     ]
 
 
