@@ -5,7 +5,7 @@ import io
 import json
 import warnings
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,20 @@ def load(model: str) -> Any:
             f"HanLP's model {model!r} could not be downloaded or loaded ({reason}); download and unpack "
             f"{package.pretrained.ALL[model]} and name its directory instead"
         ) from problem
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread for torch: sentences are too short for more to gain anything, which then wait for each other, and the
+    order of sums stays the same."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def model_version(model: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from audit.errors import AuditError
 from audit.language.chinese_sentences import chinese_spans
 from audit.language.chinese_tags import by_characters, from_entity, to_peoples_daily
-from audit.language.hanlp_models import load, model_version
+from audit.language.hanlp_models import load, model_version, one_thread
 from audit.language.text import Token
 
 RULES = "1"
@@ -49,7 +49,7 @@ class HanlpTagger:
         elif kinds == ["tasks"]:
             self._tag = _of_tasks(components[0], names[0])
         elif kinds == ["words"]:
-            self._tag = _of_words(_jiebas_words, components[0])
+            self._tag = _of_words(_jieba(), components[0])
         elif kinds == ["tokenizer", "words"]:
             self._tag = _of_words(components[0], components[1])
         else:
@@ -63,7 +63,9 @@ class HanlpTagger:
         places = list(_pieces(text))
         found: list[Token] = []
         if places:
-            for (start, end), words in zip(places, self._tag([text[a:b] for a, b in places]), strict=True):
+            with one_thread():
+                tagged = self._tag([text[a:b] for a, b in places])
+            for (start, end), words in zip(places, tagged, strict=True):
                 found += [Token(text[a:b], tag, a, b) for a, b, tag in _mended(text, start, end, words)]
         return tuple(found)
 
@@ -91,9 +93,11 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
         while end - start > LONGEST:
             rest = _REST.search(text, start + LONGEST // 2, start + LONGEST)
             cut = rest.start() if rest and rest.start() > start + LONGEST // 2 else start + LONGEST
-            yield start, cut
+            if text[start:cut].strip():
+                yield start, cut
             start = cut
-        yield start, end
+        if text[start:end].strip():
+            yield start, end
 
 
 def _of_characters(component: Any) -> Callable[[list[str]], list[list[Span]]]:
@@ -108,10 +112,7 @@ def _of_characters(component: Any) -> Callable[[list[str]], list[list[Span]]]:
     def tag(texts: list[str]) -> list[list[Span]]:
         places = [[at for at, one in enumerate(text) if not one.isspace()] for text in texts]
         wanted = [[sign(text[at]) for at in there] for text, there in zip(texts, places, strict=True)]
-        return [
-            _decoded(there, labels)
-            for there, labels in zip(places, component([one for one in wanted if one]), strict=True)
-        ]
+        return [_decoded(there, labels) for there, labels in zip(places, component(wanted), strict=True)]
 
     return tag
 
@@ -140,17 +141,16 @@ def _of_words(
 
     def tag(texts: list[str]) -> list[list[Span]]:
         words = tokenizer(texts)
-        labels = iter(tagger([one for one in words if one]))
-        return [_aligned(text, one, next(labels) if one else []) for text, one in zip(texts, words, strict=True)]
+        return [_aligned(*one) for one in zip(texts, words, tagger(words), strict=True)]
 
     return tag
 
 
-def _jiebas_words(texts: list[str]) -> list[list[str]]:
+def _jieba() -> Callable[[list[str]], list[list[str]]]:
     from audit.language.jieba_tagger import JiebaTagger
 
-    jieba = JiebaTagger()
-    return [[token.text for token in jieba(text)] for text in texts]
+    tagger = JiebaTagger()
+    return lambda texts: [[token.text for token in tagger(text)] for text in texts]
 
 
 def _of_tasks(component: Any, name: str) -> Callable[[list[str]], list[list[Span]]]:

@@ -78,10 +78,13 @@ def paragraph(line: str, document: str = "") -> Paragraph:
         if named:
             document = named["document"]
             continue
-        found = _WORD.fullmatch(piece)
-        if not found:
-            raise ValueError(f"{piece[:20]!r} is not a word with a tag, such as 人民/n")
-        words.append((found["word"], found["tag"]))
+        word, _, tag = piece.rpartition("/")
+        if not word or piece[0] == "[" or not (tag.isascii() and tag.isalpha()):  # a million others are plain
+            found = _WORD.fullmatch(piece)
+            if not found:
+                raise ValueError(f"{piece[:20]!r} is not a word with a tag, such as 人民/n")
+            word, tag = found["word"], found["tag"]
+        words.append((word, tag))
     return Paragraph(document, whole_names(words))
 
 
@@ -99,8 +102,7 @@ def whole_names(words: Sequence[Tagged]) -> tuple[Tagged, ...]:
             family = ""
             continue
         joined.append((word, tag))
-        alone = len(word) == 1 or surname(word) == word
-        family = word if tag == "nr" and alone else ""
+        family = word if tag == "nr" and (len(word) == 1 or surname(word) == word) else ""
     return tuple(joined)
 
 

@@ -30,7 +30,8 @@ _NOT_BEFORE = words(
 _NOT_AFTER = words(
     "培训 招聘 考试 面试 报名 认证 管理 评选 大赛 协会 招待会 会 站 节 证 团 手记 资格 联合会 俱乐部 事务所 "
     "执业 执法 家属 之家 家 部 队 室 界 级 "
-    "开车 驾车 驾驶 开庭 审理 判决 宣判 手术 诊断 授课 讲课 上课 执导 导演 主演 演唱 创作 代理 辩护 执教"
+    "开车 驾车 驾驶 开庭 审理 判决 宣判 判 判令 判处"
+    " 裁定 驳回 手术 诊断 授课 讲课 上课 执导 导演 主演 演唱 创作 代理 辩护 执教"
 )
 """Words that make a compound with the occupation before them, or say what only it does."""
 

@@ -1,0 +1,220 @@
+"""HanLP's taggers: each kind of component, what is mended in their words, and models that are no good.
+
+Components that can be downloaded only are stood for by objects with their documented output (hanlp 2.1.5:
+components/mtl/multi_task_learning.py, components/taggers/tagger.py, hanlp_common/document.py).
+"""
+
+import sys
+from contextlib import nullcontext
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit.errors import AuditError, BadFile, NotInstalled
+from audit.language import hanlp_models, hanlp_tagger
+from audit.language.chinese import chinese, version_of
+from audit.language.chinese_tags import PEOPLES_DAILY
+from audit.language.hanlp_tagger import HanlpTagger, _aligned, _decoded, _pieces
+
+TEXTS = st.text(
+    st.sampled_from("江泽民说好，。！iPhone 15ＰＳＶ“”…—３．５%\n\u3000😀👨\u200d👩🏽中国") | st.characters(),
+    max_size=40,
+)
+
+
+class Characters:
+    """A tagger of characters: every other character ends a word, so that words hold whatever stands there."""
+
+    config = SimpleNamespace(token_key="token")
+    vocabs = {"tag": SimpleNamespace(idx_to_token=["B-n", "E-n", "S-w"]), "token": {"１", "Ａ"}}  # noqa: RUF012
+
+    def __init__(self):
+        self.seen = []
+
+    def __call__(self, sentences):
+        self.seen += sentences
+        assert all(sentences)
+        return [["B-n" if at % 2 == 0 else "E-n" for at in range(len(one))] for one in sentences]
+
+
+class Words:
+    """A tagger of words with the tags of the Chinese Treebank."""
+
+    vocabs = {"tag": SimpleNamespace(idx_to_token=["NN", "VV", "PU"])}  # noqa: RUF012
+
+    def __call__(self, sentences):
+        return [["VV" if word == "来到" else "NN" for word in one] for one in sentences]
+
+
+class Tokenizer:
+    """A tokenizer: words without tags. This one gives single characters, and no white space."""
+
+    vocabs = {"tag": SimpleNamespace(idx_to_token=["B", "M", "E", "S"])}  # noqa: RUF012
+
+    def __call__(self, sentences):
+        return [[sign for sign in one if not sign.isspace()] for one in sentences]
+
+
+class Tasks:
+    """A multi-task model's document for one sentence, as in the docstring of hanlp_common.document.Document."""
+
+    def __init__(self, *tasks):
+        self.tasks = dict.fromkeys(tasks)
+
+    def __call__(self, sentences, tasks):
+        document = {
+            "tok/fine": ["晓美焰", "来到", "北京", "立方庭", "参观", "自然", "语义", "科技", "公司"],
+            "pos/ctb": ["NR", "VV", "NR", "NR", "VV", "NN", "NN", "NN", "NN"],
+            "pos/pku": ["nr", "v", "ns", "nz", "v", "n", "n", "n", "n"],
+            "ner/msra": [
+                *[("晓美焰", "PERSON", 0, 1), ("北京立方庭", "LOCATION", 2, 4)],
+                *[("自然语义科技公司", "ORGANIZATION", 5, 9)],
+            ],
+        }
+        assert set(tasks) <= set(self.tasks)
+        return {task: [document[task] for _ in sentences] for task in tasks}
+
+
+SENTENCE = "晓美焰来到北京立方庭参观自然语义科技公司"
+
+
+@pytest.fixture
+def models(monkeypatch):
+    """Taggers of objects under names, without HanLP."""
+    there = {}
+    monkeypatch.setattr(hanlp_tagger, "load", there.__getitem__)
+    monkeypatch.setattr(hanlp_tagger, "model_version", lambda name: f"model {name}")
+    monkeypatch.setattr(hanlp_tagger, "one_thread", nullcontext)  # torch takes seconds to import
+    return there
+
+
+def tags(tagger, text=SENTENCE):
+    return " ".join(f"{token.text}/{token.tag}" for token in tagger(text))
+
+
+def test_a_model_of_several_tasks_with_tags_of_the_peoples_daily(models):
+    models["MTL"] = Tasks("tok/fine", "pos/ctb", "pos/pku", "ner/msra", "dep")
+    assert tags(HanlpTagger("MTL")) == ("晓美焰/nr 来到/v 北京/ns 立方庭/nz 参观/v 自然/n 语义/n 科技/n 公司/n")
+
+
+def test_entities_say_what_proper_names_of_the_treebank_are(models):
+    models["MTL"] = Tasks("tok/fine", "pos/ctb", "ner/msra")
+    assert tags(HanlpTagger("MTL")).startswith("晓美焰/nr 来到/v 北京/ns 立方庭/ns 参观/v 自然/n")
+    models["BARE"] = Tasks("tok/fine", "pos/ctb")
+    assert tags(HanlpTagger("BARE")).startswith("晓美焰/nz 来到/v 北京/nz")
+
+
+def test_a_tagger_of_words_takes_jiebas_words_or_those_of_a_tokenizer(models):
+    models |= {"POS": Words(), "TOK": Tokenizer()}
+    assert tags(HanlpTagger("POS"), "我来到 北京。") == "我/n 来到/v 北京/n 。/w"
+    assert tags(HanlpTagger("TOK+POS"), "来到 北京") == "来/n 到/n 北/n 京/n"
+    assert HanlpTagger("TOK+POS").version == "model TOK; model POS; rules 1"
+
+
+@pytest.mark.parametrize(
+    ("component", "says"),
+    [
+        (Tokenizer(), "gives tokenizer, not words with tags"),
+        (Tasks("dep"), "has the tasks dep; tok and pos/pku or pos/ctb are needed"),
+        (SimpleNamespace(), "tags no Chinese words"),
+        (SimpleNamespace(vocabs={"tag": SimpleNamespace(idx_to_token=["DT", "nh", "NNP"])}), "tags no Chinese words"),
+    ],
+)
+def test_a_component_that_finds_no_words_with_tags_is_refused(models, component, says):
+    models["X"] = component
+    with pytest.raises(AuditError, match=says):
+        HanlpTagger("X")
+
+
+@settings(max_examples=60)
+@given(TEXTS)
+def test_whatever_a_model_says_tokens_are_the_text(text):
+    tagger = HanlpTagger.__new__(HanlpTagger)
+    tagger._tag = hanlp_tagger._of_characters(Characters())
+    with patch.object(hanlp_tagger, "one_thread", nullcontext):
+        tokens = tagger(text)
+    at = 0
+    for token in tokens:
+        assert not text[at : token.start].strip()
+        assert text[token.start : token.end] == token.text
+        assert token.text.split() == [token.text]
+        assert token.tag in PEOPLES_DAILY
+        at = token.end
+    assert not text[at:].strip()
+
+
+def test_english_words_are_whole_and_emoji_and_white_space_are_in_no_word(models):
+    models["C"] = component = Characters()
+    assert tags(HanlpTagger("C"), "iPhone发布 1A好😀来") == "iPhone/nx 发布/n 1A/nx 好/n 😀/x 来/n"
+    # The corpus has full-width signs: what it knows in that form alone is looked up so.
+    assert component.seen[-1][-5:] == ["１", "Ａ", "好", "😀", "来"]
+
+
+def test_labels_are_read_though_they_contradict_each_other():
+    assert _decoded(range(4), ["I-n", "E-v", "I-a", "B-n"]) == [(0, 2, "n"), (2, 3, "a"), (3, 4, "n")]
+
+
+@given(st.text("好来 a\u3000😀", max_size=12), st.lists(st.text("好来 a😀x", max_size=4), max_size=6))
+def test_words_that_a_model_changed_are_still_put_into_order(text, words):
+    places = _aligned(text, words, ["NN"] * len(words))
+    at = 0
+    for start, end, _ in places:
+        assert at <= start < end
+        assert not text[at:start].strip()
+        at = end
+    assert not text[at:].strip()
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from(["好", "，", "。", " " * 150, "好" * 150, "\n"]), max_size=9).map("".join))
+def test_long_sentences_are_given_in_pieces(text):
+    pieces = list(_pieces(text))
+    assert all(0 < end - start <= hanlp_tagger.LONGEST for start, end in pieces)
+    assert all(text[start:end].strip() for start, end in pieces)
+    assert "".join("".join(text[start:end].split()) for start, end in pieces) == "".join(text.split())
+
+
+@pytest.fixture
+def package(monkeypatch):
+    """In HanLP's place: it knows the address of one model, and can load nothing."""
+
+    def load(*_, **__):
+        raise SystemExit("connection refused\nmore of it")
+
+    known = SimpleNamespace(ALL={"PKU_POS_ELECTRA_SMALL": "https://file.hankcs.com/hanlp/pos/pos_pku.zip"})
+    monkeypatch.setattr(hanlp_models, "hanlp", lambda: SimpleNamespace(pretrained=known, load=load))
+
+
+def test_a_model_that_is_not_there_is_named_with_what_to_do(package):
+    with pytest.raises(NotInstalled, match="audit hanlp train --out DIRECTORY"):
+        chinese("好", "hanlp:NO_SUCH_MODEL")
+
+
+def test_a_model_that_cannot_be_downloaded_is_told_of(package):
+    with pytest.raises(NotInstalled, match=r"\(connection refused\); download and unpack https://.*/pos_pku\.zip"):
+        chinese("好", "hanlp:PKU_POS_ELECTRA_SMALL")
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        (None, r"there is no config\.json in it"),
+        ("{", "cannot be read"),
+        ('{"classpath": "hanlp.x.Y", "embed": [{"classpath": "os.system"}]}', "'os.system', which is no component"),
+        ('{"classpath": "hanlp.components.taggers.rnn_tagger.RNNTagger"}', "cannot load this model"),
+    ],
+)
+def test_a_directory_without_a_whole_model_is_told_of(package, tmp_path, config, says):
+    if config:
+        (tmp_path / "config.json").write_text(config, encoding="utf-8")
+    with pytest.raises(BadFile, match=says):
+        chinese("好", f"hanlp:{tmp_path}")
+
+
+def test_without_hanlp_the_line_that_installs_it_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "hanlp", None)
+    with pytest.raises(NotInstalled, match=r'pip install "audit\[chinese\]"'):
+        version_of("hanlp:anything")
