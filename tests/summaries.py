@@ -62,8 +62,8 @@ def said(system: str, text: str) -> str:
     return f"{second if system == 'last' else first}。"
 
 
-def rows(gold: str | None = None) -> list[dict]:
-    """The run, as `audit import-run` reads it; `gold` is what the corpus says of every text."""
+def rows() -> list[dict]:
+    """The run, as `audit import-run` reads it."""
     found = []
     for number, text in enumerate(TEXTS, 1):
         other = text.replace("甲", "乙")
@@ -76,19 +76,19 @@ def rows(gold: str | None = None) -> list[dict]:
                 {
                     "task": "summarization", "language": "zh", "relation": "R", "system": system, "source": text,
                     "follow_ups": [other], "outputs": [{"text": one} for one in outputs], "id": str(number),
-                    "verdict": "violated" if violated else "satisfied", "gold": gold,
+                    "verdict": "violated" if violated else "satisfied",
                 }
             )  # fmt: skip
     return found
 
 
-def study(folder, gold: str | None = None, follow_ups: float = 0.0) -> Engine:
-    """A database with the run, every satisfied group drawn, and the questions open."""
+def study(folder, protocol: str | None = None, **audits: float) -> Engine:
+    """A database with the run, every satisfied group drawn, and the questions open; `audits` as of `Audits`."""
     path = folder / "summaries.jsonl"
-    path.write_text("\n".join(json.dumps(row) for row in rows(gold)), encoding="utf-8")
+    path.write_text("\n".join(json.dumps(row) for row in rows()), encoding="utf-8")
     engine = open_store(str(folder / "summaries.db"), create=True)
     import_run(engine, read_run(path))
-    draw_all(engine, Size(share=1.0), audits=Audits(follow_ups=follow_ups))
+    draw_all(engine, Size(share=1.0), audits=Audits(**audits), protocol=protocol)
     refresh(engine)
     return engine
 

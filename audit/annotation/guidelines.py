@@ -19,6 +19,8 @@ from audit.tasks import base_of
 
 ELSEWHERE = 0
 """Version of labels that were given elsewhere, without ours."""
+OWN = ("classification-inews", "classification-climate-topics")
+"""Label schemes with guidelines of their own, as their files are named: TASK-SCHEME."""
 _FIRST = re.compile(r"version: ([1-9][0-9]{0,8})\n+")
 
 
@@ -35,14 +37,16 @@ class Guideline:
 def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
     """The guideline of questions of this task and kind (input, pair or group) in a language of the app.
 
-    Classification has one for all label schemes.
+    Classification has one for all label schemes, and better ones for some that have a name.
 
     Raises AuditError for a file that is absent or does not begin with its version.
 
     >>> guideline_of("sentiment", "group").version >= 1
     True
     """
-    name = f"guidelines/{'group' if kind == 'group' else base_of(task)}.{language}.md"
+    own = task.replace("/", "-")
+    of = "group" if kind == "group" else own if own in OWN else base_of(task)
+    name = f"guidelines/{of}.{language}.md"
     content = data_file(name).read_text(encoding="utf-8")
     found = _FIRST.match(content)
     if found is None:

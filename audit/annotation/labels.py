@@ -19,7 +19,7 @@ from audit.annotation.label_files import Label, Labels, refuse
 from audit.annotation.questions import asks_pairs, question_ids, question_key
 from audit.errors import AuditError
 from audit.store import insert_new, pieces, table_of, tables
-from audit.tasks import Input, Task, get_task
+from audit.tasks import Input, Task, get_task, matches
 
 ROLE = "annotator"
 NOT_HERE = "text not in the database"
@@ -147,12 +147,14 @@ def import_labels(
 
 
 def _task(connection: Connection, name: str | None) -> Task:
-    if name is not None:
+    if name is not None and get_task(name).labels:
         return get_task(name)
     table = table_of(tables.Study)
-    there = sorted({str(row[0]) for row in connection.execute(select(table.c.task).distinct())})
+    found = {str(row[0]) for row in connection.execute(select(table.c.task).distinct())}
+    there = sorted(one for one in found if matches(one, name))
     if not there:
-        raise AuditError("there are no studies yet, so no text to label; run `audit run` first")
+        of = f" of the task {name}" if name else ""
+        raise AuditError(f"there are no studies{of} yet, so no text to label; run `audit run` first")
     if len(there) > 1:
         raise AuditError(f"there are studies of several tasks: {', '.join(there)}; choose one with --task")
     return get_task(there[0])

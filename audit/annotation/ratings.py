@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 import pandas as pd
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, or_, select
 
 from audit.annotation.accounts import require_manager
 from audit.annotation.answers import UNSURE, is_vote
@@ -131,7 +131,7 @@ def stored_ratings(
 ) -> Rated:
     """People's judgements that count: first pass, not superseded, not withdrawn; `item` is the question's id.
 
-    Questions are of one `kind`; None: about inputs or outputs, whichever the task asks about. Those about groups have
+    `task` may leave the label scheme out, where there is one. Questions are of one `kind`; None: about inputs or outputs, whichever the task asks about. Those about groups have
     labels of their own. "Unsure" is no
     label: such judgements are left out, and a note says how many. Gold is not a person. They name who gave them: for a
     manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None). Raises AuditError
@@ -150,7 +150,8 @@ def stored_ratings(
         .order_by(judgement.c.id)
     )
     if task is not None:
-        query = query.where(question.c.task == get_task(task).name)
+        named = get_task(task).name
+        query = query.where(or_(question.c.task == named, question.c.task.startswith(f"{named}/", autoescape=True)))
     with engine.connect() as connection:
         require_manager(connection, by)
         frame = pd.DataFrame(connection.execute(query).all(), columns=["task", *RATING])

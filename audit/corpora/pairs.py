@@ -95,9 +95,8 @@ class CluenerPairs(FromEnvtext):
         yield from self._made("same-entity", related, texts)
         numbers = sorted(texts)
         strangers = ((numbers[one], numbers[other]) for one, other in _strangers([*map(str, numbers)], self.name))
-        yield from self._made(
-            "random", [couple for couple in strangers if couple not in related][: len(related)], texts
-        )
+        apart = (couple for couple in strangers if couple not in related and couple[::-1] not in related)
+        yield from self._made("random", islice(apart, len(related)), texts)
 
     def _made(self, pair: str, couples: Iterable[tuple[int, int]], texts: dict[int, str]) -> Iterator[Row]:
         for one, other in couples:

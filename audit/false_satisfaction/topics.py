@@ -54,7 +54,7 @@ def count_topics(engine: Engine, counted: Counted, by: str) -> Topics:
     """Every group that is in a rate, by `gold` or by an attribute of its source.
 
     Raises UnknownName for an attribute that no source has (`gold`: AuditError), and AuditError for one with more than
-    50 values or with values that are no texts, numbers or truth values.
+    50 values.
     """
     found: dict[int, StudyTopics] = {}
     known: set[str] = set()
@@ -75,7 +75,7 @@ def count_topics(engine: Engine, counted: Counted, by: str) -> Topics:
     return Topics(by, found)
 
 
-def _values(connection: Connection, study: int, by: str) -> tuple[np.ndarray, list[Any], set[str]]:
+def _values(connection: Connection, study: int, by: str) -> tuple[np.ndarray, list[str | None], set[str]]:
     """Ids of a study's sources, ascending, their values, and the names of attributes that there are."""
     source = table_of(tables.Source)
     column = source.c.gold if by == GOLD else source.c.attributes
@@ -85,15 +85,12 @@ def _values(connection: Connection, study: int, by: str) -> tuple[np.ndarray, li
         return ids, [row[1] for row in rows], set()
     known = {str(name) for row in rows for name in row[1]}
     values = [row[1].get(by) for row in rows]
-    return ids, [None if value == "" else value for value in values], known
+    return ids, [value if value and value.strip() else None for value in values], known
 
 
-def _names(values: list[Any], by: str, study: Mapping[str, object]) -> tuple[str, ...]:
+def _names(values: list[str | None], by: str, study: Mapping[str, object]) -> tuple[str, ...]:
     """The topics in their order: labels as the task has them, numbers as numbers, all else by name."""
     where = f"of {study['corpus']} (study {study['id']})"
-    odd = next((one for one in values if one is not None and not isinstance(one, str | int | float)), None)
-    if odd is not None:
-        raise AuditError(f"the attribute {by!r} {where} is {str(odd)[:60]}; a topic is a text or a number")
     names = {_text(one) for one in values if one is not None}
     if len(names) > MOST:
         raise AuditError(
@@ -103,8 +100,9 @@ def _names(values: list[Any], by: str, study: Mapping[str, object]) -> tuple[str
     return (*labels, *sorted(names - set(labels), key=name_order))
 
 
-def _text(value: object) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+def _text(value: str) -> str:
+    """A value as the name of a topic, on one line."""
+    return " ".join(value.split())
 
 
 def _counted(

@@ -39,8 +39,7 @@ _PROVINCES = frozenset(
 ) | words("内蒙古 广西 西藏 宁夏 新疆 香港 澳门 台湾 北京市 上海市 天津市 重庆市")
 _COMMON = words(
     "JP KR IN VN TH MY ID PH TR GB FR DE IT ES PT NL BE CH AT DK SE NO FI PL GR RU US CA MX BR AR CL EG ZA "
-    "NG KE MA DZ "
-    "AU NZ"
+    "NG KE MA DZ AU NZ"
 )
 """Countries that everybody knows, with states and armies of the usual kind: only these come into a text."""
 _LETTERS = {
@@ -48,8 +47,10 @@ _LETTERS = {
     "KR": "韩", "KP": "朝", "IN": "印", "PK": "巴", "CA": "加", "AU": "澳", "VN": "越", "TH": "泰", "PH": "菲",
     "IR": "伊", "IQ": "伊", "IL": "以", "UA": "乌", "SA": "沙", "BR": "巴", "MX": "墨", "TR": "土", "MY": "马",
     "SG": "新", "NZ": "新", "ID": "印", "SY": "叙", "PL": "波", "NL": "荷", "EG": "埃", "ZA": "南", "KH": "柬",
+    "MM": "缅", "VE": "委", "NP": "尼", "KZ": "哈", "CU": "古", "PT": "葡", "CH": "瑞",
+    "BE": "比", "AF": "阿", "AR": "阿",
 }  # fmt: skip
-_AFTER = "方军媒企股商资籍裔系式产版剧债联"
+_AFTER = "方军媒企股商资籍裔系式产版剧债联境"
 _BEFORE = "访驻赴对抗亲反旅留援侨"
 _OFFICES = {
     "总统": "US FR BR AR MX CL KR TR ID PH EG ZA NG KE PL PT FI RU AT",
@@ -137,12 +138,22 @@ def abbreviated(country: Country, spoken: frozenset[str]) -> bool:
 
 
 @cache
+def letters() -> frozenset[str]:
+    """The letters that stand for countries.
+
+    >>> {"中", "美"} <= letters()
+    True
+    """
+    return frozenset(_LETTERS.values())
+
+
+@cache
 def _abbreviations(letter: str) -> frozenset[str]:
     if not letter:
         return frozenset()
-    others = set(_LETTERS.values()) - {letter}
+    others = letters() - {letter}
     return frozenset(
-        {letter + after for after in _AFTER}
+        {letter + after for after in (*_AFTER, "联储", "国防部")}
         | {before + letter for before in _BEFORE}
         | {letter + other for other in others}
         | {other + letter for other in others}

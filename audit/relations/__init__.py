@@ -12,6 +12,7 @@ from audit.relations.registry import all_relations, get_relation, name_order
 from audit.relations import chinese_countries as _chinese_countries  # noqa: F401
 from audit.relations import chinese_names as _chinese_names  # noqa: F401
 from audit.relations import chinese_occupations as _chinese_occupations  # noqa: F401
+from audit.relations import chinese_punctuation as _chinese_punctuation  # noqa: F401
 from audit.relations import chinese_reordering as _chinese_reordering  # noqa: F401
 from audit.relations import chinese_synonyms as _chinese_synonyms  # noqa: F401
 from audit.relations import sentiment_adding as _sentiment_adding  # noqa: F401

@@ -9,7 +9,16 @@ from collections.abc import Sequence
 
 from audit.language import Analysis
 from audit.language.chinese import DEFAULT
-from audit.language.chinese_countries import Country, Parted, abbreviated, cities, countries, national, stand_ins
+from audit.language.chinese_countries import (
+    Country,
+    Parted,
+    abbreviated,
+    cities,
+    countries,
+    letters,
+    national,
+    stand_ins,
+)
 from audit.language.chinese_script import is_traditional
 from audit.language.text import Token
 from audit.language.wordsets import words
@@ -24,6 +33,8 @@ _CHINA = words(
     "中华民族 汉族 十九大 十八大 改革开放"
 )
 """Words of a sentence on China's own affairs, in which no other country can take its place."""
+_BORDERS = words("毗邻 接壤 边境 边界 交界 邻国 邻近")
+"""Words of a sentence on where a country lies."""
 _PLAIN = words("d p u ad r y")
 """Tags of words that end a name: particles, adverbs, prepositions, pronouns."""
 _NAMES_AFTER = words(
@@ -38,7 +49,9 @@ _NAMES_AFTER = words(
 _COUNTED = frozenset("一两三四五六七八九十百千万亿几数多第个家名位次架艘年条部场项栋列套代批种")
 _UNITS = ("年", "月", "日", "名", "个", "家", "岁", "位")
 _BODIES = tuple(words("会 局 部 院 所 社 厅 署 公司 集团 银行 中心 大学 联盟 组织 学校 中学 法院 党"))
-_WORKS = tuple(words("报 网 杯 奖 节 展 台 赛 刊 版 邦 州 省 市 县 区 岛 城 群岛 语 话 战争 大战 游"))
+_WORKS = tuple(
+    words("报 网 杯 奖 节 展 台 赛 刊 版 杂志 论坛 平台 频道 指数 系统 计划 战略 邦 州 省 市 县 区 岛 城 语 话 战争 游")
+)
 _SENTENCE = 100
 """Tokens on either side, at most, that count as the same sentence."""
 _ENDS = frozenset("。！？!?；;")
@@ -82,19 +95,27 @@ def _alone(country: Country, texts: Sequence[Analysis], spoken: frozenset[str]) 
         return False
     if country.code == "CN" and not spoken.isdisjoint(_OWN):
         return False
-    near = cities().get(country.name, frozenset()) | (_CHINA if country.code == "CN" else frozenset())
+    near = _BORDERS | cities().get(country.name, frozenset()) | (_CHINA if country.code == "CN" else frozenset())
     for text in texts:
         if any(country.name in title for title in TITLES.findall(text.text)):
             return False
         tokens = text.tokens
         for at, token in enumerate(tokens):
-            if token.text == country.letter and (token.tag in ("j", "ns") or token.text in _PLAIN_LETTERS):
+            if token.text == country.letter and _is_letter(tokens, at):
                 return False
             if token.text != country.name:
                 continue
             if not (_free_before(tokens, at) and _free_after(tokens, at)) or _beside(near, tokens, at):
                 return False
     return True
+
+
+def _is_letter(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a token that is a country's letter stands for the country: by its tag, or beside another's (中 + 美)."""
+    token, around = tokens[at], [*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]]
+    if token.tag in ("j", "ns") or token.text in _PLAIN_LETTERS:
+        return True
+    return any(one.text in letters() and token.start in (one.end, one.start - 1) for one in around)
 
 
 def _beside(near: frozenset[str], tokens: Sequence[Token], at: int) -> bool:
@@ -115,6 +136,8 @@ def _free_before(tokens: Sequence[Token], at: int) -> bool:
     before = tokens[at - 1]
     if before.text[-1].isdigit() and tokens[at].text[0] == "日":
         return False  # 12日本人
+    if before.text == "感动":
+        return False  # a television programme
     if before.text in countries() or before.end != tokens[at].start:
         return True
     if before.text in "（(" and at + 1 < len(tokens) and tokens[at + 1].text in "）)":
@@ -138,8 +161,8 @@ def _free_after(tokens: Sequence[Token], at: int) -> bool:
             return True
         if token.tag == "w":
             return token.text[0] in _MARKS or not first
-        if token.text in _NAMES_AFTER:
-            return False
+        if token.text in _NAMES_AFTER or (first and tokens[at].text + token.text == "西班牙人"):
+            return False  # the latter is a football club
         if token.text in national():
             if token.tag == "v":
                 return not _organised(tokens, place + 1)
@@ -164,6 +187,6 @@ def _organised(tokens: Sequence[Token], at: int) -> bool:
     for token in tokens[at:]:
         if token.tag[0] not in "nvabj" or token.tag == "nr":
             return False
-        if token.text.endswith(_BODIES):
+        if token.text.endswith((*_BODIES, *_WORKS)):
             return True
     return False

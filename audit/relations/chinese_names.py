@@ -32,7 +32,7 @@ _PRONOUNS = {"他": "她", "她": "他", "他们": "她们", "她们": "他们"}
 _GENDERED = re.compile(
     "[男女父母爸妈爹娘哥姐弟妹爷奶叔姨舅姑嫂婶夫妻帅妇婚孕僧尼兄郎媳婿孙]|汉子|老汉|大汉|先生|小姐|太太|儿子|"
     "小伙|王子|公主|国王|"
-    "皇|球员|球星|前锋|门将|佳人|老公|老婆|老头|球队|将军"
+    "皇|球员|球星|前锋|门将|佳人|联赛|战队|俱乐部|老公|老婆|老头|球队|将军"
 )
 """What says, or all but says, whether somebody is a man or a woman."""
 
@@ -46,7 +46,7 @@ def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAUL
     a man or a woman. Texts in traditional characters make no group.
 
     >>> name([Analysis("记者练束梅报道。", "zh")], random.Random(1)).words
-    (('练束梅', '陈雪梅'),)
+    (('练束梅', '陈晓芳'),)
     >>> name([Analysis("他的房子很大。", "zh")], random.Random(0)).texts
     ('她的房子很大。',)
     """
@@ -112,10 +112,11 @@ def _called_families(joined: str) -> list[str]:
 def _called(family: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """A family name by another in all that somebody is called by; None where a full name has it, too."""
     forms = {found.group() for found in _FORMS.finditer(joined) if found[found.lastindex or 0] == family}
+    if re.search(rf"[小老]{family}(?:[村镇乡庄庙桥路街集河沟店湾屯港山]|派出所|小学|中学)", joined):
+        return None  # a place
     for text in texts:
         for token in text.tokens:
-            named = token.tag == "nr" and token.text[0] == family and len(token.text) > 1
-            if named and not any(token.text.startswith(form) for form in forms):
+            if token.tag == "nr" and token.text[0] == family and not text.text.startswith(tuple(forms), token.start):
                 return None
     taken = {token.text[0] for text in texts for token in text.tokens if token.tag == "nr"}
     familiar = any(form[0] in "小老" for form in forms)
@@ -142,4 +143,6 @@ def _pronouns(texts: Sequence[Analysis], joined: str, choices: random.Random) ->
     if any(token.tag == "nr" and len(token.text) > 1 for token in tokens):
         return None
     there = sorted({token.text for token in tokens} & set(_PRONOUNS))
+    if there == ["他们"]:
+        return None  # whom a team, a firm or a crowd is; 她们 are women only
     return tuple((old, _PRONOUNS[old]) for old in there) or None

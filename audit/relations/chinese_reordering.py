@@ -1,13 +1,17 @@
 """MR7 of the study of Chinese systems: the order of two texts, or of a text's sentences, is changed."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from audit.language import Analysis
+from audit.language.chinese_characters import is_traditional
+from audit.language.chinese_coherence import exchangeable
 from audit.relations.base import Rewritten
 from audit.relations.chinese import chinese
+from audit.relations.documents import rearranged
 
 _FAMILY = "reordering"
+_PARAMS: Mapping[str, object] = {"tagger": "jieba", "exchanges": 1, "freely": False}
 
 
 @chinese(7, family=_FAMILY, tasks=("similarity",))
@@ -18,3 +22,44 @@ def swapped(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     ('二', '一')
     """
     return Rewritten(tuple(text.text for text in reversed(texts))) if len(texts) == 2 else None
+
+
+@chinese(7, family=_FAMILY, tasks=("summarization", "classification"), params=_PARAMS)
+def reordered(
+    texts: Sequence[Analysis],
+    choices: random.Random,
+    *,
+    tagger: str = "jieba",
+    exchanges: int = 1,
+    freely: bool = False,
+) -> Rewritten | None:
+    """Up to `exchanges` sentences change places with the next one, where both say side by side what they say.
+
+    `freely`: all sentences but the first are shuffled, as the study does; many a 但是 or 他 then loses what it refers
+    to. A text of one sentence makes no group; nor does one in traditional characters, whose words the taggers do not
+    know, unless it is shuffled.
+
+    >>> text = Analysis("会议开始。要把安全放在第一的位置。要把质量放在第二的位置。", "zh")
+    >>> reordered([text], random.Random(0)).texts
+    ('会议开始。要把质量放在第二的位置。要把安全放在第一的位置。',)
+    """
+    if len(texts) != 1 or len(texts[0].spans) < 3:
+        return None
+    order = list(range(len(texts[0].spans)))
+    if freely:
+        while order == sorted(order):  # a shuffle may change nothing; there are two to change at least
+            order[1:] = choices.sample(order[1:], len(order) - 1)
+    elif is_traditional(texts[0].text):
+        return None
+    else:
+        _exchange(order, exchangeable(texts[0].tagged_by(tagger)), choices, exchanges)
+    return Rewritten((rearranged(texts[0], order),)) if order != sorted(order) else None
+
+
+def _exchange(order: list[int], possible: Sequence[int], choices: random.Random, exchanges: int) -> None:
+    """Let some sentences change places with the next one; the ones before and behind them stay, as was asked."""
+    left = exchanges
+    for at in choices.sample(possible, len(possible)):
+        if left and order[at - 1 : at + 3] == list(range(at - 1, min(at + 3, len(order)))):
+            order[at], order[at + 1] = at + 1, at
+            left -= 1

@@ -59,7 +59,7 @@ def _table(report: Report, table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _topics(report: Report, entry: Mapping[str, Any]) -> dict[str, Any]:
-    title = words.title_of(report, entry, f"{words.TITLE} by {entry['by']}")
+    title = words.title_of(report, entry, f"{words.TITLE} by {words.property_name(entry['by'])}")
     return {
         "title": title,
         "key": words.topic_key(entry),

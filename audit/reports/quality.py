@@ -27,7 +27,7 @@ from audit.statistics.annotators import (
     speed,
 )
 from audit.statistics.annotators.share import LEAST
-from audit.tasks import get_task
+from audit.tasks import get_task, matches
 
 WIDTH = 100
 NOTES = (
@@ -51,11 +51,12 @@ def quality_report(
     """
     frame = record.frame[record.frame["kind"].isin(ABOUT_OUTPUTS if kind is None else (kind,))]
     tasks = sorted(frame["task"].unique())
-    if task is not None and task not in tasks and tasks:
-        raise AuditError(f"nobody judged a question of the task {task}; there are judgements of {', '.join(tasks)}")
-    if task is None and len(tasks) > 1:
+    there, tasks = tasks, [one for one in tasks if matches(one, task)]
+    if task is not None and not tasks and there:
+        raise AuditError(f"nobody judged a question of the task {task}; there are judgements of {', '.join(there)}")
+    if len(tasks) > 1:
         raise AuditError(f"there are judgements of several tasks: {', '.join(tasks)}; choose one with --task")
-    chosen = task or (tasks[0] if tasks else "sentiment")
+    chosen = tasks[0] if tasks else task or "sentiment"
     frame = frame[frame["task"] == chosen]
     asked = kind or get_task(chosen).question_kind
     labels = labels_of(chosen, asked)

@@ -48,9 +48,7 @@ ESTIMATORS = (
     "comparisons only: longest settled beginning of each relation's informative groups, Bayesian bootstrap",
 )
 TWO_CLASSES = "Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."
-NEVER_GOLD = (
-    "Gold of {task} never says {labels}, so every such output of a system counts as wrong wherever gold answers."
-)
+NEVER_GOLD = "Gold of {task} never says {labels}, so every such output counts as wrong wherever gold answers."
 COMPARISONS = (
     "The design informative estimates comparisons of systems only: cells drawn by it have no genuine rate of their own."
 )

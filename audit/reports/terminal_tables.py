@@ -11,6 +11,7 @@ from audit.reports.violation_words import (
     TITLE,
     accuracy_lines,
     accuracy_rows,
+    property_name,
     rates_key,
     rates_text,
     row_name,
@@ -33,7 +34,7 @@ def table_blocks(report: Report, width: int) -> list[str]:
     if blocks:
         blocks[-1] += "\n" + "\n".join(textwrap.wrap(rates_key(report), width))
     for entry in report.get("topics") or []:
-        lines = _headed(title_of(report, entry, f"{TITLE} by {entry['by']}"))
+        lines = _headed(title_of(report, entry, f"{TITLE} by {property_name(entry['by'])}"))
         if entry["reason"]:
             blocks.append("\n".join([*lines, *textwrap.wrap(f"Not known: {entry['reason']}.", width)]))
         else:

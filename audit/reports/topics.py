@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.false_satisfaction.topics import StudyTopics, Topics
+from audit.false_satisfaction.topics import GOLD, StudyTopics, Topics
 from audit.reports.certainty import KEY, dependence
 from audit.reports.violations import as_entry
 from audit.statistics.clustered import ClusteredRate, clustered_rate
@@ -60,7 +60,7 @@ def _entry(
     }
     found = topics.studies.get(table["study"])
     if found is None:
-        return entry | {"reason": f"no source of this corpus has {topics.by}"}
+        return entry | {"reason": f"no source of this corpus has {'a gold label' if topics.by == GOLD else topics.by}"}
     cells = _with_judged(found, judged)
     frame = with_rates(cells, interval, confidence, target)
     seen = sorted(set(frame["topic"]))

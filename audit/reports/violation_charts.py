@@ -173,13 +173,6 @@ def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longe
             x=x("zero"), x2=alt.X2("observed:Q"), tooltip=tooltip
         ),
     ]
-    if any(one["observed_low"] is not None for one in values):
-        known = base.transform_filter("isValid(datum.observed_low)")
-        layers.append(
-            known.mark_rule(color=palette.ink, strokeWidth=1.5).encode(
-                x=x("observed_low"), x2=alt.X2("observed_high:Q")
-            )
-        )
     if any(one["low"] is not None for one in values):
         layers.append(
             base.transform_filter("isValid(datum.low)")
@@ -199,6 +192,14 @@ def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longe
             text=alt.Text("head:N"),
         ),
     ]
+    if any(one["observed_low"] is not None for one in values):
+        known = base.transform_filter("isValid(datum.observed_low)")
+        # At the upper edge, where the line to VR_g does not hide it.
+        layers.append(
+            known.mark_rule(color=palette.ink, strokeWidth=1.5, yOffset=-5).encode(
+                x=x("observed_low"), x2=alt.X2("observed_high:Q")
+            )
+        )
     whole = room + width + 12 + NUMBERS
     return styled(alt.layer(*layers, data=alt.Data(values=values), width=whole, height=height), palette)
 

@@ -56,12 +56,21 @@ def rates_key(report: Report) -> str:
     return text
 
 
+def property_name(by: str) -> str:
+    """What topics are: the gold label, or a column of the corpus.
+
+    >>> property_name("gold"), property_name("genre")
+    ('gold label', 'genre')
+    """
+    return "gold label" if by == "gold" else by
+
+
 def topic_key(entry: Mapping[str, Any]) -> str:
     """How the table of topics is to be read."""
     return (
-        f"Groups by {entry['by']} of their source, over all relations. In brackets: 95 % intervals, of VR_o for the "
-        "texts that this corpus was drawn from (the groups of a source count as dependent). VR_g rests on the judged "
-        "groups of the topic; it is not known while some relation has none there."
+        f"Groups by {property_name(entry['by'])} of their source, over all relations. In brackets: 95 % intervals, of "
+        "VR_o for the texts that this corpus was drawn from (the groups of a source count as dependent). VR_g rests on "
+        "the judged groups of the topic; it is not known while some relation has none there."
     )
 
 

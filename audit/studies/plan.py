@@ -24,7 +24,7 @@ from audit.sampling.draw import Size
 from audit.statistics.intervals import METHODS, TARGETS, get_method
 from audit.studies.kinds import Kind, choice, names, number, parameters, task, text, whole, yes_no
 from audit.systems import all_systems, get_system
-from audit.tasks import get_task
+from audit.tasks import get_task, matches
 
 PROTOCOLS = ("blind", "shown", "random")
 ANSWERS = ("both", "people", "gold")
@@ -280,7 +280,7 @@ def _systems(study: dict[str, Any], note: Note) -> None:
         system = _ask("study.systems", partial(get_system, spec), note)
         if system is None:
             continue
-        if study["task"] not in system.tasks:
+        if not any(matches(study["task"], does) for does in system.tasks):
             note("study.systems", f"system {spec} does {', '.join(system.tasks)}, not {study['task']}")
         if needs := system.needs():
             note("study.systems", f"system {spec} cannot run here; {needs}")

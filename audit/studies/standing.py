@@ -12,7 +12,6 @@ from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.deviations import Deviation, deviations, questions_of
 from audit.studies.versions import Change, Version, all_versions, frozen_version, steps
-from audit.tasks import matches
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def belongs(study: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
     """Whether a row of `study` is what this content of a plan plans: task, corpus and its content, seed, limit."""
     planned = content["study"]
     return bool(
-        matches(study["task"], planned["task"])
+        study["task"] == planned["task"]
         and study["corpus"] == short_name(planned["corpus"])
         and study["fingerprint"] == planned["fingerprint"]
         and study["seed"] == planned["seed"]

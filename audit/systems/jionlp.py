@@ -17,9 +17,9 @@ class JioNlp:
     """The system `jionlp-summary`: `jionlp.summary.extract_summary` with the settings that the package has by default.
 
     Sentences are weighed by TF-IDF and by how much their words belong to few of 100 topics; the first three weigh 1.2
-    times as much, what an earlier one has said weighs less. The best are joined in the order of the text while they have
-    no more than `length` characters together. A text that is no longer is its own summary. Before it, the package
-    removes addresses, brackets' contents of some kinds and repeated characters from the text.
+    times as much, what an earlier one has said weighs less. The best are joined in the order of the text while they
+    have no more than `length` characters together. A text that is no longer is its own summary. The package cleans a
+    longer one first: tags, addresses and repeated characters go.
 
     Loading it takes half a minute and 2 GB at its peak.
     """

@@ -10,10 +10,11 @@ from audit.tasks import Input, Output
 class SnowNlpBm25:
     """The system `snownlp-bm25`: `SnowNLP([second]).sim(first)`, divided by that of the second text with itself.
 
-    The package ranks documents for a query and has no similarity of two texts; with the second one as its only document,
-    its score is a number without bound, so it is divided by what the second text itself would have, and cut at 1. It is
-    not symmetric: a long first text that has all words of a short second one has a similarity of 1 with it, and not the
-    other way round. Words are those of the package, without stop words; two texts without words have a similarity of 1.
+    The package ranks documents for a query and has no similarity of two texts; with the second one as its only
+    document, its score is a number without bound, so it is divided by what the second text itself would have, and cut
+    at 1. It is not symmetric: a long first text that has all words of a short second one has a similarity of 1 with it,
+    and not the other way round. Words are those of the package, without stop words; two texts without words have a
+    similarity of 1.
     """
 
     name = "snownlp-bm25"

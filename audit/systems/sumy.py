@@ -19,9 +19,9 @@ _CLASSES = {
 class Sumy:
     """The systems `sumy-lexrank` (Erkan and Radev, JAIR 22, 2004) and `sumy-lsa` (Steinberger and Ježek, 2004).
 
-    A sentence ends at 。！？ or a wide space; what follows the last of them is in no summary. Words are jieba's, without
-    sumy's stop words. The `sentences` with the highest ratings are joined in the order of the text, earlier ones first
-    among equals. A text without a sentence, or with as few as asked for, is its own summary.
+    A sentence ends at 。！？ or a wide space; what follows the last of them is in no summary. Words are jieba's,
+    without sumy's stop words. The `sentences` with the highest ratings are joined in the order of the text, earlier
+    ones first among equals. A text without a sentence, or with as few as asked for, is its own summary.
     """
 
     tasks: tuple[str, ...] = ("summarization",)

@@ -1,6 +1,5 @@
 """TF-IDF and logistic regression, trained once on the IMDB documents that never become sources."""
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -11,6 +10,7 @@ from audit.corpora.cache import folder
 from audit.keys import canonical, fingerprint
 from audit.systems import tfidf_model
 from audit.systems.installed import missing, package_version
+from audit.systems.kept_arrays import made_once, say
 from audit.tasks import Input, Output
 
 
@@ -62,25 +62,13 @@ def _version() -> str:
 @lru_cache(maxsize=2)
 def _model(version: str, cache: Path) -> tfidf_model.Model:
     """The model from the cache (0.3 s), trained and kept there when it is absent or damaged (about a minute)."""
-    name = f"tfidf-logreg-{version}"
-    try:
-        model = tfidf_model.read(cache, name)
-    except ValueError as problem:
-        _say(f"the kept model {cache / name}.npz is damaged ({problem}); training it again")
-        model = None
-    if model is None:
-        model = _trained()
-        try:
-            tfidf_model.write(model, cache, name)
-        except OSError as problem:
-            _say(f"tfidf-logreg cannot be kept in {cache} ({problem.strerror}): every run trains anew")
-    return model
+    return tfidf_model.Model.of(made_once("tfidf-logreg", version, cache, lambda: _trained().as_kept()))
 
 
 def _trained() -> tfidf_model.Model:
     started = time.monotonic()
     texts, golds = zip(*movie_reviews.training_documents(), strict=True)
-    _say(f"training tfidf-logreg on {len(texts):,} documents, about a minute, once")
+    say(f"training tfidf-logreg on {len(texts):,} documents, about a minute, once")
     settings = dict(tfidf_model.TRAINING)
     about = {"documents": len(texts), "training": settings, "scikit-learn": package_version("scikit-learn")}
     model = tfidf_model.train(texts, [gold == "positive" for gold in golds], about)
@@ -91,7 +79,7 @@ def _trained() -> tfidf_model.Model:
             total += 1
             right += (model.positive(row.input.text) > 0.5) == (row.gold == "positive")
     seconds = time.monotonic() - started
-    _say(f"trained tfidf-logreg in {seconds:.0f} s; right on {right / total:.1%} of {total:,} documents it never saw")
+    say(f"trained tfidf-logreg in {seconds:.0f} s; right on {right / total:.1%} of {total:,} documents it never saw")
     return tfidf_model.Model(
         model.terms,
         model.idf,
@@ -99,7 +87,3 @@ def _trained() -> tfidf_model.Model:
         model.intercept,
         {**about, "held_out": total, "held_out_accuracy": round(right / total, 4), "seconds": round(seconds, 1)},
     )
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

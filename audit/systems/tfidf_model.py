@@ -4,20 +4,16 @@ Applying the model needs neither scikit-learn nor a matrix: a text's margin is a
 the same probability whatever else is in the batch, and starts at once in every worker.
 """
 
-import io
-import json
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from audit.corpora.cache import write_whole
+from audit.systems.kept_arrays import Kept, as_array, texts_of
 
 _PATTERN = r"\b\w+(?:'\w+)*\b"
 _TOKEN = re.compile(_PATTERN)
@@ -42,6 +38,20 @@ class Model:
     weights: tuple[float, ...]
     intercept: float
     about: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, kept: Kept) -> "Model":
+        """The model that `as_kept` was called of."""
+        arrays = kept.arrays
+        idf, weights = tuple(arrays["idf"].tolist()), tuple(arrays["weights"].tolist())
+        return cls(texts_of(arrays["terms"]), idf, weights, float(arrays["intercept"]), kept.about)
+
+    def as_kept(self) -> Kept:
+        """The model as arrays, to be kept."""
+        import numpy as np
+
+        arrays = {"idf": np.array(self.idf), "weights": np.array(self.weights), "intercept": np.array(self.intercept)}
+        return Kept({"terms": as_array(self.terms), **arrays}, self.about)
 
     @cached_property
     def _table(self) -> dict[str, tuple[float, float]]:
@@ -92,40 +102,3 @@ def train(texts: Sequence[str], golds: Sequence[bool], about: Mapping[str, Any])
         float(classifier.intercept_[0]),
         dict(about),
     )
-
-
-def write(model: Model, folder: Path, name: str) -> None:
-    """Keep a model as `name.npz` and `name.json`; the JSON comes last and holds the other's hash. Raises OSError."""
-    import numpy as np
-
-    buffer = io.BytesIO()
-    np.savez(
-        buffer,
-        terms=np.frombuffer("\n".join(model.terms).encode("utf-8"), dtype=np.uint8),
-        idf=np.array(model.idf),
-        weights=np.array(model.weights),
-        intercept=np.array(model.intercept),
-    )
-    content = buffer.getvalue()
-    about = {**model.about, "blake2b": blake2b(content, digest_size=16).hexdigest()}
-    write_whole(folder / f"{name}.npz", content)
-    write_whole(folder / f"{name}.json", json.dumps(about, indent=2, sort_keys=True).encode("utf-8"))
-
-
-def read(folder: Path, name: str) -> Model | None:
-    """The kept model, None where there is none. Raises ValueError when its files are damaged."""
-    import numpy as np
-
-    try:
-        about = json.loads((folder / f"{name}.json").read_text("utf-8"))
-        content = (folder / f"{name}.npz").read_bytes()
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as problem:
-        raise ValueError(f"unreadable: {problem}") from problem
-    if not isinstance(about, dict) or about.get("blake2b") != blake2b(content, digest_size=16).hexdigest():
-        raise ValueError("its content is not what was written")
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        terms = tuple(arrays["terms"].tobytes().decode("utf-8").split("\n"))
-        idf, weights = tuple(arrays["idf"].tolist()), tuple(arrays["weights"].tolist())
-        return Model(terms, idf, weights, float(arrays["intercept"]), about)

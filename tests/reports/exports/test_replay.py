@@ -42,7 +42,9 @@ def test_another_number_is_found_and_named(exported):
     assert found.as_json()["documents"][0]["equal"] is False
 
 
-@pytest.mark.parametrize("options", [{"whose": "people"}, {"interval": "midp", "target": "population", "delta": 0.1}])
+@pytest.mark.parametrize(
+    "options", [{"whose": "people"}, {"interval": "midp", "target": "population", "delta": 0.1}, {"by": "gold"}]
+)
 def test_a_published_report_is_computed_with_its_own_settings(judged, exported, tmp_path, options):
     published = tmp_path / "published.json"
     published.write_text(json.dumps(study_report(open_store(judged), **options)), encoding="utf-8")

