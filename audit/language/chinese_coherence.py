@@ -15,6 +15,7 @@ from audit.resources import data_file
 
 _ORDINAL = re.compile(r"[（(]?[0-9０-９一二三四五六七八九十①-⑳]{1,3}[）)、.．:：是要]|第[一二三四五六七八九十0-9]")
 _PAUSES = frozenset("，。！？；：:“")
+_LONG = 10
 _SHORTEST = 6
 """Tokens of a sentence that may move: what is shorter is a heading."""
 _ENDS = re.compile(r"[。！][”’」』）)]*\Z")
@@ -36,7 +37,7 @@ def dangles(sentence: Sequence[Token], text: str) -> bool:
     """
     if not sentence or _ORDINAL.match(text) or sentence[0].text in _words("links"):
         return True
-    if any(token.text[0] in "此该这那" or token.text in _words("before") for token in sentence):
+    if any(token.text[0] in "该这那" or "此" in token.text or token.text in _words("before") for token in sentence):
         return True
     return any(token.text in _words("taking up") or token.text[0] == "其" for token in _clause(sentence))
 
@@ -44,13 +45,13 @@ def dangles(sentence: Sequence[Token], text: str) -> bool:
 def exchangeable(text: Analysis) -> list[int]:
     """Sentences (by index) that may change places with the next one.
 
-    Neither of the two, nor what follows them, takes up a sentence by a link or a word that points. Both have subjects
-    of their own, or both are demands, which share the one before them; none has a pronoun. The second has no name and
-    no subject that the first brings up. Both report what somebody says, or neither tells what happened or when, so that
-    what came first stays first. Both stand in one line, or are lines of their own. The first sentence of a text says
-    what it is about (and where news comes from: 新华社北京1月1日电) and stays.
+    Both say side by side what they say: both report what somebody says (会议指出……。会议强调……。), or tell nothing that
+    happened and are both demands (要……。要……。) or descriptions. Neither of the two, nor what follows them, takes up a
+    sentence by a link, a pronoun or a word that points. The second has no name and no noun in its first clause that the
+    first brings up, nor has what follows one of the second. Both stand in one line, or are lines of their own. The first sentence of a text says what it is
+    about (and where news comes from: 新华社北京1月1日电) and stays.
 
-    >>> exchangeable(Analysis("厂里有事。公司位于上海市中心的老城区。员工住在附近的宿舍。", "zh"))
+    >>> exchangeable(Analysis("厂里有事。公司位于上海市中心的老城区，交通方便。员工住在附近的宿舍，生活舒适。", "zh"))
     [1]
     """
     tokens = by_sentence(text)
@@ -68,7 +69,11 @@ def exchangeable(text: Analysis) -> list[int]:
         and _in_place(text, at)
         and _alike(tokens[at], tokens[at + 1])
         and not _introduced(tokens[at + 1], at, first)
-        and (at + 2 == len(tokens) or _stands(tokens[at + 2], pieces[at + 2], tokens[at], "\n" in _gap(text, at + 2)))
+        and (
+            at + 2 == len(tokens)
+            or _stands(tokens[at + 2], pieces[at + 2], tokens[at], "\n" in _gap(text, at + 2))
+            and not _introduced(tokens[at + 2], at + 1, first)
+        )
     ]
 
 
@@ -77,12 +82,15 @@ def _movable(sentence: Sequence[Token], text: str) -> bool:
 
 
 def _alike(one: Sequence[Token], other: Sequence[Token]) -> bool:
-    """Whether both sentences have a subject or are demands, and both report, or both describe."""
-    if not ((_has_subject(one) and _has_subject(other)) or (_demands(one) and _demands(other))):
-        return False
+    """Whether two sentences say side by side what they say: reports, demands, or descriptions."""
     if _reports(one) and _reports(other):
-        return _advises(one) == _advises(other)
-    return _describes(one) and _describes(other) and _labelled(one) == _labelled(other)
+        return _has_subject(one) and _has_subject(other) and _advises(one) == _advises(other)
+    if _tells(one) or _tells(other):
+        return False
+    if _demands(one) and _demands(other):
+        return True
+    # 是一种……: what something is comes first.
+    return _describes(one) and _describes(other) and not any(token.text.startswith("一") for token in one)
 
 
 def _stands(sentence: Sequence[Token], text: str, before: Sequence[Token], new_line: bool) -> bool:
@@ -137,13 +145,6 @@ def _advises(sentence: Sequence[Token]) -> bool:
     return _clause(sentence)[-1].text in _words("advising")
 
 
-def _labelled(sentence: Sequence[Token]) -> int | None:
-    """Where a sentence has its colon: that of a label (矿石类型：) is the first mark of all."""
-    return next(
-        (1 if len(_clause(sentence)) == at else 2 for at, one in enumerate(sentence) if one.text in "：:"), None
-    )
-
-
 def _whole(text: str) -> bool:
     """Whether a sentence ends as such, with both ends of its quotes and brackets, and announces nothing."""
     if not _ENDS.search(text) or "如下" in text:
@@ -157,8 +158,15 @@ def _clause(sentence: Sequence[Token]) -> list[Token]:
 
 
 def _describes(sentence: Sequence[Token]) -> bool:
-    """Whether a sentence says nothing that happened, no time and no person: whatever a person does is a story."""
-    return not any(token.tag in ("t", "nr") or token.text in _words("happened") for token in sentence)
+    """Whether a sentence is a long one with a subject of its own: short ones are headings, cries and talk."""
+    return len(sentence) >= _LONG and sentence[0].tag[:1] in ("n", "j") and sentence[-1].text != "！"
+
+
+def _tells(sentence: Sequence[Token]) -> bool:
+    """Whether a sentence tells what happened, when, or of a person, or has a label or number before a colon."""
+    return any(
+        token.tag in ("t", "nr") or token.text in _words("happened") or token.text in ("：", ":") for token in sentence
+    )
 
 
 def _in_place(text: Analysis, at: int) -> bool:

@@ -5,7 +5,8 @@ The study says "replace punctuation" and no more. Replaced here is what leaves c
 - quotation marks “ ” and ‘ ’ become 「 」 and 『 』, and the other way round;
 - half-width marks between Chinese characters become the full-width ones of GB/T 15834-2011;
 - ； becomes ， between two clauses;
-- where none of these can be: （ ）, 【 】, ：, or ！ with ？, become half-width, as news on the web has them, too.
+- with `half_width`, where none of these can be: （ ）, 【 】, ：, or ！ with ？, become half-width, as much
+  of the web writes them, though the standard does not.
 
 Not replaced: 。 by ！ or ？ (another force), ， or ； by 。 (sentences end elsewhere), 、 (一、二、 are ordinals),
 《 》 (titles are no quotations), ——, …… and · (parts of words and names), and the full stop and comma of the West (they
@@ -40,15 +41,15 @@ def _turned(words: Words) -> Words:
     return tuple((new, old) for old, new in words)
 
 
-@chinese(4, family=_FAMILY)
-def marks(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
+@chinese(4, family=_FAMILY, params={"half_width": False})
+def marks(texts: Sequence[Analysis], choices: random.Random, *, half_width: bool = False) -> Rewritten | None:
     """A punctuation mark becomes another one that says the same, wherever it stands.
 
     >>> marks([Analysis("他说：“走。”", "zh")], random.Random(1)).texts
     ('他说：「走。」',)
     """
     plain = [text.text for text in texts]
-    for some in (_FIRST, _ELSE):
+    for some in (_FIRST, _ELSE) if half_width else (_FIRST,):
         possible = [
             words
             for words, safe in some
@@ -89,8 +90,15 @@ def _to_half(text: str, words: Words) -> bool:
 
 
 def _to_full(text: str, words: Words) -> bool:
-    """Whether each of the marks stands in Chinese, on both sides: not in a number, an address, code or a smiley."""
+    """Whether each of the marks stands in Chinese, on both sides: not in a number, an address, code or a smiley.
+
+    A ? that stands behind no character is what is left of a sign that somebody could not read: ????
+    """
     olds = {old for old, _ in words}
+    if "?" in olds and any(
+        sign == "?" and not _is_character(text[max(at - 1, 0) : at]) for at, sign in enumerate(text)
+    ):
+        return False
     return _paired(text, words) and all(
         _is_chinese(text[at - 1 : at], olds) and _is_chinese(text[at + 1 : at + 2], olds)
         for at, sign in enumerate(text)

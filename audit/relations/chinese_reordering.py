@@ -33,23 +33,22 @@ def reordered(
     exchanges: int = 1,
     freely: bool = False,
 ) -> Rewritten | None:
-    """Up to `exchanges` sentences change places with the next one, where neither leans on the other.
+    """Up to `exchanges` sentences change places with the next one, where both say side by side what they say.
 
     `freely`: all sentences but the first are shuffled, as the study does; many a 但是 or 他 then loses what it refers
     to. A text of one sentence makes no group; nor does one in traditional characters, whose words the taggers do not
     know, unless it is shuffled.
 
-    >>> text = Analysis("厂里有事。公司位于上海市中心的老城区。员工住在附近的宿舍。", "zh")
+    >>> text = Analysis("会议开始。要把安全放在第一的位置。要把质量放在第二的位置。", "zh")
     >>> reordered([text], random.Random(0)).texts
-    ('厂里有事。员工住在附近的宿舍。公司位于上海市中心的老城区。',)
+    ('会议开始。要把质量放在第二的位置。要把安全放在第一的位置。',)
     """
     if len(texts) != 1 or len(texts[0].spans) < 3:
         return None
     order = list(range(len(texts[0].spans)))
     if freely:
-        rest = order[1:]
-        choices.shuffle(rest)
-        order[1:] = rest
+        while order == sorted(order):  # a shuffle may change nothing; there are two to change at least
+            order[1:] = choices.sample(order[1:], len(order) - 1)
     elif is_traditional(texts[0].text):
         return None
     else:
@@ -58,7 +57,7 @@ def reordered(
 
 
 def _exchange(order: list[int], possible: Sequence[int], choices: random.Random, exchanges: int) -> None:
-    """Let some sentences change places with the next one, none of them twice."""
+    """Let some sentences change places with the next one; the ones before and behind them stay, as was asked."""
     left = exchanges
     for at in choices.sample(possible, len(possible)):
         if left and order[at - 1 : at + 3] == list(range(at - 1, min(at + 3, len(order)))):

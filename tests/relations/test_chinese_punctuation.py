@@ -16,8 +16,8 @@ from audit.tasks import Input
 TASKS = {"MR4.1": "similarity", "MR4.2": "summarization", "MR4.3": "classification"}
 
 
-def made(*texts, seed=0):
-    return marks([Analysis(text, "zh") for text in texts], random.Random(seed))
+def made(*texts, seed=0, **params):
+    return marks([Analysis(text, "zh") for text in texts], random.Random(seed), **params)
 
 
 @pytest.mark.parametrize(
@@ -30,13 +30,25 @@ def made(*texts, seed=0):
         ("谁来了?你好!", "谁来了？你好！"),
         ("记者(张三)报道", "记者（张三）报道"),
         ("他走了；我来了。", "他走了，我来了。"),
-        ("警方提醒：小心", "警方提醒:小心"),
-        ("快走！走了？", "快走!走了?"),
-        ("【提醒】小心", "[提醒]小心"),
     ],
 )
 def test_the_mark_becomes_the_other_one(text, new):
     assert made(text).texts == (new,)
+
+
+@pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        ("警方提醒：小心", "警方提醒:小心"),
+        ("快走！走了？", "快走!走了?"),
+        ("【提醒】小心", "[提醒]小心"),
+        ("图（一）", "图(一)"),
+    ],
+)
+def test_marks_become_half_width_on_demand(text, new):
+    assert made(text) is None
+    assert made(text, half_width=True).texts == (new,)
+    assert made("他说：“走。”", half_width=True).texts == ("他说：「走。」",)  # only where nothing else can be
 
 
 @pytest.mark.parametrize(
@@ -46,6 +58,7 @@ def test_the_mark_becomes_the_other_one(text, new):
         "见http://a.cn/?b=1;c=2",
         "现在是10:30",
         "好的:)",
+        "天亮了。???走吧?",  # signs that were lost
         "“他说“走。”",  # one mark has no other
         "他说”走“。",
         "一、导言，二、方法。",
@@ -66,8 +79,7 @@ def test_semicolons_of_a_list_or_before_a_digit_stay_semicolons():
 def test_no_sentence_ends_elsewhere():
     # A half-width ! before a digit ends no sentence, a full-width one does.
     text = "快走！3人来了。"
-    follow_up = made(text)
-    assert follow_up is None or Analysis(follow_up.texts[0], "zh").spans == Analysis(text, "zh").spans
+    assert made(text, half_width=True) is None
 
 
 def test_both_texts_of_a_pair_change_or_none():
@@ -82,9 +94,9 @@ def test_traditional_characters_do_not_matter():
 SIGNS = "“”‘’「」，。！？；：（）【】、!?;:(),.…—3a他走天 \n😀"
 
 
-@given(st.lists(st.text(SIGNS, max_size=30), min_size=1, max_size=2), st.integers(0, 9))
-def test_only_the_chosen_mark_changes_and_the_check_could_do_the_same(texts, seed):
-    follow_up = made(*texts, seed=seed)
+@given(st.lists(st.text(SIGNS, max_size=30), min_size=1, max_size=2), st.integers(0, 9), st.booleans())
+def test_only_the_chosen_mark_changes_and_the_check_could_do_the_same(texts, seed, half_width):
+    follow_up = made(*texts, seed=seed, half_width=half_width)
     if follow_up is None:
         return
     olds = {old for old, _ in follow_up.words}
@@ -94,7 +106,7 @@ def test_only_the_chosen_mark_changes_and_the_check_could_do_the_same(texts, see
         assert all(one == other for one, other in zip(text, new, strict=True) if one not in olds)
         assert not olds & set(new)
         assert Analysis(new, "zh").spans == Analysis(text, "zh").spans
-    assert made(*texts, seed=seed) == follow_up
+    assert made(*texts, seed=seed, half_width=half_width) == follow_up
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -27,7 +27,10 @@ EVERY = [*REGISTERED, *SPREAD, *CONFIGURED]
 
 CHINESE = [
     Input.of("小明的老师今天表扬了王强，他很高兴。", "老师表扬了王强。", language="zh"),
-    Input.of("一名医生去法国帮助我们。", "她去过法国。", language="zh"),
+    Input.of("一名医生去过法国。", "她去过法国。", language="zh"),
+    Input.of(
+        "会议开始。要把“安全”放在第一的位置。要把质量放在第二的位置。医生召开会议。", "医生召开会议。", language="zh"
+    ),
 ]
 
 

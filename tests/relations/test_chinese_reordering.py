@@ -1,0 +1,160 @@
+"""MR7 of the study of Chinese systems: two texts change places, or sentences do that do not need each other."""
+
+import pickle
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit.language import Analysis
+from audit.relations import Source, get_relation
+from audit.relations.chinese_reordering import reordered, swapped
+from audit.relations.registry import configured
+from audit.tasks import Input
+
+LEAD = "新华社北京1月1日电 厂里有事。"
+PLACE = "公司位于上海市中心的老城区，交通方便。"
+STAFF = "员工住在附近的宿舍，生活舒适。"
+GOODS = "产品的质量好，价格低，样子美观。"
+
+
+def made(text, seed=0, **params):
+    follow_up = reordered([Analysis(text, "zh")], random.Random(seed), **params)
+    return None if follow_up is None else follow_up.texts[0]
+
+
+def test_two_texts_change_places():
+    pair = [Analysis("一", "zh"), Analysis("二", "zh")]
+    assert swapped(pair, random.Random(0)).texts == ("二", "一")
+    assert swapped(pair[:1], random.Random(0)) is None
+
+
+def test_two_descriptions_change_places_and_the_first_sentence_stays():
+    assert made(LEAD + PLACE + STAFF) == LEAD + STAFF + PLACE
+
+
+def test_two_reports_change_places():
+    one, other = "厂长表示，今天一切都好。", "工人认为，明天一切都好。"
+    assert made(LEAD + one + other) == LEAD + other + one
+
+
+def test_two_demands_change_places():
+    one, other = "要把安全放在第一的位置。", "要把质量放在第二的位置。"
+    assert made(LEAD + one + other) == LEAD + other + one
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "😀😀",
+        PLACE,  # one sentence
+        PLACE + STAFF,  # the first one stays
+        LEAD + PLACE + "员工很多。",  # short ones are headings and talk
+        LEAD + PLACE + "但是" + STAFF,
+        LEAD + PLACE + "他的" + STAFF,
+        LEAD + PLACE + "该公司的" + STAFF,
+        LEAD + PLACE + "员工也住在附近的宿舍，生活舒适。",
+        LEAD + PLACE + "二是" + STAFF,
+        LEAD + PLACE + "员工搬进了附近的宿舍，生活舒适。",  # what happened
+        LEAD + PLACE + "员工去年住在附近的宿舍，生活舒适。",  # when
+        LEAD + PLACE + "员工张三住在附近的宿舍，生活舒适。",  # a person
+        LEAD + PLACE + "员工：住在附近的宿舍，生活舒适。",  # a label
+        LEAD + "公司是一家大型的企业，交通方便。" + STAFF,  # what it is comes first
+        LEAD + "员工拥有附近的宿舍，生活舒适。" + "宿舍的窗户朝着南面的花园，光线很好。",  # the one before brings it up
+        LEAD + PLACE + STAFF + "但是宿舍太小。",  # what follows leans on the second
+        LEAD + PLACE + "员工住在哪里的宿舍，生活舒适吗？",
+        LEAD + "公司的要求如下：" + PLACE + STAFF[:-1],
+        LEAD + PLACE + "员工住在“附近的宿舍，生活舒适。",  # a quotation that does not end
+        LEAD + "厂长表示，今天一切都好。" + PLACE + STAFF,  # still what he says?
+        "廠裡有事。公司位於上海市中心的老城區，交通方便。員工住在附近的宿舍，生活舒適。",  # traditional
+    ],
+)
+def test_what_may_lean_on_another_sentence_stays(text):
+    follow_up = made(text)
+    assert follow_up is None or follow_up == LEAD + "厂长表示，今天一切都好。" + STAFF + PLACE
+
+
+def test_what_goes_before_advice_stays_before_it():
+    assert made(LEAD + "厂长表示，今天一切都好。工人建议，明天大家都来。") is None
+
+
+def test_lines_of_their_own_stay_lines():
+    assert made(f"{LEAD}\n{PLACE}\n{STAFF}\n") == f"{LEAD}\n{STAFF}\n{PLACE}"
+    assert made(f"{LEAD}\n{PLACE}\n{STAFF}{GOODS}\n") != f"{LEAD}\n{STAFF}\n{PLACE}{GOODS}"
+
+
+def test_sentences_without_a_mark_elsewhere_stay_as_they_are():
+    end = "道路通向北边的车站"
+    assert made(f"标题\n{LEAD}{PLACE}{STAFF}\n{end}") == f"标题\n{LEAD}{STAFF}{PLACE}\n{end}"
+
+
+def test_exchanges_are_as_many_as_asked_for_and_none_moves_twice():
+    text = LEAD + "".join(
+        f"要把{what}放在{where}的位置。" for what, where in zip("甲乙丙丁戊", "东南西北中", strict=True)
+    )
+    found = {made(text, seed, exchanges=2) for seed in range(20)}
+    assert all(sorted(one) == sorted(text) and one.startswith(LEAD) for one in found)
+    assert max(_moved(text, one) for one in found) == 4  # two exchanges, with a sentence that stays between them
+    assert {_moved(text, made(text, seed)) for seed in range(20)} == {2}
+
+
+def _moved(text, follow_up):
+    before, after = Analysis(text, "zh").sentences, Analysis(follow_up, "zh").sentences
+    return sum(one.text != other.text for one, other in zip(before, after, strict=True))
+
+
+def test_freely_all_but_the_first_are_shuffled():
+    # Table 4 of the study: the second and the third sentence change places though both speak of 她.
+    text = "布莱曼表示，她将乘飞船进入空间站。她希望与孩子们合唱。为了梦想，她每天训练。"
+    assert made(text) is None
+    assert made(text, freely=True) == "布莱曼表示，她将乘飞船进入空间站。为了梦想，她每天训练。她希望与孩子们合唱。"
+
+
+PIECES = [
+    PLACE,
+    STAFF,
+    GOODS,
+    "但是天黑了。",
+    "他走了。",
+    "为什么？",
+    "\n",
+    "会议指出，今天一切都好。",
+    "“走吧。”",
+    "标题",
+    "一、二。",
+    "😀",
+]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from(PIECES), max_size=10), st.integers(0, 3), st.booleans(), st.integers(1, 3))
+def test_the_follow_up_has_the_same_sentences(pieces, seed, freely, exchanges):
+    text = "".join(pieces)
+    follow_up = made(text, seed, freely=freely, exchanges=exchanges)
+    assert follow_up == made(text, seed, freely=freely, exchanges=exchanges)
+    if follow_up is None:
+        return
+    before, after = Analysis(text, "zh"), Analysis(follow_up, "zh")
+    if not freely:  # a heading within a shuffled text gets its full stop
+        assert sorted(text[a:b] for a, b in before.spans) == sorted(follow_up[a:b] for a, b in after.spans)
+        assert len(follow_up) == len(text.rstrip())
+    assert follow_up.startswith(text[slice(*before.spans[0])].strip()[:2]) or freely
+
+
+@pytest.mark.parametrize(("task", "name"), [("summarization", "MR7.2"), ("classification", "MR7.3")])
+def test_a_relation_for_each_task_that_survives_pickling(task, name):
+    relation = get_relation(task, name)
+    text = LEAD + PLACE + STAFF
+    source = Source(Input.of(text, language="zh"), Analysis(text, "zh"), "0:1")
+    for one in (relation, configured(relation, {"freely": True})):
+        made, note = one.made(source)
+        assert made
+        assert note == ()
+        assert pickle.loads(pickle.dumps(one)).made(source) == (made, note)  # noqa: S301, our own bytes
+
+
+@pytest.mark.slow
+def test_a_long_text_is_done_in_time():
+    assert made(LEAD + (PLACE + STAFF + GOODS) * 3_000)
