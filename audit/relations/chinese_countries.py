@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from audit.language import Analysis
 from audit.language.chinese import DEFAULT
+from audit.language.chinese_characters import is_traditional
 from audit.language.chinese_countries import (
     Country,
     Parted,
@@ -19,7 +20,6 @@ from audit.language.chinese_countries import (
     national,
     stand_ins,
 )
-from audit.language.chinese_script import is_traditional
 from audit.language.text import Token
 from audit.language.wordsets import words
 from audit.relations.base import Rewritten

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from audit.language import Analysis
 from audit.language.chinese import DEFAULT
+from audit.language.chinese_characters import is_traditional
 from audit.language.chinese_occupations import Occupation, occupations
-from audit.language.chinese_script import is_traditional
 from audit.language.text import Token
 from audit.language.wordsets import words
 from audit.relations.base import Rewritten
