@@ -48,8 +48,8 @@ def exchangeable(text: Analysis) -> list[int]:
     Both say side by side what they say: both report what somebody says (会议指出……。会议强调……。), or tell nothing that
     happened and are both demands (要……。要……。) or descriptions. Neither of the two, nor what follows them, takes up a
     sentence by a link, a pronoun or a word that points. The second has no name and no noun in its first clause that the
-    first brings up, nor has what follows one of the second. Both stand in one line, or are lines of their own. The first sentence of a text says what it is
-    about (and where news comes from: 新华社北京1月1日电) and stays.
+    first brings up, nor has what follows one of the second. Both stand in one line, or are lines of their own. The
+    first sentence of a text says what it is about (and where news comes from: 新华社北京1月1日电) and stays.
 
     >>> exchangeable(Analysis("厂里有事。公司位于上海市中心的老城区，交通方便。员工住在附近的宿舍，生活舒适。", "zh"))
     [1]
@@ -71,8 +71,10 @@ def exchangeable(text: Analysis) -> list[int]:
         and not _introduced(tokens[at + 1], at, first)
         and (
             at + 2 == len(tokens)
-            or _stands(tokens[at + 2], pieces[at + 2], tokens[at], "\n" in _gap(text, at + 2))
-            and not _introduced(tokens[at + 2], at + 1, first)
+            or (
+                _stands(tokens[at + 2], pieces[at + 2], tokens[at], "\n" in _gap(text, at + 2))
+                and not _introduced(tokens[at + 2], at + 1, first)
+            )
         )
     ]
 
@@ -84,8 +86,8 @@ def _movable(sentence: Sequence[Token], text: str) -> bool:
 def _alike(one: Sequence[Token], other: Sequence[Token]) -> bool:
     """Whether two sentences say side by side what they say: reports, demands, or descriptions."""
     if _reports(one) and _reports(other):
-        return _has_subject(one) and _has_subject(other) and _advises(one) == _advises(other)
-    if _tells(one) or _tells(other):
+        return all(map(_is_somebody, (one, other))) and _advises(one) == _advises(other)
+    if _reports(one) or _reports(other) or _tells(one) or _tells(other):
         return False
     if _demands(one) and _demands(other):
         return True
@@ -157,6 +159,11 @@ def _clause(sentence: Sequence[Token]) -> list[Token]:
     return list(takewhile(lambda token: token.text not in _PAUSES, sentence)) or [sentence[0]]
 
 
+def _is_somebody(sentence: Sequence[Token]) -> bool:
+    """Whether a report begins with who says it, not with 我: that is a conversation."""
+    return sentence[0].tag[:1] in ("n", "j") and "我" not in (token.text for token in _clause(sentence))
+
+
 def _describes(sentence: Sequence[Token]) -> bool:
     """Whether a sentence is a long one with a subject of its own: short ones are headings, cries and talk."""
     return len(sentence) >= _LONG and sentence[0].tag[:1] in ("n", "j") and sentence[-1].text != "！"
@@ -165,7 +172,8 @@ def _describes(sentence: Sequence[Token]) -> bool:
 def _tells(sentence: Sequence[Token]) -> bool:
     """Whether a sentence tells what happened, when, or of a person, or has a label or number before a colon."""
     return any(
-        token.tag in ("t", "nr") or token.text in _words("happened") or token.text in ("：", ":") for token in sentence
+        token.tag in ("t", "nr") or token.text in _words("happened") or token.text[-1] in "：:年月日"
+        for token in sentence
     )
 
 

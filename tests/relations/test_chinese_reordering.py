@@ -60,6 +60,10 @@ def test_two_demands_change_places():
         LEAD + PLACE + "员工搬进了附近的宿舍，生活舒适。",  # what happened
         LEAD + PLACE + "员工去年住在附近的宿舍，生活舒适。",  # when
         LEAD + PLACE + "员工张三住在附近的宿舍，生活舒适。",  # a person
+        LEAD + PLACE + "员工2018年5月1日住在附近的宿舍，生活舒适。",
+        LEAD + PLACE + "员工代表表示，宿舍的条件很好。",  # a report beside what is none
+        LEAD + "我妻子说，今天一切都好。" + "厂长问，明天一切都好吗。",  # a conversation
+        LEAD + PLACE + STAFF + "生活的条件很好。",  # what follows takes up the second
         LEAD + PLACE + "员工：住在附近的宿舍，生活舒适。",  # a label
         LEAD + "公司是一家大型的企业，交通方便。" + STAFF,  # what it is comes first
         LEAD + "员工拥有附近的宿舍，生活舒适。" + "宿舍的窗户朝着南面的花园，光线很好。",  # the one before brings it up
