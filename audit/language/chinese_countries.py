@@ -39,8 +39,7 @@ _PROVINCES = frozenset(
 ) | words("内蒙古 广西 西藏 宁夏 新疆 香港 澳门 台湾 北京市 上海市 天津市 重庆市")
 _COMMON = words(
     "JP KR IN VN TH MY ID PH TR GB FR DE IT ES PT NL BE CH AT DK SE NO FI PL GR RU US CA MX BR AR CL EG ZA "
-    "NG KE MA DZ "
-    "AU NZ"
+    "NG KE MA DZ AU NZ"
 )
 """Countries that everybody knows, with states and armies of the usual kind: only these come into a text."""
 _LETTERS = {

@@ -88,7 +88,8 @@ _FIRM = re.compile("律师(?:事务)?所")
 """What makes a firm's name of the person's before it."""
 _DESCRIBED = re.compile("[（(，,](?:化名|男[，,、）)]|女[，,、）)])")
 """What says of somebody just named whether it is a man or a woman, or another name than the true one."""
-_FOREIGN_FAMILIES = frozenset("萨沃桑贝巴索伊海哈米那哥")
+_NO_FAMILIES = frozenset("萨沃桑贝巴索伊海哈米那哥师")
+"""Family names that far more often begin a foreign name, or end a title (鉴赏师 + 姚先生)."""
 _NO_NAMES = words(
     "周知 顾问 张贴 花旗 黄龙 高度 安全 温度 荣誉 白领 支付宝 华为 金融 明确 康复 易胜博 万科 金山 高校 白银 "
     "黄金 祖国 党和 明星 晋级"
@@ -162,7 +163,7 @@ def _may_be_name(parts: Sequence[Token]) -> bool:
         return False
     name = "".join(part.text for part in parts)
     family = surname(name)
-    if family is None or family in _FOREIGN_FAMILIES or name in _NO_NAMES:
+    if family is None or family in _NO_FAMILIES or name in _NO_NAMES:
         return False
     if len(parts) == 2 and (parts[0].text != family or parts[1].tag not in ("nr", "nz", "n", "ns")):
         return False

@@ -1,8 +1,8 @@
 """Training of a small HanLP tagger of characters on the People's Daily corpus, and its scores on a part held out."""
 
+import io
 import json
 import logging
-import os
 import re
 import shutil
 import sys
@@ -14,6 +14,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import asdict, dataclass
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 from audit.errors import AuditError, BadFile
 from audit.keys import fingerprint
@@ -107,6 +108,7 @@ def train(
         (made / SCORES).write_text(json.dumps(asdict(trained), indent=2) + "\n", encoding="utf-8")
         with suppress(FileNotFoundError):
             folder.rmdir()  # it is empty, or is no longer there
+        made.chmod(0o755)  # a temporary directory is its maker's alone
         made.rename(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
@@ -212,18 +214,31 @@ class _Told(logging.Handler):
             self._say(message)
 
 
+class _Nowhere(io.StringIO):
+    """A stream that keeps nothing and is never closed."""
+
+    def write(self, _: str) -> int:
+        return 0
+
+
 @contextmanager
 def _countdown() -> Iterator[None]:
     """HanLP's countdown, which overwrites itself: to a terminal on stderr, else nowhere."""
-    from hanlp.utils import log_util
+    from hanlp.utils.log_util import ErasablePrinter
 
-    flashes = log_util._printer.out  # stderr as it was when HanLP was imported
-    with open(os.devnull, "w") as nowhere, redirect_stdout(sys.stderr if sys.stderr.isatty() else nowhere):
-        log_util._printer.out = sys.stdout
-        try:
+    stream = sys.stderr if sys.stderr.isatty() else _Nowhere()
+    erase = ErasablePrinter.erase
+
+    def erased(printer: Any) -> None:
+        printer.out = stream  # its printers write to stdout as it was when HanLP was imported, and erase before
+        erase(printer)
+
+    ErasablePrinter.erase = erased
+    try:
+        with redirect_stdout(stream):
             yield
-        finally:
-            log_util._printer.out = flashes
+    finally:
+        ErasablePrinter.erase = erase
 
 
 def characters(words: Sequence[Tagged]) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from audit.language import Analysis
 from audit.language.chinese import DEFAULT
+from audit.language.chinese_characters import is_traditional
 from audit.language.chinese_countries import (
     Country,
     Parted,
@@ -19,7 +20,6 @@ from audit.language.chinese_countries import (
     national,
     stand_ins,
 )
-from audit.language.chinese_script import is_traditional
 from audit.language.text import Token
 from audit.language.wordsets import words
 from audit.relations.base import Rewritten
@@ -136,6 +136,8 @@ def _free_before(tokens: Sequence[Token], at: int) -> bool:
     before = tokens[at - 1]
     if before.text[-1].isdigit() and tokens[at].text[0] == "日":
         return False  # 12日本人
+    if before.text == "感动":
+        return False  # a television programme
     if before.text in countries() or before.end != tokens[at].start:
         return True
     if before.text in "（(" and at + 1 < len(tokens) and tokens[at + 1].text in "）)":

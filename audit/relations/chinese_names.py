@@ -11,8 +11,8 @@ from functools import partial
 
 from audit.language import Analysis
 from audit.language.chinese import DEFAULT
+from audit.language.chinese_characters import is_traditional
 from audit.language.chinese_people import COMMON, GIVEN, NICKNAMES, Gender, Person, people
-from audit.language.chinese_script import is_traditional
 from audit.relations.base import Rewritten, Words
 from audit.relations.chinese import chinese
 from audit.relations.substituting import TITLES, exchanged

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from audit.language import Analysis
 from audit.language.chinese import DEFAULT
+from audit.language.chinese_characters import is_traditional
 from audit.language.chinese_occupations import Occupation, occupations
-from audit.language.chinese_script import is_traditional
 from audit.language.text import Token
 from audit.language.wordsets import words
 from audit.relations.base import Rewritten
@@ -23,15 +23,14 @@ _AFTER = words("w u d ad p c k r nr t m s f y x")
 """Tags of words that stand after an occupation and make no longer word with it."""
 _DESCRIBING = words("老 年轻 著名 知名 优秀 好 大 女 男 美女 资深 普通 专业 新 小 真 假")
 _NOT_BEFORE = words(
-    "实习 见习 代理 辩护 委托 执业 注册 主治 助理 首席 总 准 副 金牌 特级 高级 女子 男子 肇事 网约 装修 施工 "
-    "建筑 打工 装卸 号"
+    "实习 见习 代理 辩护 委托 执业 注册 主治 助理 首席 总 准 副 金牌 特级 高级 女子 男子 肇事 网约 过往 刑事 "
+    "民事 离婚 装修 施工 建筑 打工 装卸 号"
 )
 """Words that go with the occupation that they stand before, and not with others."""
 _NOT_AFTER = words(
     "培训 招聘 考试 面试 报名 认证 管理 评选 大赛 协会 招待会 会 站 节 证 团 手记 资格 联合会 俱乐部 事务所 "
-    "执业 执法 家属 之家 家 部 队 室 界 级 "
-    "开车 驾车 驾驶 开庭 审理 判决 宣判 判 判令 判处"
-    " 裁定 驳回 手术 诊断 授课 讲课 上课 执导 导演 主演 演唱 创作 代理 辩护 执教"
+    "执业 执法 家属 之家 家 部 队 室 界 级 开车 驾车 驾驶 开庭 审理 判决 宣判 判 判令 判处 裁定 驳回 手术 诊断 "
+    "授课 讲课 上课 执导 导演 主演 演唱 创作 代理 辩护 执教"
 )
 """Words that make a compound with the occupation before them, or say what only it does."""
 

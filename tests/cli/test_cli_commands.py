@@ -17,8 +17,8 @@ FIGURES = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "fals
 RELATION = ["relation", "task", "family", "unit", "languages", "preserves_truth", "summary"]
 SYSTEM = ["system", "version", "tasks", "languages", "available", "needs"]
 CORPUS = ["corpus", "task", "language", "unit", "size", "gold", "available", "needs"]
-REPORT = ["signature", "cells", "relations", "overall", "rollups"]
-OF_A_DATABASE = ["causes", "disputes", "plan"]
+REPORT = ["signature", "cells", "relations", "overall", "rollups", "violations"]
+OF_A_DATABASE = ["accuracy", "causes", "disputes", "plan"]
 CELL = [
     "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false",
     "waiting", "sr_observed", "vr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low",

@@ -1,6 +1,7 @@
 """A tagger is trained for real, saved, loaded by HanLP itself, and tags text; what cannot be trained leaves nothing."""
 
 import json
+import shutil
 
 import pytest
 
@@ -109,8 +110,9 @@ def test_a_tagger_is_trained_and_loaded_by_hanlp(tmp_path, corpus, capsys):
     again = train(tmp_path / "again", corpus=corpus, held_out=0.2, epochs=2, seed=3)
     assert (again.segmentation, again.tags) == (trained.segmentation, trained.tags)
     assert version_of(f"hanlp:{tmp_path / 'again'}") == before
-    (tmp_path / "again" / "model.pt").write_bytes(b"half")
+    shutil.copytree(tmp_path / "again", tmp_path / "damaged")
+    (tmp_path / "damaged" / "model.pt").write_bytes(b"half")
     with pytest.raises(BadFile, match="HanLP cannot load this model"):
-        chinese("好", f"hanlp:{tmp_path / 'again'}")
+        chinese("好", f"hanlp:{tmp_path / 'damaged'}")
     with pytest.raises(NotInstalled, match="HanLP has no model of this name"):
         chinese("好", "hanlp:NO_SUCH_MODEL")

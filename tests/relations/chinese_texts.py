@@ -70,5 +70,5 @@ def pieces(*extra: str) -> st.SearchStrategy[str]:
     return st.lists(piece, min_size=1, max_size=6).map("，".join)
 
 
-LONG = "".join(random.Random(1).choices(["记者李强报道。", "他去过法国。", "一名医生说话了。", "天气很好。"], k=4000))
-"""About 85 kB of UTF-8 in 28,000 characters."""
+LONG = "".join(random.Random(1).choices(["记者李强报道。", "他去过法国。", "一名医生说话了。", "天气很好。"], k=5400))
+"""A little more than 100 kB of UTF-8."""

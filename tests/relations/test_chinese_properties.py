@@ -6,9 +6,13 @@ import pytest
 from chinese_texts import LONG, PLACES, made, pieces, relation
 from hypothesis import given, settings
 
+from audit.errors import UnknownName
 from audit.language import Analysis
 from audit.language.chinese_countries import Parted
+from audit.relations import Source
+from audit.relations.registry import configured
 from audit.relations.substituting import replaced
+from audit.tasks import Input
 
 pytest.importorskip("jieba")
 
@@ -17,7 +21,7 @@ TEXTS = ("记者李强报道。", "他去过法国。", "一名医生说话了�
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(text=pieces(), other=pieces())
 def test_the_same_words_are_replaced_everywhere_and_never_inside_longer_ones(number, text, other):
     found = made(number, text, other)
@@ -73,9 +77,18 @@ def test_emoji_latin_and_full_width_signs_stay_what_they_are():
     assert old == "律师"
 
 
+def test_a_text_of_a_hundred_kilobytes():
+    assert len(LONG.encode()) > 100_000
+    source = Source(Input((LONG,), ("zh",)), Analysis(LONG, "zh"), "1")  # analysed once for all relations
+    for number in NUMBERS:
+        (follow_up,), words = relation(number).made(source)
+        assert follow_up.text == replaced(LONG, words) != LONG
+
+
 @pytest.mark.parametrize("number", NUMBERS)
-def test_a_text_of_a_hundred_kilobytes(number):
-    found = made(number, LONG)
-    assert found is not None
-    (text,), words = found
-    assert text == replaced(LONG, words)
+def test_the_tagger_is_a_parameter(number):
+    source = Source(Input((TEXTS[-1],), ("zh",)), Analysis(TEXTS[-1], "zh"), "1")
+    assert relation(number).params == {"tagger": "jieba"}
+    assert configured(relation(number), {"tagger": "jieba"}).made(source) == relation(number).made(source)
+    with pytest.raises(UnknownName, match="tagger 'nobody'"):
+        configured(relation(number), {"tagger": "nobody"}).made(source)

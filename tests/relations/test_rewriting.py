@@ -11,7 +11,7 @@ from audit.relations import Outcome, Rewriting, Source, get_relation
 from audit.relations.base import Rewritten
 from audit.relations.carry import unchanged
 from audit.relations.expect import same_interval, same_label, same_text
-from audit.relations.substituting import replaced, substituted
+from audit.relations.substituting import exchanged, replaced, substituted
 from audit.tasks import Input, Output, get_task
 
 
@@ -123,3 +123,13 @@ def test_rewritings_are_the_same_each_time():
     found = relation(rewrite=lambda texts, choices: Rewritten((str(choices.random()),)))
     assert found.made(source("a")) == found.made(source("a"))
     assert random.Random(1).random() != float(found.made(source("a"))[0][0].text)
+
+
+def test_words_of_several_tokens_are_exchanged_where_they_are_whole_words():
+    text = Analysis("王女士来了，女士们走了。", "zh")
+    assert exchanged([text], (("王女士", "李女士"),)) == Rewritten(
+        ("李女士来了，女士们走了。",), (("王女士", "李女士"),)
+    )
+    assert exchanged([text], (("张女士", "李女士"),)) is None  # not there
+    assert exchanged([text], (("士来", "人来"),)) is None  # begins inside a token
+    assert exchanged([text], ()) is None

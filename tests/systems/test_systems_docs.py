@@ -52,6 +52,8 @@ def test_the_longer_description_is_read_and_every_key_is_explained(tmp_path, mon
     system = get_system(f"http:{path}")
     assert system.needs() is None
     assert (system.name, system.batch, system.concurrency) == ("acme", 25, 4)
+    (tmp_path / "pairs.toml").write_text(block("toml", 'name = "pairs"'))
+    assert get_system(f"http:{tmp_path / 'pairs.toml'}").tasks == ("similarity",)
     path.write_text('name = "a"\nversion = "1"\nurl = "http://h"\nother = 1')
     with pytest.raises(Exception, match="allowed are ") as problem:
         get_system(f"http:{path}")

@@ -38,7 +38,7 @@ def _run(spec: str, *texts: str) -> list[Output]:
 
 def test_the_examples_of_the_docs(here: Path) -> None:
     blocks = re.findall(r"```python\n# (\w+)\.py\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
-    assert [name for name, _ in blocks] == ["mine", "model", "service"]  # the last: test_systems_docs.py
+    assert [name for name, _ in blocks] == ["mine", "overlap", "model", "service"]  # the last: test_systems_docs.py
     assert len(blocks[0][1].strip().splitlines()) <= 3
     for name, source in blocks:
         (here / f"{name}.py").write_text(source, "utf-8")
@@ -50,6 +50,9 @@ def test_the_examples_of_the_docs(here: Path) -> None:
     model = get_system("model:Mine")
     assert (model.name, model.version, model.settings) == ("mine", "2026-11", {"threshold": 0.3})
     assert model.run([Input.of("good"), Input.of("")]) == [Output("positive", 0.9), Output("negative", 0.9)]
+    overlap = get_system("overlap:overlap")
+    assert (overlap.tasks, overlap.languages) == (("similarity",), ("zh",))
+    assert overlap.run([Input.of("一二", "二三", language="zh")]) == [Output(score=1 / 3)]
 
 
 @pytest.mark.parametrize(

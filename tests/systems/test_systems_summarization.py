@@ -117,7 +117,7 @@ def in_a_process(seed, names):
 
 @pytest.mark.slow
 def test_all_are_the_same_in_every_process_and_print_nothing():
-    runs = [in_a_process(seed, NAMES) for seed in (1, 2, 3)]
+    runs = [in_a_process(seed, NAMES) for seed in (1, 2)]
     assert len({ran.stdout for ran in runs}) == 1
     assert [line.split()[0] for line in runs[0].stdout.splitlines()] == [name for name in NAMES for _ in range(2)]
     assert {ran.stderr for ran in runs} == {"loading jionlp-summary, about half a minute\n"}
