@@ -14,7 +14,7 @@ from audit.language.text import Analysis, Token
 from audit.resources import data_file
 
 _ORDINAL = re.compile(r"[（(]?[0-9０-９一二三四五六七八九十①-⑳]{1,3}[）)、.．:：是要]|第[一二三四五六七八九十0-9]")
-_PAUSES = frozenset("，。！？；：:“")
+_PAUSES = frozenset("，。！？；：:")
 _LONG = 10
 _SHORTEST = 6
 """Tokens of a sentence that may move: what is shorter is a heading."""

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from audit.language import Analysis
@@ -109,4 +110,9 @@ def _stays(tokens: Sequence[Token], at: int, new: str, tagger: str) -> bool:
     expected = [new if start + index == at else token.text for index, token in enumerate(around)]
     gaps = [around[index + 1].start - token.end for index, token in enumerate(around[:-1])]
     text = "".join(word + " " * gap for word, gap in zip(expected, [*gaps, 0], strict=True))
-    return [token.text for token in tokens_of(text, tagger)] == expected
+    return _words(text, tagger) == tuple(expected)
+
+
+@lru_cache(maxsize=1024)  # a long text says the same more than once, and each candidate is asked for
+def _words(text: str, tagger: str) -> tuple[str, ...]:
+    return tuple(token.text for token in tokens_of(text, tagger))
