@@ -133,8 +133,9 @@ def stored_ratings(
 
     `task` may leave the label scheme out, where there is one. Questions are of one `kind`; None: about inputs or
     outputs, whichever the task asks about. Those about groups have labels of their own. "Unsure" is no label: such
-    judgements are left out, and a note says how many. Gold is not a person. They name who gave them: for a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None). Raises AuditError
-    where nobody has judged anything, and where there are several tasks and none was chosen.
+    judgements are left out, and a note says how many. Gold is not a person. They name who gave them: for a manager
+    (`by`, an account id; else NotAllowed) or for whoever has the database itself (None). Raises AuditError where nobody
+    has judged anything, and where there are several tasks and none was chosen.
     """
     from audit.tasks import get_task
 
