@@ -11,7 +11,7 @@ from audit.relations.chinese import chinese
 from audit.relations.documents import rearranged
 
 _FAMILY = "reordering"
-_PARAMS: Mapping[str, object] = {"tagger": "jieba", "exchanges": 1, "freely": False}
+_PARAMS: Mapping[str, object] = {"tagger": "jieba", "coherent": False, "exchanges": 1}
 
 
 @chinese(7, family=_FAMILY, tasks=("similarity",))
@@ -30,16 +30,16 @@ def reordered(
     choices: random.Random,
     *,
     tagger: str = "jieba",
+    coherent: bool = False,
     exchanges: int = 1,
-    freely: bool = False,
 ) -> Rewritten | None:
-    """Sentences change places with the next one, where both say side by side what they say; the output stays.
+    """All sentences but the first are put in random order; the output stays.
 
-    At most `exchanges` of them do.
-
-    `freely`: all sentences but the first are shuffled, as the study does; many a 但是 or 他 then loses what it refers
-    to. A text of one sentence makes no group; nor does one in traditional characters, whose words the taggers do not
-    know, unless it is shuffled.
+    The first one says what the text is about, with the dateline of news before it. As in the study, a text loses its
+    thread: many a 但是 or 他 then stands before what it refers to. `coherent`: at most `exchanges` sentences change
+    places with the next one, only where both say side by side what they say, which few texts do. A text of fewer than
+    three sentences makes no group; nor does a coherent one in traditional characters, whose words the taggers do not
+    know.
 
     >>> text = Analysis("会议开始。要把安全放在第一的位置。要把质量放在第二的位置。", "zh")
     >>> reordered([text], random.Random(0)).texts
@@ -48,7 +48,7 @@ def reordered(
     if len(texts) != 1 or len(texts[0].spans) < 3:
         return None
     order = list(range(len(texts[0].spans)))
-    if freely:
+    if not coherent:
         while order == sorted(order):  # a shuffle may change nothing; there are two to change at least
             order[1:] = choices.sample(order[1:], len(order) - 1)
     elif is_traditional(texts[0].text):

@@ -19,8 +19,8 @@ STAFF = "员工住在附近的宿舍，生活舒适。"
 GOODS = "产品的质量好，价格低，样子美观。"
 
 
-def made(text, seed=0, **params):
-    follow_up = reordered([Analysis(text, "zh")], random.Random(seed), **params)
+def made(text, seed=0, coherent=True, **params):
+    follow_up = reordered([Analysis(text, "zh")], random.Random(seed), coherent=coherent, **params)
     return None if follow_up is None else follow_up.texts[0]
 
 
@@ -109,11 +109,11 @@ def _moved(text, follow_up):
     return sum(one.text != other.text for one, other in zip(before, after, strict=True))
 
 
-def test_freely_all_but_the_first_are_shuffled():
+def test_all_but_the_first_are_shuffled():
     # Table 4 of the study: the second and the third sentence change places though both speak of 她.
     text = "布莱曼表示，她将乘飞船进入空间站。她希望与孩子们合唱。为了梦想，她每天训练。"
     assert made(text) is None
-    assert made(text, freely=True) == "布莱曼表示，她将乘飞船进入空间站。为了梦想，她每天训练。她希望与孩子们合唱。"
+    assert made(text, coherent=False) == "布莱曼表示，她将乘飞船进入空间站。为了梦想，她每天训练。她希望与孩子们合唱。"
 
 
 PIECES = [
@@ -134,17 +134,17 @@ PIECES = [
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from(PIECES), max_size=10), st.integers(0, 3), st.booleans(), st.integers(1, 3))
-def test_the_follow_up_has_the_same_sentences(pieces, seed, freely, exchanges):
+def test_the_follow_up_has_the_same_sentences(pieces, seed, coherent, exchanges):
     text = "".join(pieces)
-    follow_up = made(text, seed, freely=freely, exchanges=exchanges)
-    assert follow_up == made(text, seed, freely=freely, exchanges=exchanges)
+    follow_up = made(text, seed, coherent=coherent, exchanges=exchanges)
+    assert follow_up == made(text, seed, coherent=coherent, exchanges=exchanges)
     if follow_up is None:
         return
     before, after = Analysis(text, "zh"), Analysis(follow_up, "zh")
-    if not freely:  # a heading within a shuffled text gets its full stop
+    if coherent:  # a heading within a shuffled text gets its full stop
         assert sorted(text[a:b] for a, b in before.spans) == sorted(follow_up[a:b] for a, b in after.spans)
         assert len(follow_up) == len(text.rstrip())
-    assert follow_up.startswith(text[slice(*before.spans[0])].strip()[:2]) or freely
+    assert follow_up.startswith(text[slice(*before.spans[0])].strip()[:2]) or not coherent
 
 
 @pytest.mark.parametrize(("task", "name"), [("summarization", "MR7.2"), ("classification", "MR7.3")])
@@ -152,7 +152,7 @@ def test_a_relation_for_each_task_that_survives_pickling(task, name):
     relation = get_relation(task, name)
     text = LEAD + PLACE + STAFF
     source = Source(Input.of(text, language="zh"), Analysis(text, "zh"), "0:1")
-    for one in (relation, configured(relation, {"freely": True})):
+    for one in (relation, configured(relation, {"coherent": True})):
         made, note = one.made(source)
         assert made
         assert note == ()
