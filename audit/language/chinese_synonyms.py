@@ -1,6 +1,6 @@
 """Chinese words that mean the same, with scores, by a thesaurus of choice; `THESAURI` says which there are.
 
-The study of Chinese systems (Jin, Ding et al. 2022, section 3.1.2) takes the word with the highest score of at least
+The study of Chinese systems (Jin, Ding, Zhou 2022, section 3.1.2) takes the word with the highest score of at least
 0.8, by chatopera's Synonyms. That is a cosine of word vectors, for which doctors and nurses are close; the default here
 is Cilin (Mei Jiaju et al., "Tongyici Cilin", 1983; extended by Harbin Institute of Technology) with the scores of Tian
 Jiule and Zhao Wei, "Words similarity algorithm based on Tongyici Cilin", Journal of Jilin University 28(6), 2010.

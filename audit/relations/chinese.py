@@ -1,6 +1,6 @@
 """The seven relations of the study of Chinese systems, each written once for its three tasks.
 
-Source: Jin, Ding et al., "Evaluation of Chinese natural language processing system based on metamorphic testing"
+Source: Jin, Ding, Zhou, "Evaluation of Chinese natural language processing system based on metamorphic testing"
 (Mathematics 10(8), 1276, 2022), sections 3.1 and 4. A relation of number N is MRN.1 of similarity, MRN.2 of
 summarization and MRN.3 of classification. Section 4.2 prints the relation between summaries as sum(Ts) =
 Replace(sum(Tf)), section 5.1 as Replace(sum(Ts)) = sum(Tf). Only the latter can hold where the new word is in the text

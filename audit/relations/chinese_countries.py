@@ -1,6 +1,6 @@
 """MR2 of the study of Chinese systems: a country is replaced by another.
 
-Source: Jin, Ding et al. 2022 (audit/relations/chinese.py), MRPpbs2 of section 3.1.1. The study draws any country from a
+Source: Jin, Ding, Zhou 2022 (audit/relations/chinese.py), MRPpbs2 of section 3.1.1. The study draws any country from a
 list; here it is one of the same continent that a text can speak of in the same way.
 """
 

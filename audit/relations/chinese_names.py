@@ -1,6 +1,6 @@
 """MR1 of the study of Chinese systems: a person's name, or a pronoun, is replaced by another.
 
-Source: Jin, Ding et al. 2022 (audit/relations/chinese.py), MRPpbs1 of section 3.1.1; its examples replace 小明 by 小红
+Source: Jin, Ding, Zhou 2022 (audit/relations/chinese.py), MRPpbs1 of section 3.1.1; its examples replace 小明 by 小红
 and 练束梅 by 白露. One person is replaced wherever the texts name them, whichever way; everybody else stays.
 """
 

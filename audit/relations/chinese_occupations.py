@@ -1,6 +1,6 @@
 """MR3 of the study of Chinese systems: an occupation is replaced by another.
 
-Source: Jin, Ding et al. 2022 (audit/relations/chinese.py), MRPpbs3 of section 3.1.1. The study takes any occupation of
+Source: Jin, Ding, Zhou 2022 (audit/relations/chinese.py), MRPpbs3 of section 3.1.1. The study takes any occupation of
 BiasFinder's list; here it is one of the same field, so that the sentence stays sensible.
 """
 

@@ -33,7 +33,7 @@ def violations(
     All arrays have one number a cell (NaN: not known): counts, SR_g and its ends. Cells without a group that is
     satisfied or violated weigh nothing. The interval is `combine`'s, so that one cell keeps its own; `correlation`
     (cells, cells) is that of the cells' SR_g, without it they are independent. VR_g is None while a cell that weighs
-    has none. Source: Jiang et al. (2022), section 3.2; weights as in the rows "All" of Jin, Ding et al. (Mathematics
+    has none. Source: Jiang et al. (2022), section 3.2; weights as in the rows "All" of Jin, Ding, Zhou (Mathematics
     10(8), 1276, 2022), tables 9 to 11.
 
     >>> one = violations(*(np.array([x]) for x in (80, 20, 0.6, 0.5, 0.7)))

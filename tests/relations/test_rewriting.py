@@ -69,7 +69,7 @@ def test_labels_and_intervals_compare_whatever_was_replaced():
     assert same_label([Output("sports"), Output("sports")], words).outcome is Outcome.SATISFIED
     assert same_label([Output("sports"), Output("finance")], words).outcome is Outcome.VIOLATED
     similarity = get_task("similarity")
-    # Jin, Ding et al. 2022, table 2: .723585 and .776188 are both strong correlations.
+    # Jin, Ding, Zhou 2022, table 2: .723585 and .776188 are both strong correlations.
     outputs = [similarity.checked(Output(score=score)) for score in (0.723585, 0.776188)]
     found = same_interval(outputs, words)
     assert (found.outcome, found.value) == (Outcome.SATISFIED, pytest.approx(0.052603))

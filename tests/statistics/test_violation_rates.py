@@ -24,7 +24,7 @@ def test_worked_by_hand():
 
 
 def test_the_rows_all_of_the_chinese_study_are_no_plain_means():
-    # Jin, Ding et al. (2022), table 9, AliNLP under MR7.3: "All" is 11.64 %, but the plain mean of its seven topics
+    # Jin, Ding, Zhou (2022), table 9, AliNLP under MR7.3: "All" is 11.64 %, but the plain mean of its seven topics
     # (76.73 / 7) is 10.96 %: "All" weighs topics by their groups, which the study does not print.
     topics = [0.92, 7.70, 5.22, 5.41, 13.49, 6.81, 37.18]
     equal = of(*((10_000 - round(100 * rate), round(100 * rate), 0.0, 0.0, 0.0) for rate in topics))

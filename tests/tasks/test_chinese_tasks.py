@@ -14,7 +14,7 @@ from audit.tasks.similarity import LEVELS, level_of
 SIMILARITY, SUMMARIZATION = get_task("similarity"), get_task("summarization")
 
 
-# Jin, Ding et al. 2022, section 4.1: [0, .2), [.2, .4), [.4, .6), [.6, .8), [.8, 1].
+# Jin, Ding, Zhou 2022, section 4.1: [0, .2), [.2, .4), [.4, .6), [.6, .8), [.8, 1].
 @pytest.mark.parametrize(
     ("score", "level"),
     [
