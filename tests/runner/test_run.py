@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 
 import pytest
+from interrupting import Interrupting
 from small_corpus import SmallCorpus
 from sqlalchemy import func, select
 
@@ -27,21 +28,6 @@ def small_chunks(monkeypatch):
 @pytest.fixture
 def engine():
     return open_store("sqlite://", create=True)
-
-
-class Interrupting(InProcess):
-    """Runs some batches, then it is as if somebody pressed Ctrl-C."""
-
-    def __init__(self, batches):
-        super().__init__()
-        self.left = batches
-
-    def finished(self, timeout=None):
-        if isinstance(self._waiting[0], Batch):
-            if self.left == 0:
-                raise KeyboardInterrupt
-            self.left -= 1
-        return super().finished(timeout)
 
 
 class Counting(InProcess):

@@ -1,6 +1,7 @@
 """Runs of relations whose check is told what was replaced: never stored, it is made again by a run that goes on."""
 
 import pytest
+from interrupting import Interrupting
 from small_corpus import SmallCorpus
 from sqlalchemy import select
 
@@ -9,7 +10,7 @@ from audit.relations import Outcome, Rewriting
 from audit.relations.base import Rewritten
 from audit.relations.carry import unchanged
 from audit.relations.expect import same_text
-from audit.runner.executors import Batch, InProcess, Processes
+from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input
@@ -61,21 +62,6 @@ class Articles(SmallCorpus):
     def rows(self):
         for row in super().rows():
             yield type(row)(row.key, Input.of(row.input.text, language="zh"))
-
-
-class Interrupting(InProcess):
-    """Runs some batches, then it is as if somebody pressed Ctrl-C."""
-
-    def __init__(self, batches):
-        super().__init__()
-        self.left = batches
-
-    def finished(self, timeout=None):
-        if isinstance(self._waiting[0], Batch):
-            if self.left == 0:
-                raise KeyboardInterrupt
-            self.left -= 1
-        return super().finished(timeout)
 
 
 @pytest.fixture
