@@ -181,8 +181,7 @@ class FromInews(ABC):
     def size(self) -> int | None:
         if path() is None:
             return None
-        known = MEASURED.get((self.name, self.fingerprint()))
-        return known or counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()))
+        return counted(self.name, self.fingerprint(), lambda: sum(1 for _ in self.rows()), MEASURED)
 
     @abstractmethod
     def rows(self) -> Iterator[Row]:

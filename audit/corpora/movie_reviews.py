@@ -131,8 +131,7 @@ class MovieReviews(ABC):
     def size(self) -> int | None:
         if path() is None:
             return None
-        known = _MEASURED.get((self.name, self.fingerprint()))
-        return known or counted(self.name, self.fingerprint(), self._count)
+        return counted(self.name, self.fingerprint(), self._count, _MEASURED)
 
     def sources(self) -> int | None:
         """How many rows may become sources; the size, but for `imdb`."""
