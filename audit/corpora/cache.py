@@ -41,7 +41,8 @@ def counted(
 ) -> int:
     """A number that depends on nothing but what `fingerprint` names, counted once per machine.
 
-    `measured` has numbers by name and fingerprint that need no counting. A cache that cannot be read or written is no mistake of the user's: then it is counted again.
+    `measured` has numbers by name and fingerprint that need no counting. A cache that cannot be read or written is no
+    mistake of the user's: then it is counted again.
     """
     if known := measured.get((name, fingerprint)):
         return known
