@@ -20,11 +20,10 @@ from sqlalchemy import Connection, and_, select
 
 from audit.annotation.answers import ORIGINS
 from audit.annotation.questions import ABOUT_OUTPUTS, Asked, asks_pairs
-from audit.errors import UnknownName
-from audit.relations import COUNTED, get_relation
+from audit.relations import COUNTED, find_relation
 from audit.relations.carry import Carry, Seen, nothing
 from audit.store import pieces, table_of, tables
-from audit.tasks import Input, Output, get_task
+from audit.tasks import Input, Output, base_of, get_task
 
 CARRIED = "carried"
 """Begins the origin of an answer that a relation carries from the source: `carried people`."""
@@ -176,19 +175,15 @@ def drawn_groups(
         yield Drawn(row.task, row.name, row.relation_id, row.system_id, row.rank, row.group_id, members, row.sample_id)
 
 
-@cache
 def carry_of(task: str, relation: str) -> Carry:
     """What a relation carries; an imported relation that nobody registered carries nothing."""
-    try:
-        return get_relation(task, relation).carry
-    except UnknownName:
-        return nothing
+    found = find_relation(base_of(task), relation)
+    return found.carry if found else nothing
 
 
 @cache
-def never_carries(task: str, relation: str) -> bool:
+def never_carries(carry: Carry, task: str) -> bool:
     """Whether no answer at all is carried, so that every member must be asked about."""
-    carry = carry_of(task, relation)
     return not carry.reads and all(carry({label}) is None for label in get_task(task).labels)
 
 
@@ -209,8 +204,8 @@ def settle_group(drawn: Drawn, known: Mapping[Asked, Known]) -> Settled:
             answer = carried_to(drawn, step, source, about_source)
         origins.append(answer.origin if answer else "")
         if answer is None:
-            must_ask = step is source or about_source is not None or never_carries(drawn.task, drawn.relation)
-            if must_ask:
+            carry = carry_of(drawn.task, drawn.relation)
+            if step is source or about_source is not None or never_carries(carry, drawn.task):
                 waits_for.append(asked)
         elif wrong is None and task.is_wrong(step.output, answer.allowed):
             wrong = number

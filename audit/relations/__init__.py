@@ -5,7 +5,7 @@ A new family is one new file and one line in the last block.
 
 from audit.relations.base import COUNTED, Chained, Fixed, Member, Outcome, Plain, Relation, Rewriting, Source, Verdict
 from audit.relations.carry import Carry
-from audit.relations.registry import all_relations, get_relation, name_order
+from audit.relations.registry import all_relations, find_relation, get_relation, name_order
 
 # isort: split
 # One line per family.
@@ -36,6 +36,7 @@ __all__ = [
     "Source",
     "Verdict",
     "all_relations",
+    "find_relation",
     "get_relation",
     "name_order",
 ]

@@ -136,9 +136,16 @@ def name_order(name: str) -> tuple[tuple[int, str], ...]:
 
 def get_relation(task: str, name: str) -> Relation:
     """The relation of this name within its task. Raises UnknownName, which lists the known ones."""
-    if (base_of(task), name) not in _RELATIONS:
+    found = find_relation(task, name)
+    if found is None:
         raise UnknownName("relation", name, [known.name for known in all_relations(task)])
-    return _of(_RELATIONS[base_of(task), name], task)
+    return found
+
+
+def find_relation(task: str, name: str) -> Relation | None:
+    """The relation of this name within its task, None when nobody registered it: an imported run names its own."""
+    found = _RELATIONS.get((base_of(task), name))
+    return None if found is None else _of(found, task)
 
 
 def _of(relation: Relation, task: str | None) -> Relation:
@@ -146,4 +153,14 @@ def _of(relation: Relation, task: str | None) -> Relation:
     return relation if task in (None, relation.task) else replace(relation, task=task)
 
 
-__all__ = ["Source", "all_relations", "chained", "configured", "get_relation", "name_order", "plain", "register"]
+__all__ = [
+    "Source",
+    "all_relations",
+    "chained",
+    "configured",
+    "find_relation",
+    "get_relation",
+    "name_order",
+    "plain",
+    "register",
+]

@@ -33,7 +33,9 @@ from audit.false_satisfaction.history import replay
 from audit.false_satisfaction.losing import losing
 from audit.false_satisfaction.opinions import answered_outputs, attributed_outputs, opinions
 from audit.false_satisfaction.questions import open_audits, refresh
-from audit.false_satisfaction.settling import Drawn, Known, State, Step, settle_group
+from audit.false_satisfaction.settling import Drawn, Known, State, Step, carry_of, settle_group
+from audit.relations.carry import nothing, unchanged
+from audit.relations.registry import register
 from audit.store import table_of, tables
 from audit.tasks import Input, Output
 
@@ -151,6 +153,13 @@ def test_the_queue_after_each_answer_is_what_a_refresh_makes(study, content):
         before = summaries.questions(study)
         refresh(study)
         assert summaries.questions(study) == before
+
+
+def test_a_relation_carries_from_when_it_is_registered():
+    """In one process studies with and without it may be looked at: nothing of an unknown relation is remembered."""
+    assert carry_of("summarization", "later") is nothing
+    register(summaries.relation("later"))
+    assert carry_of("summarization", "later") is unchanged
 
 
 def test_audited_follow_ups_are_asked_about_with_their_own_output(tmp_path):
