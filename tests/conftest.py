@@ -30,6 +30,29 @@ def _light_hashes() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _statements_compiled_once() -> Iterator[None]:
+    """What SQLAlchemy compiled for one SQLite database serves the next: else each of 1,500 compiles the same anew."""
+    from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+    from sqlalchemy.util import LRUCache
+
+    from audit.store import engine
+
+    shared: LRUCache = LRUCache(2000)
+    create = engine.create_engine
+
+    def sharing(url, **options):
+        sqlite = url.get_backend_name() == "sqlite"
+        return create(url, **options, **({"execution_options": {"compiled_cache": shared}} if sqlite else {}))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "create_engine", sharing)
+        # A compiled statement is found by its dialect, too; those of this process are alike.
+        patch.setattr(SQLiteDialect_pysqlite, "__hash__", lambda self: hash(type(self)))
+        patch.setattr(SQLiteDialect_pysqlite, "__eq__", lambda self, other: type(self) is type(other))
+        yield
+
+
 LABELS = ("positive", "neutral", "negative")
 
 OWN = """
