@@ -227,8 +227,15 @@ def to_svg(chart: "alt.Chart") -> str:
     """The chart as an SVG document. Text is escaped; nothing is fetched."""
     import vl_convert
 
-    # The engine checks the chart too; Altair's own check would take as long as drawing.
-    return str(vl_convert.vegalite_to_svg(chart.to_json(validate=False)))
+    return str(vl_convert.vegalite_to_svg(spec_of(chart)))
+
+
+def spec_of(chart: "alt.Chart") -> dict[str, Any]:
+    """The chart as a Vega-Lite specification, for a browser or the chart engine.
+
+    Altair's own check of it would take as long as drawing; tests check every chart.
+    """
+    return dict(chart.to_dict(validate=False))
 
 
 def cut(name: str) -> str:
@@ -241,10 +248,9 @@ def cut(name: str) -> str:
 
 
 def styled(chart: "alt.Chart", palette: Palette) -> "alt.Chart":
-    """One calm look for all charts: no frame, thin grid, our colours on every axis."""
+    """The chart with the one calm look of all charts: no frame, thin grid, our colours on every axis."""
     import altair as alt
 
-    # In one call, because each call copies the whole chart.
     axis = alt.AxisConfig(
         labelColor=palette.ink,
         labelFontSize=12,
@@ -253,7 +259,8 @@ def styled(chart: "alt.Chart", palette: Palette) -> "alt.Chart":
         ticks=False,
         titleColor=palette.muted,
     )
-    return chart.configure(
+    # Not by `chart.configure`, which copies the whole chart with its values.
+    chart.config = alt.Config(
         background="transparent",
         font="system-ui, sans-serif",
         padding=4,
@@ -262,3 +269,4 @@ def styled(chart: "alt.Chart", palette: Palette) -> "alt.Chart":
         axisX=alt.AxisConfig(labelColor=palette.muted, labelFontSize=11),
         axisY=alt.AxisConfig(grid=False),
     )
+    return chart

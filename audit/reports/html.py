@@ -8,9 +8,8 @@ import audit
 from audit.reports import audit_words, cause_words, charts, differences, protocol_words, slopes, words
 from audit.reports.build import Report, cells_of
 from audit.reports.html_tables import tables_html
-from audit.reports.inlining import inline, inlined
+from audit.reports.inlining import inline, inlined, template
 from audit.reports.study_plan import plan_lines
-from audit.resources import data_file
 
 TEMPLATE = "report.html.j2"
 COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false", "waiting")
@@ -37,12 +36,7 @@ def to_html(report: Report) -> str:
     >>> to_html(build_report(pd.DataFrame([]), {})).startswith("<!doctype html>")
     True
     """
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"percent": words.percent, "count": words.count}
-    template = environment.from_string(data_file(TEMPLATE).read_text(encoding="utf-8"))
-    return template.render(
+    found: str = template(TEMPLATE).render(
         version=audit.__version__,
         light=charts.LIGHT,
         dark=charts.DARK,
@@ -79,6 +73,7 @@ def to_html(report: Report) -> str:
         line=words.signature_line(report["signature"]),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
     )
+    return found
 
 
 def _sections(report: Report) -> list[dict[str, Any]]:

@@ -6,8 +6,7 @@ from typing import Any
 from audit.reports import charts, violation_charts
 from audit.reports import violation_words as words
 from audit.reports.build import Report
-from audit.reports.inlining import inlined
-from audit.resources import data_file
+from audit.reports.inlining import inlined, template
 
 TEMPLATE = "report_tables.html.j2"
 IN_TABLE = "the numbers are in the table"
@@ -15,14 +14,11 @@ IN_TABLE = "the numbers are in the table"
 
 def tables_html(report: Report) -> Any:
     """The part as safe markup, every text in it escaped; empty where nothing was satisfied or violated."""
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(data_file(TEMPLATE).read_text(encoding="utf-8"))
     # Safe: made by the template engine, which escapes.
     return Markup(
-        template.render(
+        template(TEMPLATE).render(
             light=charts.LIGHT,
             how=words.rates_key(report),
             tables=[one for one in (_table(report, table) for table in report["violations"]) if one["chart"]],

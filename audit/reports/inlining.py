@@ -1,9 +1,22 @@
-"""Charts as parts of an HTML page."""
+"""Charts and templates as parts of an HTML page."""
 
 import re
+from functools import cache
 from typing import Any
 
+from audit.reports import words
 from audit.reports.charts import to_svg
+from audit.resources import data_file
+
+
+@cache
+def template(name: str) -> Any:
+    """A template of data/; every text that is put into it is escaped, and one that it does not get is a mistake."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"percent": words.percent, "count": words.count}
+    return environment.from_string(data_file(name).read_text(encoding="utf-8"))
 
 
 def inlined(chart: Any, label: str) -> Any:

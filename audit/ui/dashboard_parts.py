@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from audit.reports.charts import DARK, LIGHT, Palette
+from audit.reports.charts import DARK, LIGHT, Palette, spec_of
 from audit.reports.sheet import sheet
 from audit.reports.words import UNKNOWN
 from audit.ui import database
@@ -102,7 +102,7 @@ def chart(
 @st.cache_data(max_entries=400, show_spinner=False)
 def _spec(key: tuple[Any, ...], dark: bool, _make: Callable[[Palette], Any]) -> dict[str, Any] | None:
     made_chart = _make(DARK if dark else LIGHT)
-    return None if made_chart is None else dict(made_chart.to_dict())
+    return None if made_chart is None else spec_of(made_chart)
 
 
 def moment(text: str | None) -> str | None:

@@ -16,6 +16,7 @@ from audit.ui.cookies import LANGUAGE
 LANGUAGES = {"en": "English", "zh": "中文"}
 """Code -> name in the language itself. A new language is one file in data/ui, one guideline and one entry here."""
 _STATE = "language"
+_BROWSER = "language-of-browser"
 _WIDGET = "language-switch"
 
 
@@ -29,9 +30,19 @@ def texts(code: str) -> Mapping[str, str]:
 def language() -> str:
     """The code of this session's language: the one chosen here or when logging in, or else Chinese for a Chinese
     browser, or else English."""
-    for chosen in (st.session_state.get(_STATE), st.context.cookies.get(LANGUAGE)):
-        if chosen in LANGUAGES:
-            return str(chosen)
+    chosen = st.session_state.get(_STATE)
+    return str(chosen if chosen in LANGUAGES else st.session_state.get(_BROWSER) or _of_browser())
+
+
+def ask_browser() -> None:
+    """Remember for this run of the script what the browser says: its cookies are read anew by each who asks."""
+    st.session_state[_BROWSER] = _of_browser()
+
+
+def _of_browser() -> str:
+    chosen = st.context.cookies.get(LANGUAGE)
+    if chosen in LANGUAGES:
+        return str(chosen)
     return "zh" if str(st.context.locale or "").lower().startswith("zh") else "en"
 
 

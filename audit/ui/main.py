@@ -7,7 +7,7 @@ from audit.annotation.accounts import Account
 from audit.errors import AuditError
 from audit.resources import data_file
 from audit.ui import database, session, welcome
-from audit.ui.language import language_switch, t
+from audit.ui.language import ask_browser, language_switch, t
 from audit.ui.literal import html, plain
 from audit.ui.page_language import say_language
 from audit.ui.places import places_for
@@ -15,6 +15,7 @@ from audit.ui.places import places_for
 
 def run() -> None:
     """Show the page that was asked for, to somebody who may see it."""
+    ask_browser()
     st.html(f"<style>{data_file('ui/style.css').read_text(encoding='utf-8')}</style>")
     try:
         engine = database.engine()

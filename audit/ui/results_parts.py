@@ -41,7 +41,7 @@ def _spec(
     """The chart as the browser gets it: building one takes longer than everything else of a rerun."""
     made = _make(charts.DARK if dark else charts.LIGHT)
     # Streamlit would squeeze it, numbers beside the plot included, into its plot's width.
-    return None if made is None else made.properties(autosize="pad").to_dict()
+    return None if made is None else charts.spec_of(made) | {"autosize": "pad"}
 
 
 def table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], height: int | Literal["auto"] = "auto") -> None:

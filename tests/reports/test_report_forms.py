@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
+from audit.reports import charts
 from audit.reports.build import build_report
 from audit.reports.charts import DARK, false_chart, rates_chart, rates_in_words, rollup_chart, scores_chart, to_svg
 from audit.reports.html import to_html
@@ -207,6 +208,18 @@ def test_charts_of_cells_without_rates():
     assert ">a<" in to_svg(rates_chart(report, report["relations"][0]))
     assert ">–<" in to_svg(false_chart(report, "sentiment", None))
     assert "nothing to compare" in rates_in_words(report, report["relations"][0])
+
+
+def test_charts_of_a_report_are_what_vega_lite_knows(monkeypatch):
+    """They are made without Altair's check, which takes long; here it is made, of every chart of a file."""
+    checked = []
+
+    def spec_of(chart):
+        checked.append(chart.to_dict())  # raises SchemaValidationError
+        return checked[-1]
+
+    monkeypatch.setattr(charts, "spec_of", spec_of)
+    assert to_html(fake(relations=2)).count('<svg class="chart"') == len(checked) > 5
 
 
 def test_html_is_whole_and_self_contained():
