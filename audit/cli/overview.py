@@ -21,11 +21,11 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.annotation.at_work import people_at_work
     from audit.annotation.overview import overview
     from audit.reports.progress import cells_at_work, progress_document, progress_lines
-    from audit.reports.study import evidence, report_of
+    from audit.reports.study import cells_of_report, evidence
     from audit.store import open_store
 
     engine = open_store(arguments.db)
     found = evidence(engine, arguments.answers, arguments.study)
-    cells = cells_at_work(found.counted, report_of(found))
+    cells = cells_at_work(found.counted, cells_of_report(found))
     document = progress_document(overview(engine), people_at_work(engine), cells)
     answer(arguments.json, document, progress_lines(document))

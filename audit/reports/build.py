@@ -105,19 +105,9 @@ def build_report(
     >>> report["cells"][0]["sr_genuine"], report["cells"][0]["groups"]
     (0.4, None)
     """
-    needed = [name for name in ("task", "relation", "system") if len(cells) and name not in cells]
-    if needed:
-        raise AuditError(f"cells lack the column(s) {', '.join(needed)}; needed are task, relation and system")
     if not 0 <= delta < 1:
         raise AuditError(f"delta {delta} is not a difference of rates; allowed are 0 to less than 1, for example 0.02")
-    given = [name for name in ("sr_observed", "fs_rate", "family") if name in cells]
-    frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *given, *corrected.COUNTS]))
-    frame = with_corrected(with_rates(frame, interval, confidence, target), interval, confidence, target)
-    again = frame.duplicated(["task", "study", "relation", "system"])
-    if again.any():
-        first = frame[again].iloc[0]
-        raise AuditError(f"the cell of relation {first.relation} and system {first.system} is there twice")
-
+    frame = rated(cells, interval, confidence, target)
     judged, checked = (groups.judged, groups.checked) if groups else (None, None)
     pairs, holds = (groups.pairs or {}, groups.holds or {}) if groups else ({}, {})
     if groups is not None and groups.estimates is not None:
@@ -141,9 +131,7 @@ def build_report(
     families = families_of(frame, "file" not in signature)
     report: Report = {
         "signature": dict(signature),
-        "cells": [
-            _cell(row, bool(alone)) for row, alone in zip(frame.to_dict("records"), only_compared(frame), strict=True)
-        ],
+        "cells": cell_entries(frame),
         "relations": relations,
         "overall": dict(overall(frame, orders, waiting)),
         "rollups": roll_ups(frame, sure, families),
@@ -153,6 +141,28 @@ def build_report(
     if weights is not None:
         report["preference"] = preference(standing, draws, weights, delta, confidence)
     return report
+
+
+def rated(
+    cells: pd.DataFrame, interval: Estimator = choose, confidence: float = 0.95, target: Target = "corpus"
+) -> pd.DataFrame:
+    """The cells in their order with their rates, as columns; arguments and errors as of `build_report`."""
+    needed = [name for name in ("task", "relation", "system") if len(cells) and name not in cells]
+    if needed:
+        raise AuditError(f"cells lack the column(s) {', '.join(needed)}; needed are task, relation and system")
+    given = [name for name in ("sr_observed", "fs_rate", "family") if name in cells]
+    frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *given, *corrected.COUNTS]))
+    frame = with_corrected(with_rates(frame, interval, confidence, target), interval, confidence, target)
+    again = frame.duplicated(["task", "study", "relation", "system"])
+    if again.any():
+        first = frame[again].iloc[0]
+        raise AuditError(f"the cell of relation {first.relation} and system {first.system} is there twice")
+    return frame
+
+
+def cell_entries(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The cells of a report, from what `rated` made."""
+    return [_cell(row, bool(alone)) for row, alone in zip(frame.to_dict("records"), only_compared(frame), strict=True)]
 
 
 def cells_of(report: Report, task: str, study: object, relation: str) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """How far the judging is, as one JSON document: totals, pace, cells and people; and as text for a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -8,7 +8,6 @@ from audit.annotation.at_work import AtWork
 from audit.annotation.overview import Overview
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.settling import State
-from audit.reports.build import Report
 from audit.reports.words import UNKNOWN, count, percent, with_interval
 
 CELLS = (
@@ -53,8 +52,8 @@ def person(one: AtWork) -> dict[str, Any]:
     }
 
 
-def cells_at_work(counted: Counted, report: Report) -> list[dict[str, Any]]:
-    """The cells of a report that were drawn from, with the keys of `CELLS`; in the report's order.
+def cells_at_work(counted: Counted, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Those of a report's cells that were drawn from, with the keys of `CELLS`; in the report's order.
 
     `drawn` groups were drawn, `settled` of them are, anywhere in the draw; the first `judged` are all settled, and only
     they count. `waiting` are the questions that the others wait for.
@@ -65,8 +64,8 @@ def cells_at_work(counted: Counted, report: Report) -> list[dict[str, Any]]:
     key = ["study", "task", "relation", "system"]
     number = {tuple(row[:4]): int(row[4]) for row in named[[*key, "settled"]].itertuples(index=False)}
     return [
-        {name: (cell | {"settled": number.get(tuple(cell[one] for one in key), 0)})[name] for name in CELLS}
-        for cell in report["cells"]
+        {name: (dict(cell) | {"settled": number.get(tuple(cell[one] for one in key), 0)})[name] for name in CELLS}
+        for cell in cells
         if cell["drawn"]
     ]
 

@@ -28,7 +28,7 @@ from audit.reports.plan import plan
 from audit.reports.preference import PROFILES, Weights
 from audit.reports.progress import cells_at_work, person, totals
 from audit.reports.quality import quality_report
-from audit.reports.study import Evidence, evidence, report_of
+from audit.reports.study import Evidence, cells_of_report, evidence, report_of
 from audit.statistics.intervals import Target
 from audit.store import open_store
 
@@ -111,7 +111,7 @@ def _report(
 
 def _cells(database: str, state: str) -> list[dict[str, Any]]:
     found = _evidence(database, state, "both", "corpus")
-    return cells_at_work(found.counted, report_of(found))
+    return cells_at_work(found.counted, cells_of_report(found))
 
 
 def _history(database: str, _state: str, *, whose: Whose) -> dict[str, Any]:

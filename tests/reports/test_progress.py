@@ -13,7 +13,7 @@ from audit.annotation.overview import overview
 from audit.cli import main
 from audit.reports.progress import CELLS, cells_at_work, progress_document, progress_lines
 from audit.reports.sheet import sheet
-from audit.reports.study import evidence, report_of
+from audit.reports.study import cells_of_report, evidence, report_of
 from audit.store import open_store
 
 
@@ -21,7 +21,9 @@ def test_the_document_has_the_cells_of_the_report(judged):
     engine = open_store(judged)
     found = evidence(engine)
     report = report_of(found)
-    document = progress_document(overview(engine), people_at_work(engine), cells_at_work(found.counted, report))
+    document = progress_document(
+        overview(engine), people_at_work(engine), cells_at_work(found.counted, cells_of_report(found))
+    )
     drawn = [one for one in report["cells"] if one["drawn"]]
     assert [{name: one[name] for name in CELLS if name != "settled"} for one in drawn] == [
         {name: value for name, value in one.items() if name != "settled"} for one in document["cells"]

@@ -90,6 +90,10 @@ def rows(prepared: Prepared, model: type) -> list:
         return list(connection.execute(select(table).order_by(*table.primary_key)).mappings())
 
 
+_OPENED: dict[str, set[int]] = {}
+"""Logins that were opened, by database: each run of a page asks several times."""
+
+
 def cookie_of_session() -> str | None:
     """AppTest has no browser and so no cookies: `account_id` in its session stands for the cookie of a login.
 
@@ -98,6 +102,9 @@ def cookie_of_session() -> str | None:
     id = st.session_state.get("account_id")
     if id is None:
         return None
+    if id in _OPENED.get(database.where(), ()):
+        return f"browser of {id}"
+    _OPENED.setdefault(database.where(), set()).add(id)
     with suppress(NotAllowed):  # it was opened before, or its account is disabled
         open_login(database.engine(), id, cookie_key(f"browser of {id}"))
     return f"browser of {id}"
