@@ -17,6 +17,7 @@ from typing import Literal, cast
 
 from audit.keys import Late
 from audit.language import Analysis
+from audit.language.chinese import version_of
 from audit.relations.carry import Carry
 from audit.tasks import Input, Output
 
@@ -119,6 +120,15 @@ class Relation:
     def per_system(self) -> bool:
         """Whether the group depends on the system's outputs, or is the same for every system."""
         return True
+
+    @property
+    def full_version(self) -> str:
+        """The version, with that of the tagger it asks, if any: another one finds other words.
+
+        Raises as `audit.language.chinese.tagger_of` does where that tagger cannot be had.
+        """
+        tagger = self.params.get("tagger")
+        return self.version if tagger is None else f"{self.version}; {version_of(str(tagger))}"
 
     def reads(self, source: Source) -> bool:
         """Whether all texts of a source are in languages of this relation."""

@@ -121,7 +121,7 @@ def relation_id(connection: Connection, relation: Relation) -> int:
         {
             "task": relation.task,
             "name": relation.name,
-            "version": relation.version,
+            "version": relation.full_version,
             "params": canonical(dict(relation.params)),
         },
     )

@@ -6,7 +6,8 @@ import pytest
 
 from audit.errors import AuditError, UnknownName
 from audit.language import Analysis
-from audit.relations import all_relations, get_relation, name_order
+from audit.language.chinese import version_of
+from audit.relations import all_relations, base, get_relation, name_order
 from audit.relations.registry import configured, register
 
 STUDY = [
@@ -72,3 +73,11 @@ def test_a_parameter_changes_the_follow_ups_and_is_kept():
 def test_bad_parameters_are_refused(name, changes, message):
     with pytest.raises(AuditError, match=message):
         configured(get_relation("sentiment", name), changes)
+
+
+def test_the_version_of_a_tagger_is_a_part_of_its_relations_version(monkeypatch):
+    assert get_relation("sentiment", "MR1.1").full_version == get_relation("sentiment", "MR1.1").version
+    found = get_relation("similarity", "MR1.1")
+    assert found.full_version == f"{found.version}; {version_of('jieba')}"
+    monkeypatch.setattr(base, "version_of", lambda tagger: f"another {tagger}")
+    assert found.full_version == f"{found.version}; another jieba"

@@ -1,15 +1,19 @@
 """Runs of relations whose check is told what was replaced: never stored, it is made again by a run that goes on."""
 
+from dataclasses import replace
+
 import pytest
 from interrupting import Interrupting
 from small_corpus import SmallCorpus
 from sqlalchemy import select
 
 from audit.keys import fingerprint
-from audit.relations import Outcome, Rewriting
+from audit.language.chinese import version_of
+from audit.relations import Outcome, Rewriting, base
 from audit.relations.base import Rewritten
 from audit.relations.carry import unchanged
 from audit.relations.expect import same_text
+from audit.reports.study import study_report
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
@@ -94,6 +98,18 @@ def test_the_check_replaces_the_words_of_its_group(spec):
     assert outcomes(engine) == {
         row: Outcome.VIOLATED if row % 4 == 0 else Outcome.SATISFIED for row in range(40) if row % 5
     }
+
+
+def test_words_of_another_tagger_are_another_relation_of_the_run(spec, monkeypatch):
+    with_tagger = replace(RENAME, params={"tagger": "jieba"})
+    engine = open_store("sqlite://", create=True)
+    run(engine, Articles(), [spec], [with_tagger], InProcess())
+    monkeypatch.setattr(base, "version_of", lambda tagger: f"another {tagger}")
+    run(engine, Articles(), [spec], [with_tagger], InProcess())
+    with engine.connect() as connection:
+        versions = list(connection.execute(select(table_of(tables.Relation).c.version)).scalars())
+    assert versions == [f"1; {version_of('jieba')}", "1; another jieba"]
+    assert [one["relation"].split(";")[0] for one in study_report(engine)["cells"]] == ["MR0.2@1", "MR0.2@1"]
 
 
 @pytest.mark.parametrize("batches", [0, 1, 3])
