@@ -1,6 +1,7 @@
 """Counts per cell: what the runner found, and how the drawn groups were settled, by the rule of settled prefixes."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -215,11 +216,11 @@ def _rows(connection: Connection, model: type[SQLModel]) -> dict[int, RowMapping
 
 
 def _labels(cells: pd.DataFrame, rows: Mapping[int, RowMapping], column: str) -> dict[int, str]:
-    """Names by id; where a name stands for several versions, the version is added."""
+    """Names by id; where a name stands for several versions (of a relation: within its task), the version is added."""
     used = {id: rows[id] for id in cells[column].unique()}
-    names = [row["name"] for row in used.values()]
+    several = Counter((row.get("task"), row["name"]) for row in used.values())
     return {
-        id: row["name"] if names.count(row["name"]) == 1 else f"{row['name']}@{row['version']}#{id}"
+        id: row["name"] if several[row.get("task"), row["name"]] == 1 else f"{row['name']}@{row['version']}#{id}"
         for id, row in used.items()
     }
 

@@ -6,6 +6,7 @@ second. Of its twelve (group, system) pairs eleven are satisfied and drawn: four
 together, and three of `last`: seven questions.
 """
 
+import json
 from collections import Counter
 
 import pytest
@@ -36,6 +37,8 @@ from audit.false_satisfaction.questions import open_audits, refresh
 from audit.false_satisfaction.settling import Drawn, Known, State, Step, carry_of, settle_group
 from audit.relations.carry import nothing, unchanged
 from audit.relations.registry import register
+from audit.reports.study import study_report
+from audit.runner.imported import import_run, read_run
 from audit.store import table_of, tables
 from audit.tasks import Input, Output
 
@@ -160,6 +163,19 @@ def test_a_relation_carries_from_when_it_is_registered():
     assert carry_of("summarization", "later") is nothing
     register(summaries.relation("later"))
     assert carry_of("summarization", "later") is unchanged
+
+
+def test_relations_of_two_tasks_may_have_one_name(study, tmp_path):
+    """Each is named within its task; a version is added only where one task has two."""
+    path = tmp_path / "sentiment.jsonl"
+    same = {"task": "sentiment", "relation": "R", "system": "lead", "source": "Good.", "follow_ups": ["Good!"]}
+    path.write_text(json.dumps(same | {"outputs": [{"label": "positive"}] * 2, "verdict": "satisfied"}))
+    import_run(study, read_run(path))
+    assert {(one.task, one.relation) for one in count(study).cells.itertuples()} == {
+        ("sentiment", "R"), ("summarization", "R"),
+    }  # fmt: skip
+    levels = [(one["by"], one["name"]) for one in study_report(study)["rollups"] if one["by"] == "relation"]
+    assert levels == [("relation", "R"), ("relation", "R")]
 
 
 def test_audited_follow_ups_are_asked_about_with_their_own_output(tmp_path):
