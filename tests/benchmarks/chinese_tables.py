@@ -1,0 +1,82 @@
+"""Tables of docs/chinese-results.md from reports: violation rates by relation and system, false satisfactions, topics.
+
+audit report --db runs.db --by gold --json > report.json
+python tests/benchmarks/chinese_tables.py report.json
+"""
+
+import json
+import sys
+
+
+def percent(number):
+    return "–" if number is None else f"{100 * number:.1f}"
+
+
+def table(heads, rows):
+    lines = [heads, ["---"] * len(heads), *rows]
+    print("\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines), end="\n\n")
+
+
+def rates(report, entry):
+    """VR by relation and system: what was observed, and where anything was judged the genuine one after an arrow."""
+    rows = []
+    for row in entry["rows"]:
+        if row["by"] not in ("relation", "family"):
+            continue
+        shown = [
+            percent(one["vr_observed"]) + (f" → {percent(one['vr_genuine'])}" if one["vr_genuine"] is not None else "")
+            for one in row["rates"]
+        ]
+        rows.append([row["name"], f"{max(one['groups'] for one in row['rates']):,}", *shown])
+    print(f"### {entry['task']} on {entry['corpus']}: violation rates in per cent\n")
+    table(["relation", "groups", *entry["systems"]], rows)
+    judged = [one for one in report["cells"] if one["judged"] and one["task"] == entry["task"]]
+    if judged:
+        print("R_FS in per cent (false of judged satisfied groups)\n")
+        names = list(dict.fromkeys(one["relation"] for one in judged))
+        cells = {(one["relation"], one["system"]): one for one in judged}
+        found = [[cells[name, system] for system in entry["systems"]] for name in names]
+        table(
+            ["relation", *entry["systems"]],
+            [
+                [name, *(f"{percent(c['fs_rate'])} ({c['false']:,} of {c['judged']:,})" for c in line)]
+                for name, line in zip(names, found, strict=True)
+            ],
+        )
+
+
+def main(paths):
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            report = json.load(file)
+        for entry in report["violations"]:
+            rates(report, entry)
+        for entry in report["accuracy"]:
+            print(f"### {entry['task']}: accuracy by gold, and by metamorphic testing, in per cent\n")
+            heads = ["system", "right of outputs about sources", "accuracy", "1 - VR_o", "1 - VR_g"]
+            rows = [
+                [
+                    s["system"],
+                    f"{s['right']:,} of {s['outputs']:,}",
+                    *(percent(s[name]) for name in ("accuracy", "sr_observed", "sr_genuine")),
+                ]
+                for s in entry["systems"]
+            ]
+            table(heads, rows)
+        for entry in report.get("topics") or []:
+            print(f"### {entry['task']}: violation rates by gold label, in per cent\n")
+            whole = [one for one in entry["rates"] if one["relation"] is None]
+            of = {(one["topic"], one["system"]): one for one in whole}
+            rows = [
+                [topic, f"{max(of[topic, system]['groups'] for system in entry['systems']):,}"]
+                + [
+                    f"{percent(of[topic, s]['vr_observed'])} → {percent(of[topic, s]['vr_genuine'])}"
+                    for s in entry["systems"]
+                ]
+                for topic in entry["topics"]
+            ]
+            table(["label", "groups", *entry["systems"]], rows)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
