@@ -1,11 +1,19 @@
 """Tables of docs/chinese-results.md from reports: violation rates by relation and system, false satisfactions, topics.
 
 audit report --db runs.db --by gold --json > report.json
-python tests/benchmarks/chinese_tables.py report.json
+python tests/benchmarks/chinese_tables.py report.json --pictures docs/pictures
+
+With `--pictures` the violation rates by relation and system (the study's figures 5 to 7) become chinese-CORPUS.svg.
 """
 
+import argparse
 import json
-import sys
+from pathlib import Path
+
+import vl_convert
+
+from audit.reports.charts import LIGHT, spec_of
+from audit.reports.violation_charts import bars_chart, relation_groups
 
 
 def percent(number):
@@ -45,13 +53,19 @@ def rates(report, entry):
         )
 
 
-def main(paths):
+def picture(entry, folder):
+    spec = spec_of(bars_chart(relation_groups(entry))) | {"background": LIGHT.paper}
+    (folder / f"chinese-{entry['corpus']}.svg").write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+
+
+def main(paths, pictures):
     for path in paths:
-        with open(path, encoding="utf-8") as file:
-            report = json.load(file)
+        report = json.loads(path.read_text(encoding="utf-8"))
         for entry in report["violations"]:
             rates(report, entry)
-        for entry in report["accuracy"]:
+            if pictures:
+                picture(entry, pictures)
+        for entry in (one for one in report["accuracy"] if one["systems"]):
             print(f"### {entry['task']}: accuracy by gold, and by metamorphic testing, in per cent\n")
             heads = ["system", "right of outputs about sources", "accuracy", "1 - VR_o", "1 - VR_g"]
             rows = [
@@ -79,4 +93,8 @@ def main(paths):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("reports", nargs="+", type=Path)
+    asked.add_argument("--pictures", type=Path, help="a folder")
+    given = asked.parse_args()
+    main(given.reports, given.pictures)
