@@ -149,7 +149,7 @@ def fitting_all(
         share = document_share if corpus.unit == "document" or "document" not in units else None
         mine = names
         if names is not None and len(units) > 1:
-            spread = ("sentence", "document") if share is not None else (corpus.unit,)
+            spread = ("sentence", "document", "any") if share is not None else (corpus.unit, "any")
             mine = [name for name in names if get_relation(corpus.task, name).unit in spread]
             if not mine:
                 raise AuditError(

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from audit.cli import main
+from audit.corpora import get_corpus
+from audit.runner.run import fitting_all
 
 
 @pytest.fixture
@@ -43,6 +45,14 @@ def test_a_corpus_that_none_of_the_relations_fits_is_told(files, tmp_path, capsy
     assert main([*options, "--systems", "vader", "--relations", "MR1.4"]) == 2
     assert "none of MR1.4 is a relation on documents, which documents.csv has" in capsys.readouterr().err
     assert not (tmp_path / "a.db").exists()
+
+
+def test_relations_of_any_unit_run_on_each():
+    """Those of the Chinese study are about sentences and documents alike."""
+    corpora = [get_corpus("inews"), get_corpus("inews-sentences")]
+    assert [one.unit for one in corpora] == ["document", "sentence"]
+    found = fitting_all(corpora, ["MR2.3", "MR7.3"])
+    assert [[one.name for one in relations] for relations in found] == [["MR2.3", "MR7.3"]] * 2
 
 
 def test_in_this_process_or_in_others_the_same_is_found(files, tmp_path, capsys):
