@@ -49,7 +49,7 @@ def test_a_corpus_that_none_of_the_relations_fits_is_told(files, tmp_path, capsy
 
 def test_relations_of_any_unit_run_on_each():
     """Those of the Chinese study are about sentences and documents alike."""
-    corpora = [get_corpus("inews"), get_corpus("inews-sentences")]
+    corpora = [get_corpus(name, "classification") for name in ("inews", "inews-sentences")]
     assert [one.unit for one in corpora] == ["document", "sentence"]
     found = fitting_all(corpora, ["MR2.3", "MR7.3"])
     assert [[one.name for one in relations] for relations in found] == [["MR2.3", "MR7.3"]] * 2
