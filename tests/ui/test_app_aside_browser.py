@@ -29,6 +29,9 @@ def put_aside(made: Prepared, account: int) -> list[tuple[str, str | None]]:
         return [tuple(row) for row in connection.execute(query)]  # type: ignore[misc]
 
 
+BUTTONS = ".st-key-judge button, .st-key-beside button"
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("width", [1280, 768])
 def test_keys_alone_skip_flag_undo_three_and_open_the_guideline(
@@ -50,8 +53,8 @@ def test_keys_alone_skip_flag_undo_three_and_open_the_guideline(
             window.driver.get(f"{address}/annotate")
         first = until(window.question)
         # Every key stands on its button, and every button is on the screen.
-        until(lambda: window.all(".st-key-beside button"))
-        keys = [one.text.split()[-1].lower() for one in window.all(".st-key-judge button, .st-key-beside button")]
+        buttons = until(lambda: eight if len(eight := window.all(BUTTONS)) == 8 else None)  # they come one by one
+        keys = [one.text.split()[-1].lower() for one in buttons]
         assert keys == ["1", "2", "3", "u", "z", "s", "f", "g"]
         assert window.in_view(".st-key-judge")
         assert window.in_view(".st-key-beside")
