@@ -14,10 +14,7 @@ import vl_convert
 
 from audit.reports.charts import LIGHT, spec_of
 from audit.reports.violation_charts import bars_chart, relation_groups
-
-
-def percent(number):
-    return "–" if number is None else f"{100 * number:.1f}"
+from audit.reports.words import percent
 
 
 def table(heads, rows):
@@ -38,7 +35,8 @@ def rates(report, entry):
         rows.append([row["name"], f"{max(one['groups'] for one in row['rates']):,}", *shown])
     print(f"### {entry['task']} on {entry['corpus']}: violation rates in per cent\n")
     table(["relation", "groups", *entry["systems"]], rows)
-    judged = [one for one in report["cells"] if one["judged"] and one["task"] == entry["task"]]
+    of = (entry["task"], entry["study"])
+    judged = [one for one in report["cells"] if one["judged"] and (one["task"], one["study"]) == of]
     if judged:
         print("R_FS in per cent (false of judged satisfied groups)\n")
         names = list(dict.fromkeys(one["relation"] for one in judged))
