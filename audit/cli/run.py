@@ -31,6 +31,9 @@ def add(commands: Any) -> None:
     parser.add_argument("--unit", choices=("sentence", "document"), help="what a row of your file is")
     parser.add_argument("--language", help="language of your file where it has no such column (default: en)")
     parser.add_argument(
+        "--targets", type=names, default=[], metavar="es,fr", help="languages to translate into, for --task translation"
+    )
+    parser.add_argument(
         "--document-share",
         type=fraction,
         metavar="0.5",
@@ -59,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.tasks import get_task
 
     get_task(arguments.task)
-    wanted = dict.fromkeys(arguments.corpus)
+    wanted = dict.fromkeys(toward(name, arguments.task, arguments.targets) for name in arguments.corpus)
     corpora = [get_corpus(name, arguments.task, arguments.unit, arguments.language) for name in wanted]
     chosen = fitting_all(corpora, arguments.relations, arguments.document_share, parameters(arguments.set))
     limit = time_limit_of(arguments)
@@ -89,6 +92,23 @@ def run(arguments: argparse.Namespace) -> None:
     lines = [line for one in ran for line in one.lines()]
     next_step = f"Next: audit sample --db {arguments.db} --per-relation 60"
     answer(arguments.json, documents if len(documents) > 1 else documents[0], [*lines, next_step])
+
+
+def toward(corpus: str, task: str, targets: Sequence[str]) -> str:
+    """The name of a corpus with the languages to translate it into. Raises AuditError for a task that has none.
+
+    >>> toward("rotten-tomatoes", "translation", ["es", "fr"])
+    'rotten-tomatoes@es,fr'
+    """
+    from audit.corpora.targets import check_codes
+    from audit.errors import AuditError
+
+    if not targets:
+        return corpus
+    if task != "translation":
+        raise AuditError(f"--targets {','.join(targets)} is for --task translation, not {task}; leave it out")
+    check_codes(targets)
+    return f"{corpus}@{','.join(targets)}"
 
 
 def parameters(settings: Sequence[str]) -> dict[str, dict[str, object]]:

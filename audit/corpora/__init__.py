@@ -14,6 +14,7 @@ from audit.corpora.movie_reviews import Imdb, ImdbSentences, RottenTomatoes
 from audit.corpora.pairs import CluenerPairs, InewsPairs
 from audit.corpora.polarity import Polarity, PolaritySentences
 from audit.corpora.published import LOADERS, short_name, split_name
+from audit.corpora.targets import Toward, split_targets
 from audit.errors import AuditError, UnknownName
 from audit.tasks import matches
 
@@ -45,13 +46,25 @@ def get_corpus(
     """A registered corpus of the task, the user's CSV or JSONL file, or the user's copy of a published corpus (as in
     `paws-x:FILE`); files are read and checked at once.
 
-    `unit` and `language` describe a file; for any other corpus they may only repeat what it is. Raises UnknownName,
-    BadFile, BadRow, or AuditError for a task, unit or language that the corpus does not have.
+    `unit` and `language` describe a file; for any other corpus they may only repeat what it is. For translation the
+    texts of any corpus will do, with the languages to translate into behind an @; a file may have them in its column
+    `target_language` instead. Raises UnknownName, BadFile, BadRow, or AuditError for a task, unit or language that the
+    corpus does not have.
 
     >>> get_corpus("rotten-tomatoes").unit
     'sentence'
+    >>> get_corpus("rotten-tomatoes@es,fr", "translation").targets
+    ('es', 'fr')
     """
     name = str(name_or_path)
+    if task == "translation":
+        base, targets = split_targets(name)
+        if targets:
+            return Toward(_to_translate(base, unit, language), targets)
+        if name in _CORPORA:
+            raise AuditError(
+                f"say which languages to translate corpus {name!r} into, as in {name}@es,fr or --targets es,fr"
+            )
     if name in _CORPORA:
         return _as_asked(_CORPORA[name](), task, unit, language)
     prefix, path = split_name(name)
@@ -61,6 +74,14 @@ def get_corpus(
         return FileCorpus(name, task, unit, language)
     known = [corpus.name for corpus in all_corpora(task)]
     raise UnknownName("corpus", name, [*known, *(f"{prefix}:FILE" for prefix in LOADERS)])
+
+
+def _to_translate(name: str, unit: Unit | None, language: str | None) -> Corpus:
+    """The texts of this name, whatever the task is that they come with."""
+    if name in _CORPORA:
+        corpus = _CORPORA[name]()
+        return _as_asked(corpus, corpus.task, unit, language)
+    return get_corpus(name, "translation", unit, language)
 
 
 def _as_asked(corpus: Corpus, task: str, unit: Unit | None, language: str | None) -> Corpus:

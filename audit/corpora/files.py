@@ -1,7 +1,8 @@
 """The user's own texts: a CSV or JSONL file, checked as a whole before anything is used.
 
 Columns: `text`, and for similarity `text_b`; optionally `id`, `gold`, `language`, `document` (the id of the document
-a text was cut from). Every other column is kept as an attribute, such as the `reference` of a text to summarize.
+a text was cut from), and for translation `target_language`. Every other column is kept as an attribute, such as the
+`reference` of a text to summarize.
 """
 
 import csv
@@ -25,6 +26,7 @@ LONGEST = 1_000_000
 """Bytes of UTF-8 that one text may have: a longer one is a broken quotation mark, not a review."""
 _LOOKED_AT = 200
 _KNOWN = ("id", "gold", "language", "document")
+_TARGET = "target_language"
 _MOST_LABELS = 100
 """Labels of a scheme that is made from the gold labels of a file: where there are more, they are no labels."""
 _SUFFIXES = {".csv": ",", ".tsv": "\t", ".jsonl": None, ".ndjson": None}
@@ -162,7 +164,9 @@ def _checked(path: Path, records: list[_Record], texts: tuple[str, ...], task: s
             Row(
                 key,
                 Input.of(
-                    *(columns[name].strip() for name in texts), language=columns.get("language", "").strip() or language
+                    *(columns[name].strip() for name in texts),
+                    language=columns.get("language", "").strip() or language,
+                    target=columns.get(_TARGET, "").strip() or None if task == "translation" else None,
                 ),
                 label,
                 columns.get("document", "").strip() or None,

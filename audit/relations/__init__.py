@@ -3,7 +3,19 @@
 A new family is one new file and one line in the last block.
 """
 
-from audit.relations.base import COUNTED, Chained, Fixed, Member, Outcome, Plain, Relation, Rewriting, Source, Verdict
+from audit.relations.base import (
+    ANY,
+    COUNTED,
+    Chained,
+    Fixed,
+    Member,
+    Outcome,
+    Plain,
+    Relation,
+    Rewriting,
+    Source,
+    Verdict,
+)
 from audit.relations.carry import Carry
 from audit.relations.registry import all_relations, find_relation, get_relation, name_order
 
@@ -24,6 +36,7 @@ from audit.relations import sentiment_replacing as _sentiment_replacing  # noqa:
 from audit.relations import sentiment_restructuring as _sentiment_restructuring  # noqa: F401
 
 __all__ = [
+    "ANY",
     "COUNTED",
     "Carry",
     "Chained",

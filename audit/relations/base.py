@@ -22,6 +22,8 @@ from audit.relations.carry import Carry
 from audit.tasks import Input, Output
 
 Role = Literal["source", "follow_up", "link", "probe"]
+ANY = ("*",)
+"""Languages of a relation, or a system, that takes texts in every language."""
 COUNTED: tuple[Role, ...] = ("source", "follow_up", "link")
 """Roles whose outputs make a satisfaction false; a probe's does not."""
 
@@ -65,7 +67,7 @@ class Source:
     @cached_property
     def analyses(self) -> tuple[Analysis, ...]:
         """One analysis per text of the input, in order."""
-        others = zip(self.input.texts[1:], self.input.languages[1:], strict=True)
+        others = zip(self.input.texts[1:], self.input.languages[1 : len(self.input.texts)], strict=True)
         return (self.analysis, *(Analysis(text, language) for text, language in others))
 
     def choices(self, relation: str) -> random.Random:
@@ -112,7 +114,7 @@ class Relation:
     """What a source must be; `any`: both will do."""
     carry: Carry
     languages: tuple[str, ...] = ("en",)
-    """Of the texts; a source with a text in another one makes no group."""
+    """Of the texts; a source with a text in another one makes no group. `ANY` alone: texts in every language."""
     version: str = "1"
     params: Mapping[str, object] = field(default_factory=dict)
 
@@ -133,7 +135,12 @@ class Relation:
     def reads(self, source: Source) -> bool:
         """Whether all texts of a source are in languages of this relation."""
         given = source.input.languages
-        return given == self.languages or set(given) <= set(self.languages)  # mostly one and one: there are millions
+        # Mostly one and one: there are millions.
+        return given == self.languages or self.languages == ANY or set(given) <= set(self.languages)
+
+    def speaks(self, language: str) -> bool:
+        """Whether the relation is for sources in this language."""
+        return self.languages == ANY or language in self.languages
 
     def steps(self, source: Source) -> Steps:
         """Yield members, be sent their outputs, return the verdict, or None where there is no group."""
@@ -158,6 +165,14 @@ class Fixed(Relation):
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
         """Check the outputs of source and follow-ups, in order; none of them is an error."""
         raise TypeError(f"{type(self).__name__} must define verdict")
+
+    def made_all(self, sources: Sequence[Source]) -> "list[tuple[list[Input], Words]]":
+        """`made` of several sources; a relation that asks a model overrides this, to ask it for many at once."""
+        return [self.made(source) for source in sources]
+
+    def verdicts(self, groups: "Sequence[tuple[Sequence[Output], Words]]") -> list[Verdict]:
+        """`verdict` of several groups, for the same reason."""
+        return [self.verdict(outputs, note) for outputs, note in groups]
 
     def follow_ups(self, source: Source) -> list[Input]:
         """The follow-ups of one source; empty where the relation makes no group."""

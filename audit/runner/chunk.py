@@ -1,7 +1,7 @@
 """One chunk of sources on its way: its groups, what it waits for, its verdicts, and its rows."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -61,6 +61,7 @@ class _Group:
 
 
 _FOLLOW_UP: tuple[Role] = ("follow_up",)
+_ABSENT = Verdict(Outcome.INAPPLICABLE, reason="the system has no output for a member")
 Columns = Mapping[str, Sequence[Any]]
 Wanted = dict[int, dict[bytes, Input]]
 """System id -> inputs by key."""
@@ -173,11 +174,9 @@ class Chunk:
         groups = [*self._shared, *(group for group in self._chained if group.verdict)]
         ids = [group_id(group.source_id, group.relation.id, group.system) for group in groups]
         verdicts = [
-            (id, system, self._check(group, system))
+            (ids[place], system, verdict)
             for system, some in self.todo.items()
-            for mine in [{bound.id for bound in some}]
-            for id, group in zip(ids, self._shared, strict=False)
-            if group.relation.id in mine
+            for place, verdict in self._checked(system, {bound.id for bound in some})
         ]
         own = zip(ids[len(self._shared) :], groups[len(self._shared) :], strict=True)
         verdicts += [(id, group.system or 0, group.verdict) for id, group in own if group.verdict]
@@ -197,13 +196,28 @@ class Chunk:
         for outcome, number in Counter(rows["outcome"]).items():
             counts.outcomes[Outcome(outcome).name.lower()] += number
 
-    def _check(self, group: _Group, system: int) -> Verdict:
+    def _checked(self, system: int, relations: Container[int]) -> Iterator[tuple[int, Verdict]]:
+        """The verdicts on a system's shared groups under these relations, each with the group's place."""
         given = self._outputs[system]
-        outputs = [given[key] for key in group.keys]
-        for output in outputs:
-            if output.error:
-                return Verdict(Outcome.ERROR, reason=output.error)
-        return group.relation.relation.verdict(outputs, group.note)  # type: ignore[union-attr]
+        to_check: dict[int, list[tuple[int, list[Output]]]] = {}
+        for place, group in enumerate(self._shared):
+            if group.relation.id not in relations:
+                continue
+            outputs = [given[key] for key in group.keys]
+            for output in outputs:
+                if output.error:
+                    yield place, Verdict(Outcome.ERROR, reason=output.error)
+                    break
+                if output.absent:
+                    yield place, _ABSENT
+                    break
+            else:
+                to_check.setdefault(group.relation.id, []).append((place, outputs))
+        for some in to_check.values():
+            relation = self._shared[some[0][0]].relation.relation
+            if isinstance(relation, Fixed):
+                found = relation.verdicts([(outputs, self._shared[place].note) for place, outputs in some])
+                yield from zip((place for place, _ in some), found, strict=True)
 
     def _group_rows(self, groups: Sequence[_Group], ids: Sequence[int]) -> Columns:
         return {
@@ -237,8 +251,8 @@ def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None
     """Send the outputs on; the members that the group asks for next. None: it is at its end."""
     if group.steps is None:
         return None
-    if outputs and (failed := next((output for output in outputs if output.error), None)):
-        group.verdict = Verdict(Outcome.ERROR, reason=failed.error)
+    if outputs and (without := next((output for output in outputs if output.error or output.absent), None)):
+        group.verdict = _ABSENT if without.absent else Verdict(Outcome.ERROR, reason=without.error)
         group.steps.close()
         return None
     try:

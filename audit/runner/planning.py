@@ -1,6 +1,7 @@
 """The job of making the groups of some sources that are the same for every system: analyse once, perturb, key."""
 
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import NamedTuple
 
 from audit.language import Analysis
@@ -30,11 +31,11 @@ class Planning:
 
     def work(self) -> list[Made]:
         """The groups, by source and relation. Raises what a perturbation raises: it is a mistake of the relation's."""
-        made = []
-        for place, (one, seed) in enumerate(self.sources):
-            source = Source(one, Analysis(one.text, one.languages[0]), seed)
-            for number, relation in enumerate(self.relations):
-                follow_ups, note = relation.made(source)
-                if follow_ups:
-                    made.append(Made(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups], note))
-        return made
+        sources = [Source(one, Analysis(one.text, one.languages[0]), seed) for one, seed in self.sources]
+        made = [
+            Made(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups], note)
+            for number, relation in enumerate(self.relations)
+            for place, (follow_ups, note) in enumerate(relation.made_all(sources))
+            if follow_ups
+        ]
+        return sorted(made, key=itemgetter(0, 1))

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, delete, select
 
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, NotInstalled
-from audit.relations import Outcome, Plain, Relation, all_relations, get_relation
+from audit.relations import ANY, Outcome, Plain, Relation, all_relations, get_relation
 from audit.relations.on_documents import on_documents
 from audit.relations.registry import configured
 from audit.runner.chunk import Bound, Counts
@@ -103,7 +103,7 @@ def fitting(
     chosen = [configured(one, changes[one.name]) if one.name in changes else one for one in chosen]
     fit = []
     for relation in chosen:
-        if corpus.language not in relation.languages:
+        if not relation.speaks(corpus.language):
             if names:
                 spoken = ", ".join(relation.languages)
                 raise AuditError(
@@ -191,7 +191,7 @@ def run(
     for spec, system in made.items():
         if not any(matches(corpus.task, task) for task in system.tasks):
             raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
-        if corpus.language not in system.languages:
+        if system.languages != ANY and corpus.language not in system.languages:
             raise AuditError(
                 f"system {spec} reads {', '.join(system.languages)}, corpus {corpus.name} is in {corpus.language}; "
                 "choose another system; one of your own says what it reads with `languages`"

@@ -9,8 +9,11 @@ from audit.tasks.classification import Classification
 from audit.tasks.sentiment import Sentiment
 from audit.tasks.similarity import Similarity
 from audit.tasks.summarization import Summarization
+from audit.tasks.translation import Translation
 
-TASKS: dict[str, Task] = {task.name: task for task in (Sentiment(), Similarity(), Summarization(), Classification())}
+TASKS: dict[str, Task] = {
+    task.name: task for task in (Sentiment(), Similarity(), Summarization(), Classification(), Translation())
+}
 """Tasks by name, those whose labels come with the corpus without labels."""
 
 

@@ -9,19 +9,23 @@ from audit.keys import digest
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a system is given: an ordered tuple of 1..n texts, each with its language.
+    """What a system is given: an ordered tuple of 1..n texts, each with its language; for a translation the language
+    to translate into stands behind that of the text.
 
     >>> Input.of("It was good.").text
     'It was good.'
+    >>> asked = Input.of("It was good.", target="es")
+    >>> asked.languages, asked.target, asked.output_language
+    (('en', 'es'), 'es', 'es')
     """
 
     texts: tuple[str, ...]
     languages: tuple[str, ...]
 
     @classmethod
-    def of(cls, *texts: str, language: str = "en") -> "Input":
-        """All texts in one language."""
-        return cls(texts, (language,) * len(texts))
+    def of(cls, *texts: str, language: str = "en", target: str | None = None) -> "Input":
+        """All texts in one language, to be translated into `target` where that is given."""
+        return cls(texts, (language,) * len(texts) + (() if target is None else (target,)))
 
     def __reduce__(self) -> tuple[type["Input"], tuple[tuple[str, ...], tuple[str, ...]]]:
         # Millions are sent to workers: what a dataclass with slots does by itself takes five times as long.
@@ -33,6 +37,16 @@ class Input:
         return self.texts[0]
 
     @property
+    def target(self) -> str | None:
+        """The language to translate into; None where the task is no translation."""
+        return self.languages[len(self.texts)] if len(self.languages) > len(self.texts) else None
+
+    @property
+    def output_language(self) -> str:
+        """The language of an output that is a text."""
+        return self.languages[-1]
+
+    @property
     def key(self) -> bytes:
         """16 bytes: equal content, equal key. Outputs and questions are stored under it."""
         return digest(*self.texts, "\0", *self.languages)
@@ -42,13 +56,23 @@ class Input:
 class Output:
     """What a system returned for one input: label and/or score and/or text, or an error and nothing else.
 
-    `score` is the system's confidence in its label, 0..1, or 1.0 where the system gives none.
+    `score` is the system's confidence in its label, 0..1, or 1.0 where the system gives none. An output of a
+    translation may be nothing at all (`absent`): the system does not translate that pair of languages, or nobody
+    recorded what it said. That is no error: groups with such an output are inapplicable.
+
+    >>> Output().absent, Output(text="").absent
+    (True, False)
     """
 
     label: str | None = None
     score: float | None = None
     text: str | None = None
     error: str | None = None
+
+    @property
+    def absent(self) -> bool:
+        """Whether the system has no output for the input, without having failed."""
+        return self.label is None and self.score is None and self.text is None and self.error is None
 
 
 class Task(Protocol):

@@ -34,9 +34,9 @@ def show_question(shown: Shown) -> None:
     if shown.group is None:
         task = base_of(shown.task)
         asked = f'<h2 class="audit-question">{html(t(f"task.{task}.question"))}</h2>'
-        texts = list(zip(shown.texts, shown.languages, strict=True))
+        texts = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
         if shown.output is not None:
-            output = _section(t(f"task.{task}.output"), reading(shown.output, shown.languages[0]), "audit-output")
+            output = _section(t(f"task.{task}.output"), reading(shown.output, shown.languages[-1]), "audit-output")
             st.html(asked + _sections([*_texts(texts), output], _fills([*shown.texts, shown.output])))
         elif len(texts) > 1:
             st.html(asked + _sections(_texts(texts), _fills(shown.texts)))
@@ -102,7 +102,7 @@ def _members(group: ShownGroup) -> str:
         other = first if number else group.members[1].input if len(group.members) == 2 else None
         texts = [
             compared(other.texts[place], text, code) if other and place < len(other.texts) else reading(text, code)
-            for place, (text, code) in enumerate(zip(member.input.texts, member.input.languages, strict=True))
+            for place, (text, code) in enumerate(zip(member.input.texts, member.input.languages, strict=False))
         ]
         name = t(f"role_of.{member.role}")
         if roles.count(member.role) > 1:

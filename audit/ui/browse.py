@@ -187,14 +187,14 @@ def _name(parts: tuple[Part, ...], number: int) -> str:
 def _part(part: Part, source: Part | None, name: str) -> str:
     """One member as HTML: its text with what differs from the source, output, answer, right or wrong."""
     texts = []
-    for index, (text, code) in enumerate(zip(part.input.texts, part.input.languages, strict=True)):
+    for index, (text, code) in enumerate(zip(part.input.texts, part.input.languages, strict=False)):
         if source is None or index >= len(source.input.texts) or part.role == "probe":
             texts.append(reading(text, code))
         else:
             texts.append(compared(source.input.texts[index], text, code))
     if part.output is not None and part.output.text:
-        code = part.input.languages[0] if part.input.languages else ""
-        texts.append(f'<div class="audit-output">{reading(part.output.text, code)}</div>')
+        shown = reading(part.output.text, part.input.output_language)
+        texts.append(f'<div class="audit-output">{shown}</div>')
     return (
         f'<section class="audit-part"><h4>{html(name)}</h4>{"".join(texts)}'
         f'<p class="audit-facts">{html(t("browse.output"))} <strong>{html(_output(part))}</strong> · '

@@ -77,8 +77,8 @@ def _side(title: str, side: Side, before: Side | None) -> None:
 
 def _read(side: Side) -> list[tuple[str, str]]:
     """What is read of a side: its texts and its output, each with its language."""
-    texts = list(zip(side.texts, side.languages, strict=True))
-    return texts if side.output is None else [*texts, (side.output, side.languages[0])]
+    texts = list(zip(side.texts, side.languages, strict=False))  # a target language has no text
+    return texts if side.output is None else [*texts, (side.output, side.languages[-1])]
 
 
 def _summary(one: Contradiction) -> str:

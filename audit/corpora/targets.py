@@ -1,0 +1,81 @@
+"""Corpora to translate: the texts of any corpus of single texts, each into some languages.
+
+Named `CORPUS@es,fr`: each text is one source for each target language, and the sources of one text are one cluster.
+Gold and scheme of the corpus's own task say nothing about translations and are left out.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from audit.corpora.base import Corpus, Row
+from audit.errors import AuditError
+from audit.keys import fingerprint
+from audit.tasks import Input, get_task
+
+CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+"""Codes of languages as in BCP 47: en, zh, pt-BR."""
+
+
+def split_targets(name: str) -> tuple[str, tuple[str, ...]]:
+    """A corpus name and the target languages behind its last @; none where what stands there are no codes.
+
+    >>> split_targets("treebank@es,fr"), split_targets("me@home.csv")
+    (('treebank', ('es', 'fr')), ('me@home.csv', ()))
+    """
+    base, at, codes = name.rpartition("@")
+    found = tuple(dict.fromkeys(codes.split(",")))
+    return (base, found) if at and base and all(CODE.fullmatch(code) for code in found) else (name, ())
+
+
+def check_codes(codes: Sequence[str]) -> None:
+    """Raises AuditError for what is no code of a language."""
+    for code in codes:
+        if not CODE.fullmatch(code):
+            raise AuditError(f"language {code[:40]!r} is no code such as es, zh or pt-BR")
+
+
+class Toward:
+    """The texts of a corpus of single texts, each to be translated into every target language but its own.
+
+    Raises AuditError for a corpus of pairs, for no or wrong targets, and where each is the corpus's own language.
+    """
+
+    task = "translation"
+    has_gold = False
+
+    def __init__(self, corpus: Corpus, targets: Sequence[str]):
+        check_codes(targets)
+        if get_task(corpus.task).texts != 1:
+            raise AuditError(f"corpus {corpus.name} has pairs of texts; for translation take one of single texts")
+        self.corpus = corpus
+        self.targets = tuple(dict.fromkeys(code for code in targets if code != corpus.language))
+        if not self.targets:
+            raise AuditError(
+                f"corpus {corpus.name} is in {corpus.language}; say other languages to translate into, as in "
+                f"--targets {'es' if corpus.language != 'es' else 'en'}"
+            )
+        self.name = f"{corpus.name}@{','.join(self.targets)}"
+        self.language, self.unit = corpus.language, corpus.unit
+        self.summary = f"{corpus.summary}, to be translated into {', '.join(self.targets)}"
+
+    def size(self) -> int | None:
+        size = self.corpus.size()
+        return None if size is None else size * len(self.targets)
+
+    def needs(self) -> str | None:
+        return self.corpus.needs()
+
+    def fingerprint(self) -> str:
+        return fingerprint([self.corpus.fingerprint(), *self.targets])
+
+    def rows(self) -> Iterator[Row]:
+        for row in self.corpus.rows():
+            language = row.input.languages[0]
+            for target in self.targets:
+                if target != language:
+                    yield Row(
+                        f"{row.key}@{target}",
+                        Input.of(row.input.text, language=language, target=target),
+                        cluster=row.cluster or row.key,
+                        attributes={**row.attributes, "target_language": target},
+                    )

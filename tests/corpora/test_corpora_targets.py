@@ -1,0 +1,70 @@
+"""Corpora to translate: every text once for each target language."""
+
+import pytest
+
+from audit.corpora import get_corpus
+from audit.corpora.targets import split_targets
+from audit.errors import AuditError
+from audit.tasks import Input
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text("id,text,document\na,It rains.,d\nb,It snows.,\n", encoding="utf-8")
+    return path
+
+
+def test_each_text_is_a_source_for_each_target_but_its_own_language(file):
+    corpus = get_corpus(f"{file}@es,en,fr,es", "translation")
+    assert (corpus.task, corpus.language, corpus.targets, corpus.size()) == ("translation", "en", ("es", "fr"), 4)
+    rows = list(corpus.rows())
+    assert [(row.key, row.cluster, row.attributes["target_language"]) for row in rows] == [
+        ("a@es", "d", "es"),
+        ("a@fr", "d", "fr"),
+        ("b@es", "b", "es"),
+        ("b@fr", "b", "fr"),
+    ]
+    assert rows[0].input == Input.of("It rains.", target="es")
+
+
+def test_other_targets_are_another_corpus(file):
+    one, other = (get_corpus(f"{file}@{codes}", "translation") for codes in ("es", "fr"))
+    assert one.fingerprint() != other.fingerprint()
+    assert (one.name, other.name) == ("texts.csv@es", "texts.csv@fr")
+
+
+def test_gold_of_another_task_is_left_out():
+    corpus = get_corpus("rotten-tomatoes@es", "translation")
+    row = next(corpus.rows())
+    assert row.gold is None
+    assert not corpus.has_gold
+
+
+def test_a_file_may_have_a_column_of_targets(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("text,language,target_language\nIt rains.,en,es\nLlueve.,es,en\n", encoding="utf-8")
+    rows = list(get_corpus(path, "translation").rows())
+    assert [row.input for row in rows] == [
+        Input.of("It rains.", target="es"),
+        Input.of("Llueve.", language="es", target="en"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("rotten-tomatoes", "say which languages"),
+        ("rotten-tomatoes@en", "say other languages"),
+        ("cluener-pairs@en", "pairs of texts"),
+    ],
+)
+def test_what_cannot_be_translated_is_refused(name, says):
+    with pytest.raises(AuditError, match=says):
+        get_corpus(name, "translation")
+
+
+def test_a_name_may_have_an_at_that_is_not_of_targets():
+    assert split_targets("me@Home.csv") == ("me@Home.csv", ())
+    assert split_targets("@es") == ("@es", ())
+    assert split_targets("a@b@zh,pt-BR") == ("a@b", ("zh", "pt-BR"))
