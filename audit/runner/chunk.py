@@ -251,10 +251,12 @@ def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None
     """Send the outputs on; the members that the group asks for next. None: it is at its end."""
     if group.steps is None:
         return None
-    if outputs and (without := next((output for output in outputs if output.error or output.absent), None)):
-        group.verdict = _ABSENT if without.absent else Verdict(Outcome.ERROR, reason=without.error)
-        group.steps.close()
-        return None
+    roles = group.roles[len(group.roles) - group.asked :]
+    for output, role in zip(outputs or (), roles, strict=True):
+        if output.error or (output.absent and role != "probe"):  # a probe may find that the system has nothing
+            group.verdict = _ABSENT if output.absent else Verdict(Outcome.ERROR, reason=output.error)
+            group.steps.close()
+            return None
     try:
         return next(group.steps) if outputs is None else group.steps.send(outputs)
     except StopIteration as end:
