@@ -67,7 +67,7 @@ def test_groups_without_an_output_are_inapplicable(relation, tmp_path, monkeypat
     (tmp_path / "some_translations.py").write_text(OWN, encoding="utf-8")
     (tmp_path / "texts.csv").write_text("text\nIt rains.\nIt snows.\n", encoding="utf-8")
     corpus = get_corpus("texts.csv@es", "translation")
-    engine = open_store(tmp_path / "a.db", create=True)
+    engine = open_store(str(tmp_path / "a.db"), create=True)
     ran = run(engine, corpus, ["some_translations:Some"], [relation], InProcess())
     assert (ran.counts.outcomes["satisfied"], ran.counts.outcomes["inapplicable"]) == (1, 1)
     assert ran.counts.failed == 0
