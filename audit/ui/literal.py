@@ -6,6 +6,7 @@ from html import escape
 
 # Words, spaces, and every other sign by itself; Chinese and Japanese signs one by one, as they have no spaces.
 _TOKENS = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
+_COMMAND = re.compile(r"(`audit [a-z0-9 .-]+`)")
 _LONG = 250_000
 """Pairs of tokens above which texts are compared by their rarer ones."""
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&@/])")
@@ -18,6 +19,15 @@ def plain(text: str) -> str:
     '\\\\*\\\\*a\\\\*\\\\* \\\\:smile\\\\:'
     """
     return _MARKS.sub(r"\\\1", _valid(text))
+
+
+def with_commands(text: str) -> str:
+    """As `plain`, but a command of ours in backticks is shown as one.
+
+    >>> with_commands("*see* `audit gold`, `x`")
+    '\\\\*see\\\\* `audit gold`, \\\\`x\\\\`'
+    """
+    return "".join(part if at % 2 else plain(part) for at, part in enumerate(_COMMAND.split(text)))
 
 
 def html(text: str) -> str:

@@ -20,7 +20,7 @@ from audit.ui import (
 )
 from audit.ui.headlines import headlines
 from audit.ui.language import t, translated
-from audit.ui.literal import html, plain
+from audit.ui.literal import html, plain, with_commands
 from audit.ui.plan_texts import plan_texts
 from audit.ui.results_parts import RATES, cells_table, chart, how, whole
 from audit.ui.results_source import View
@@ -107,6 +107,6 @@ def _notes(report: Report) -> None:
     for line in plan_texts(report):
         st.caption(plain(line))
     for note in notes_of(report):
-        st.caption(plain(translated(note)))
+        st.caption(with_commands(translated(note)))
     with st.expander(t("results.signature")):
         st.code(signature_line(report["signature"]), language=None, wrap_lines=True)

@@ -195,7 +195,7 @@ def test_every_kind_says_what_it_is(small):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "least"),
-    [("tfidf-svm-inews", 0.74), ("jieba-nb-inews", 0.70), ("tfidf-svm-climate", 0.84), ("jieba-nb-climate", 0.78)],
+    [("tfidf-svm-inews", 0.75), ("jieba-nb-inews", 0.71), ("tfidf-svm-climate", 0.84), ("jieba-nb-climate", 0.78)],
 )
 def test_the_real_models(tmp_path, monkeypatch, capsys, name, least):
     """Accuracies on sources; always saying the most frequent label is right on .50 (inews) and .69 (climate)."""

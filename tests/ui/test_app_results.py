@@ -95,7 +95,7 @@ def test_what_is_not_known_says_why(prepared: Prepared) -> None:
     assert set(app.dataframe[0].value["Why not"]) == {"no estimate: MR1.4, MR3.1"}
     app = results(prepared, "preferences", "zh")
     assert text_in("zh", "preference.unknown") in said(app)
-    assert "MR1.4, MR3.1 尚无估计。" in set(app.dataframe[0].value[text_in("zh", "column.reason")])
+    assert "尚无估计：MR1.4, MR3.1。" in set(app.dataframe[0].value[text_in("zh", "column.reason")])
 
 
 def test_roll_ups_of_every_level(judged: Prepared) -> None:
