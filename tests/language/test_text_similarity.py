@@ -201,5 +201,5 @@ class Absent:
 def test_without_wordnet_it_says_how_to_get_it(monkeypatch):
     text_similarity.wordnet.cache_clear()
     monkeypatch.setattr("nltk.corpus.wordnet", Absent())
-    with pytest.raises(NotInstalled, match="nltk.downloader wordnet"):
+    with pytest.raises(NotInstalled, match=r"nltk\.downloader wordnet"):
         meteor("a cat", "a cat")
