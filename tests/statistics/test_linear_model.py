@@ -11,7 +11,7 @@ from audit.errors import AuditError
 from audit.statistics.linear_model import fit_two_way, least_squares_means, type_three
 from audit.statistics.tukey import Comparison, adjusted_p, compare_means, homogeneous_subsets
 
-# Conformity by authoritarianism and the partner's status: Moore and Krupat, Sociometry 34 (1971), the unbalanced example
+# Conformity by authoritarianism and the partner's status: Moore and Krupat, Sociometry 34 (1971), the unbalanced data
 # of R's package car (carData::Moore), whose help page prints the tests of type III.
 MOORE = {
     ("low", "low"): [8, 7, 10, 6, 13, 12, 7, 6, 8, 12],
