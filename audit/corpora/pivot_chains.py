@@ -75,8 +75,7 @@ def read_chains(path: str | Path, distinct: bool = False) -> Chains:
     records = list(_records(header, lines, found))
     if not records:
         raise BadFile(f"{path}: none of the {len(lines):,} rows has all of {', '.join(NEEDED)}")
-    frame = pd.DataFrame(records).reindex(columns=["line", *COLUMNS, *SCORES])
-    frame[list(WANTED)] = frame[list(WANTED)].fillna("")
+    frame = pd.DataFrame(records, columns=["line", *COLUMNS, *SCORES])
     frame[list(SCORES)] = frame[list(SCORES)].astype(float)
     repeated = frame.duplicated([*COLUMNS, *SCORES])
     found.add("repeated rows", frame.loc[repeated, "line"], not distinct, "repeat another row in every column")
@@ -103,7 +102,6 @@ class _Odd:
 
 
 def _records(header: list[str], lines: list[tuple[int, list[str]]], found: _Odd) -> Iterator[dict[str, object]]:
-    columns = [name for name in COLUMNS if name in header]
     for line, fields in lines:
         if len(fields) != len(header):
             found.add("fields", [line], False, f"have another number of fields than the header's {len(header)}")
@@ -113,7 +111,7 @@ def _records(header: list[str], lines: list[tuple[int, list[str]]], found: _Odd)
         if empty:
             found.add(f"empty {empty[0]}", [line], False, f"have no {empty[0]}")
             continue
-        record: dict[str, object] = {"line": line} | {name: row[name] for name in columns}
+        record: dict[str, object] = {"line": line} | {name: row.get(name, "") for name in COLUMNS}
         for name in SCORES:
             score = _score(row.get(name, ""))
             if score is None:

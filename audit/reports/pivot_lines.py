@@ -24,9 +24,11 @@ def pivot_lines(report: Mapping[str, Any]) -> list[str]:
     )
     for one in report["oddities"]:
         used = "used" if one["used"] else "left out"
-        lines += _wrapped(f"- {count(one['rows'])} rows {one['says']} (first: line {count(one['first'])}); {used}.")
+        lines += _wrapped(
+            f"- Rows that {one['says']}: {count(one['rows'])}, {used} (first: line {count(one['first'])})."
+        )
     if trips["unlike"]:
-        lines += _wrapped(f"- {count(trips['unlike'])} round trips have a direct translation that is not the source.")
+        lines += _wrapped(f"- Round trips whose direct translation is not the source: {count(trips['unlike'])}.")
     if report["lacking"]:
         lines += _wrapped(f"- The file has no column {', '.join(report['lacking'])}.")
     if report["recorded"]:
