@@ -133,4 +133,4 @@ def _number(value: float | None, digits: int = 4) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, subsequent_indent="  ")
+    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)

@@ -186,3 +186,26 @@ def test_the_text_fits_a_terminal_and_says_what_matters(recorded):
     assert "Cannot be estimated: youdao (no score with es, fr, ko, pt, ru, sv)." in text
     assert "Round trips: consistency by pivot and system" in text
     assert lines[-1].startswith("signature audit:")
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "translation-pivots.md"
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {},
+        {"targets": ["zh", "ja"]},
+        {"targets": ["zh", "ja", "ko", "fr"], "systems": ["google", "bing"]},
+        {"exclude": ["en"], "systems": ["google", "bing"]},
+    ],
+)
+def test_the_figures_of_the_docs(recorded, choice):
+    page = PAGE.read_text(encoding="utf-8")
+    report = pivots_report(recorded, **choice)
+    for part in (report["pivots"], report["round_trips"]):
+        for mean in part["model"]["means"]:
+            assert mean["mean"] is None or f"{mean['mean']:.4f}" in page, mean
+    factors = [test for test in report["pivots"]["model"]["tests"][:2] if choice.get("targets") or test["df"] == 7]
+    for test in factors:
+        assert f"F({test['df']}, {test['df_error']}) = {test['f']:.2f}" in page
