@@ -25,6 +25,7 @@ COMMANDS = (
     "overview",
     "report",
     "rerank",
+    "pivots",
     "agreement",
     "annotators",
     "app",

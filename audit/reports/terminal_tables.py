@@ -34,16 +34,16 @@ def table_blocks(report: Report, width: int) -> list[str]:
     if blocks:
         blocks[-1] += "\n" + "\n".join(textwrap.wrap(rates_key(report), width))
     for entry in report.get("topics") or []:
-        lines = _headed(title_of(report, entry, f"{TITLE} by {property_name(entry['by'])}"))
+        lines = headed(title_of(report, entry, f"{TITLE} by {property_name(entry['by'])}"))
         if entry["reason"]:
             blocks.append("\n".join([*lines, *textwrap.wrap(f"Not known: {entry['reason']}.", width)]))
         else:
-            lines += _rows(TOPIC_HEADS, topic_rows(entry), 2, width)
+            lines += table_lines(TOPIC_HEADS, topic_rows(entry), 2, width)
             blocks.append("\n".join([*lines, *textwrap.wrap(topic_key(entry), width)]))
     for entry in shown_accuracy(report):
-        lines = _headed(title_of(report, entry, ACCURACY))
+        lines = headed(title_of(report, entry, ACCURACY))
         if entry["systems"]:
-            lines += _rows(ACCURACY_HEADS, accuracy_rows(entry), 1, width)
+            lines += table_lines(ACCURACY_HEADS, accuracy_rows(entry), 1, width)
         wrapped = [
             line for text in accuracy_lines(entry) for line in textwrap.wrap(text, width, subsequent_indent="  ")
         ]
@@ -53,7 +53,7 @@ def table_blocks(report: Report, width: int) -> list[str]:
 
 def _violations(report: Report, table: Mapping[str, Any], width: int) -> str:
     """Rows of relations, families and totals; as many systems side by side as fit."""
-    lines = _headed(title_of(report, table, TITLE))
+    lines = headed(title_of(report, table, TITLE))
     names = [row_name(row) for row in table["rows"]]
     longest = max(width // 3, 12)
     first = min(max(map(_wide, names)), longest)
@@ -83,7 +83,7 @@ def _violations(report: Report, table: Mapping[str, Any], width: int) -> str:
     return "\n".join(lines)
 
 
-def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int, width: int) -> list[str]:
+def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int, width: int) -> list[str]:
     """A table of which the first `texts` columns are names; names are cut where there is no room."""
     table = [tuple(heads), *(tuple(row) for row in rows)]
     sizes = [max(_wide(row[at]) for row in table) for at in range(len(heads))]
@@ -102,7 +102,7 @@ def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int, width
     return lines
 
 
-def _headed(title: str) -> list[str]:
+def headed(title: str) -> list[str]:
     return [title, "=" * _wide(title), ""]
 
 

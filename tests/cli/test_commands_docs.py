@@ -103,6 +103,8 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
     group = {"relation": "X", "system": "a", "source": "S.", "follow_ups": ["F."], "outputs": ["positive", "positive"]}
     (tmp_path / "own.jsonl").write_text(json.dumps(group | {"verdict": "satisfied"}), encoding="utf-8")
     (tmp_path / "ratings.csv").write_text("item,annotator,label\n1,a,x\n1,b,x\n2,a,y\n2,b,x", encoding="utf-8")
+    chains = "system,source,pivot,target,direct,alternate,bleu\na,S,fr,de,eins,zwei,0\na,T,fr,de,drei,drei,1"
+    (tmp_path / "chains.csv").write_text(chains, encoding="utf-8")
     (tmp_path / "labels.csv").write_text("text,label\nIt is good.,positive\nElsewhere.,positive", encoding="utf-8")
     (tmp_path / "known.csv").write_text("text,answer\nIt is fine.,positive", encoding="utf-8")
     assert main(f"run --db picked.db --corpus reviews.csv --systems {own.specs('calm')[0]} --workers 0".split()) == 0
@@ -124,6 +126,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "study list": "",
         "study show": "films",
         "study run": "films --workers 0",
+        "pivots": "chains.csv",
         "agreement": "--ratings ratings.csv --by pair",
         "annotators": "--ratings ratings.csv",
         "user add": "mia",

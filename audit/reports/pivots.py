@@ -1,0 +1,206 @@
+"""`audit pivots FILE`: recorded translations beside those over another language: scores, and who is more consistent."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import audit
+from audit.corpora.pivot_chains import SCORES, Chains
+from audit.errors import AuditError
+from audit.language.text_similarity import bleu, cosine, levenshtein_similarity
+from audit.statistics.effective import effective_interval, effective_size
+from audit.statistics.linear_model import fit_two_way, least_squares_means, type_three
+from audit.statistics.tukey import compare_means, homogeneous_subsets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Watch = Callable[[Iterable[Any], int], Iterable[Any]]
+"""Wraps a number of pairs as they are scored: a progress bar."""
+FUNCTIONS: Mapping[str, Callable[[str, str], float]] = {
+    "levenshtein": levenshtein_similarity,
+    "bleu": bleu,
+    "cosine": cosine,
+}
+CONSISTENCY = "consistency"
+KINDS = (CONSISTENCY, *SCORES)
+BY = ("target", "pivot")
+ERRORS = ("independent", "sentence")
+CLOSE = 1e-6
+"""A recorded score that differs by no more is met."""
+ALPHA = 0.05
+
+
+def pivots_report(
+    chains: Chains,
+    *,
+    by: str = "target",
+    score: str = CONSISTENCY,
+    threshold: float = 0.8,
+    source_language: str = "en",
+    targets: Sequence[str] | None = None,
+    systems: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    interaction: bool = True,
+    errors: str = "independent",
+    confidence: float = 0.95,
+    watch: Watch | None = None,
+) -> dict[str, Any]:
+    """The document: what the file holds, recorded against computed scores, and scores, means and tests of its pairs.
+
+    Pairs whose target is `source_language` are round trips (their direct translation is the source itself) and stand
+    apart from those over a pivot. `by` is the other factor of the model beside the system, one of `BY`, for round trips
+    the pivot always; `score` is one of `KINDS`; a pair with at least `threshold` is satisfied. `targets` and
+    `systems` choose, `exclude` leaves out targets. `errors` are `independent`, as in the MCMT study, or go together by
+    `sentence`. Raises AuditError for names that the file has not, and for what a missing column does not allow.
+    """
+    _check(chains, by, score, threshold, errors)
+    frame = _chosen(chains, "system", systems)
+    frame = frame.merge(_chosen(chains, "target", targets)[["line"]], on="line")
+    _chosen(chains, "target", exclude)
+    frame = frame[~frame["target"].isin(list(exclude))]
+    if not len(frame):
+        raise AuditError(f"{chains.name}: no row has one of these systems and targets; choose others")
+    frame = scored(frame, watch)
+    frame = frame.assign(
+        score=frame[score] if score == CONSISTENCY else frame[f"computed_{score}"],
+        # Pairs of one sentence go together; one without a sentence stands for itself.
+        sentence=np.where(frame["source"].ne(""), frame["source"], frame["line"].astype(str)),
+    )
+    back = frame["target"].eq(source_language)
+    settings = {"score": score, "threshold": threshold, "interaction": interaction, "errors": errors}
+    return {
+        "file": chains.name,
+        "rows": chains.rows,
+        "usable": len(chains.frame),
+        "analysed": len(frame),
+        "lacking": list(chains.lacking),
+        "oddities": [asdict(one) for one in chains.oddities],
+        "recorded": [_recorded(frame, name) for name in SCORES if name not in chains.lacking],
+        "pivots": _part(frame[~back], by, settings, confidence),
+        "round_trips": _part(frame[back], "pivot" if "pivot" not in chains.lacking else "target", settings, confidence)
+        | {"unlike": int((back & frame["source"].ne("") & frame["source"].ne(frame["direct"])).sum())},
+        "signature": {
+            "audit": audit.__version__,
+            "file": chains.name,
+            "sha": chains.sha,
+            "by": by,
+            **settings,
+            "source_language": source_language,
+            "systems": list(systems or ()),
+            "targets": list(targets or ()),
+            "excluded": list(exclude),
+            "confidence": confidence,
+        },
+    }
+
+
+def scored(frame: "pd.DataFrame", watch: Watch | None = None) -> "pd.DataFrame":
+    """`frame` with the columns computed_levenshtein, computed_bleu, computed_cosine, and consistency, their mean."""
+    pairs: Iterable[tuple[str, str]] = zip(frame["direct"], frame["alternate"], strict=True)
+    if watch is not None:
+        pairs = watch(pairs, len(frame))
+    rows = [[function(direct, alternate) for function in FUNCTIONS.values()] for direct, alternate in pairs]
+    values = np.array(rows).reshape(len(frame), len(FUNCTIONS))
+    columns = {f"computed_{name}": values[:, at] for at, name in enumerate(FUNCTIONS)}
+    return frame.assign(**columns, **{CONSISTENCY: values.mean(axis=1)})
+
+
+def _check(chains: Chains, by: str, score: str, threshold: float, errors: str) -> None:
+    for what, value, known in (("factor", by, BY), ("score", score, KINDS), ("kind of errors", errors, ERRORS)):
+        if value not in known:
+            raise AuditError(f"unknown {what} {value!r}; known are: {', '.join(known)}")
+    if not 0 <= threshold <= 1:
+        raise AuditError(f"the threshold {threshold:g} is impossible; it lies between 0 and 1, as scores do")
+    if by in chains.lacking:
+        raise AuditError(f"{chains.name} has no column {by}, so means by {by} cannot be had; leave out --by {by}")
+    if errors == "sentence" and "source" in chains.lacking:
+        raise AuditError(f"{chains.name} has no column source, so nothing says which pairs are of one sentence")
+
+
+def _chosen(chains: Chains, column: str, names: Sequence[str] | None) -> "pd.DataFrame":
+    known = sorted(chains.frame[column].unique())
+    strange = [name for name in names or () if name not in known]
+    if strange:
+        raise AuditError(f"{chains.name} has no {column} {strange[0]!r}; it has: {', '.join(known)}")
+    return chains.frame if names is None else chains.frame[chains.frame[column].isin(list(names))]
+
+
+def _recorded(frame: "pd.DataFrame", name: str) -> dict[str, Any]:
+    """How many recorded scores are what is computed here, and how far the farthest is."""
+    apart = (frame[name] - frame[f"computed_{name}"]).abs().dropna()
+    met = int((apart <= CLOSE).sum())
+    return {
+        "score": name,
+        "rows": len(apart),
+        "met": met,
+        "share": met / len(apart) if len(apart) else None,
+        "largest": float(apart.max()) if len(apart) else None,
+        "recorded_mean": float(frame[name].mean()) if len(apart) else None,
+        "computed_mean": float(frame.loc[apart.index, f"computed_{name}"].mean()) if len(apart) else None,
+    }
+
+
+def _part(frame: "pd.DataFrame", by: str, settings: Mapping[str, Any], confidence: float) -> dict[str, Any]:
+    return {
+        "by": by,
+        "pairs": len(frame),
+        "sentences": _sentences(frame),
+        "cells": [
+            {"level": level, "system": system} | _cell(some, settings["threshold"], confidence)
+            for (level, system), some in frame.groupby([by, "system"], sort=True)
+        ],
+        "model": _model(frame, by, settings, confidence),
+    }
+
+
+def _sentences(frame: "pd.DataFrame") -> int | None:
+    known = frame.loc[frame["source"].ne(""), "source"]
+    return int(known.nunique()) if len(known) else None
+
+
+def _cell(some: "pd.DataFrame", threshold: float, confidence: float) -> dict[str, Any]:
+    hit = some["score"].to_numpy() >= threshold
+    rate = float(hit.mean())
+    ends = effective_interval(rate, effective_size(some["sentence"].to_numpy(), hit, confidence), confidence)
+    return {
+        "pairs": len(some),
+        "sentences": _sentences(some),
+        **{name: float(some[f"computed_{name}"].mean()) for name in FUNCTIONS},
+        CONSISTENCY: float(some[CONSISTENCY].mean()),
+        "satisfied": int(hit.sum()),
+        "sr_observed": rate,
+        "sr_low": ends.low,
+        "sr_high": ends.high,
+    }
+
+
+def _model(frame: "pd.DataFrame", by: str, settings: Mapping[str, Any], confidence: float) -> dict[str, Any]:
+    """The two-way model of the score; `reason` says why where there is none."""
+    model: dict[str, Any] = {"score": settings["score"], "factors": [by, "system"]}
+    model |= {"interaction": settings["interaction"], "errors": settings["errors"], "scores": len(frame)}
+    model |= {"df": None, "mse": None, "clusters": None}
+    nothing: dict[str, Any] = {"means": [], "tests": [], "comparisons": []}
+    try:
+        fit = fit_two_way(
+            frame,
+            by,
+            "system",
+            interaction=settings["interaction"],
+            clusters="sentence" if settings["errors"] == "sentence" else None,
+        )
+        means, compared = [], []
+        for factor in fit.factors:
+            found = least_squares_means(fit, factor, confidence)
+            pairs = compare_means(fit, factor, confidence)
+            known = {mean.level: mean.mean for mean in found if mean.mean is not None}
+            letters = dict(homogeneous_subsets(known, pairs, ALPHA))
+            means += [{"factor": factor} | asdict(mean) | {"letters": letters.get(mean.level, "")} for mean in found]
+            compared += [{"factor": factor} | asdict(pair) for pair in pairs]
+    except AuditError as problem:
+        return model | nothing | {"reason": str(problem) if len(frame) else "there are no such pairs"}
+    model |= {"df": fit.df, "mse": fit.mse, "clusters": fit.clusters}
+    tests = [asdict(test) for test in type_three(fit)]
+    return model | {"means": means, "tests": tests, "comparisons": compared, "reason": None}

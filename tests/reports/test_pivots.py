@@ -1,0 +1,211 @@
+"""`audit pivots`: the document against the study's own sheet and by hand, and what its text says."""
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+from audit.corpora.pivot_chains import read_chains
+from audit.errors import AuditError
+from audit.reports import pivot_lines as lines_module
+from audit.reports.pivot_lines import pivot_lines
+from audit.reports.pivots import pivots_report
+
+PIVOTS = Path(__file__).parents[2].parent / "shared" / "data" / "mcmt" / "pivot_runs.csv"
+ROWS = [
+    # system, source, pivot, target, direct, alternate; scores by hand: see the tests.
+    ("a", "One.", "fr", "de", "eins zwei drei vier", "eins zwei drei vier"),
+    ("a", "Two.", "fr", "de", "eins zwei drei vier", "fünf"),
+    ("b", "One.", "fr", "de", "eins zwei drei vier", "eins zwei drei vier"),
+    ("b", "Two.", "es", "de", "eins", "zwei"),
+    ("a", "One.", "de", "en", "One.", "One."),
+    ("b", "One.", "de", "en", "Two.", "One."),
+]
+
+
+def as_csv(rows, head="system,source,pivot,target,direct,alternate"):
+    return "\n".join([head, *(",".join(map(str, row)) for row in rows)])
+
+
+@pytest.fixture
+def chains(tmp_path):
+    (tmp_path / "chains.csv").write_text(as_csv(ROWS), encoding="utf-8")
+    return read_chains(tmp_path / "chains.csv")
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    if not PIVOTS.exists():
+        pytest.skip("the study's recorded sheets (../shared/data/mcmt) are not here")
+    return read_chains(PIVOTS)
+
+
+def test_examples():
+    assert doctest.testmod(lines_module).failed == 0
+
+
+def test_cells_by_hand(chains):
+    report = pivots_report(chains)
+    cells = {(cell["level"], cell["system"]): cell for cell in report["pivots"]["cells"]}
+    # System a: one pair alike, one without a word in common.
+    assert cells["de", "a"]["pairs"] == 2
+    assert cells["de", "a"]["bleu"] == pytest.approx(0.5)
+    assert cells["de", "a"]["cosine"] == pytest.approx(0.5)
+    assert cells["de", "a"]["satisfied"] == 1
+    assert (cells["de", "a"]["sr_observed"], cells["de", "a"]["sentences"]) == (0.5, 2)
+    assert cells["de", "a"]["sr_low"] < 0.5 < cells["de", "a"]["sr_high"]
+    # System b: eins -> zwei takes four edits of eight characters.
+    assert cells["de", "b"]["levenshtein"] == pytest.approx((1 + 1 - 4 / 8) / 2)
+
+
+def test_round_trips_stand_apart(chains):
+    report = pivots_report(chains)
+    assert (report["pivots"]["pairs"], report["round_trips"]["pairs"]) == (4, 2)
+    assert report["round_trips"]["by"] == "pivot"
+    assert report["round_trips"]["unlike"] == 1  # b's direct translation is not the source
+    assert [cell["level"] for cell in report["round_trips"]["cells"]] == ["de", "de"]
+    other = pivots_report(chains, source_language="de")
+    assert (other["pivots"]["pairs"], other["round_trips"]["pairs"]) == (2, 4)
+    without = pivots_report(chains, exclude=["en"])
+    assert (without["pivots"]["pairs"], without["round_trips"]["pairs"], without["analysed"]) == (4, 0, 4)
+    assert without["round_trips"]["model"]["reason"] == "there are no such pairs"
+
+
+def test_systems_and_targets_are_chosen(chains):
+    assert pivots_report(chains, systems=["b"])["analysed"] == 3
+    assert pivots_report(chains, targets=["en"])["pivots"]["pairs"] == 0
+    for wrong, says in (
+        ({"systems": ["c"]}, "no system 'c'; it has: a, b"),
+        ({"targets": ["xx"]}, "no target 'xx'; it has: de, en"),
+        ({"exclude": ["xx"]}, "no target 'xx'"),
+        ({"targets": ["en"], "exclude": ["en"]}, "no row has one of these"),
+        ({"threshold": 80}, "threshold 80 is impossible"),
+        ({"by": "system"}, "unknown factor 'system'; known are: target, pivot"),
+        ({"score": "meteor"}, "unknown score"),
+        ({"errors": "iid"}, "unknown kind of errors"),
+    ):
+        with pytest.raises(AuditError, match=says):
+            pivots_report(chains, **wrong)
+
+
+def test_a_model_that_cannot_be_fitted_says_why(chains):
+    model = pivots_report(chains)["round_trips"]["model"]
+    assert model["means"] == []
+    assert "no degree of freedom" in model["reason"]
+    assert any("No model: " in line for line in pivot_lines(pivots_report(chains)))
+
+
+def test_files_without_wanted_columns(tmp_path):
+    path = tmp_path / "short.csv"
+    rows = [(row[0], row[3], *row[4:]) for row in ROWS]
+    path.write_text(as_csv(rows, "system,target,direct,alternate"), encoding="utf-8")
+    chains = read_chains(path)
+    report = pivots_report(chains)
+    assert report["recorded"] == []
+    assert report["round_trips"]["by"] == "target"
+    assert report["pivots"]["sentences"] is None
+    assert "has no column source, pivot, levenshtein, bleu, cosine" in " ".join(pivot_lines(report))
+    with pytest.raises(AuditError, match="no column pivot"):
+        pivots_report(chains, by="pivot")
+    with pytest.raises(AuditError, match="no column source"):
+        pivots_report(chains, errors="sentence")
+
+
+def test_recorded_scores_that_are_missed(tmp_path):
+    path = tmp_path / "own.csv"
+    rows = [(*ROWS[0], 1, 1, 1), (*ROWS[1], 0.5, 0, ""), (*ROWS[2], 1, 1, 1)]
+    path.write_text(as_csv(rows, "system,source,pivot,target,direct,alternate,levenshtein,bleu,cosine"))
+    found = {one["score"]: one for one in pivots_report(read_chains(path))["recorded"]}
+    assert (found["levenshtein"]["met"], found["levenshtein"]["rows"]) == (2, 3)
+    assert found["levenshtein"]["share"] == pytest.approx(2 / 3)
+    assert found["levenshtein"]["largest"] > 0.1
+    assert (found["cosine"]["met"], found["cosine"]["rows"], found["cosine"]["share"]) == (2, 2, 1)
+
+
+def test_all_recorded_scores_of_the_study_are_met(recorded):
+    report = pivots_report(recorded)
+    assert (report["pivots"]["pairs"], report["round_trips"]["pairs"], report["round_trips"]["unlike"]) == (
+        2796,
+        956,
+        0,
+    )
+    for one in report["recorded"]:
+        assert (one["met"], one["rows"]) == (3752, 3752)
+    unknown = {mean["level"] for mean in report["pivots"]["model"]["means"] if mean["mean"] is None}
+    assert unknown == {"es", "fr", "ko", "pt", "ru", "sv", "youdao"}  # Youdao translated into Chinese and Japanese only
+
+
+def of_levels(model, factor):
+    return {mean["level"]: mean for mean in model["means"] if mean["factor"] == factor}
+
+
+def test_chinese_and_japanese_of_three_systems(recorded):
+    frame = recorded.frame[recorded.frame["target"].isin(["zh", "ja"])]
+    plain = (
+        frame.assign(s=frame[["levenshtein", "bleu", "cosine"]].mean(axis=1)).groupby(["target", "system"])["s"].mean()
+    )
+    model = pivots_report(recorded, targets=["zh", "ja"])["pivots"]["model"]
+    languages, systems = of_levels(model, "target"), of_levels(model, "system")
+    # Three cells with the same weight: the recorded scores of Bing, Google and Youdao.
+    assert languages["zh"]["mean"] == pytest.approx(plain["zh"].mean(), abs=1e-9)
+    assert systems["youdao"]["mean"] == pytest.approx((plain["zh", "youdao"] + plain["ja", "youdao"]) / 2, abs=1e-9)
+    assert [systems[name]["letters"] for name in ("bing", "google", "youdao")] == ["a", "b", "c"]
+    assert (languages["ja"]["letters"], languages["zh"]["letters"]) == ("a", "b")
+    below = [pair for pair in model["comparisons"] if pair["other"] == "youdao"]
+    assert all(pair["difference"] > 0 and pair["p"] < 0.0001 for pair in below)
+
+
+def test_errors_that_go_together_by_sentence(recorded):
+    alone = pivots_report(recorded, targets=["zh", "ja"])["pivots"]["model"]
+    together = pivots_report(recorded, targets=["zh", "ja"], errors="sentence")["pivots"]["model"]
+    assert (alone["clusters"], together["clusters"], together["df"]) == (None, 281, 280)
+    for factor in ("target", "system"):
+        one, other = of_levels(alone, factor), of_levels(together, factor)
+        assert {name: mean["mean"] for name, mean in one.items()} == {
+            name: mean["mean"] for name, mean in other.items()
+        }
+    # Sentences hard for one system are hard for all.
+    assert of_levels(together, "system")["bing"]["se"] > 1.2 * of_levels(alone, "system")["bing"]["se"]
+
+
+def test_four_languages_of_two_systems(recorded):
+    report = pivots_report(recorded, targets=["zh", "ja", "fr", "ko"], systems=["google", "bing"])
+    languages = of_levels(report["pivots"]["model"], "target")
+    assert {name: mean["letters"] for name, mean in languages.items()} == {"fr": "a", "ko": "b", "ja": "c", "zh": "c"}
+    additive = pivots_report(recorded, interaction=False)["pivots"]["model"]
+    assert all(mean["mean"] is not None for mean in additive["means"])
+    assert [test["effect"] for test in additive["tests"]] == ["target", "system"]
+
+
+def test_the_text_fits_a_terminal_and_says_what_matters(recorded):
+    lines = pivot_lines(pivots_report(recorded))
+    text = "\n".join(lines)
+    assert max(map(len, lines[:-1])) <= 100  # the signature is one line, to be copied
+    assert "- Rows that repeat another row in every column: 59, used (first: line 4,492)." in text
+    assert "levenshtein  3,752  3,752  100.00" in text
+    assert "Cannot be estimated: youdao (no score with es, fr, ko, pt, ru, sv)." in text
+    assert "Round trips: consistency by pivot and system" in text
+    assert lines[-1].startswith("signature audit:")
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "translation-pivots.md"
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {},
+        {"targets": ["zh", "ja"]},
+        {"targets": ["zh", "ja", "ko", "fr"], "systems": ["google", "bing"]},
+        {"exclude": ["en"], "systems": ["google", "bing"]},
+    ],
+)
+def test_the_figures_of_the_docs(recorded, choice):
+    page = PAGE.read_text(encoding="utf-8")
+    report = pivots_report(recorded, **choice)
+    for part in (report["pivots"], report["round_trips"]):
+        for mean in part["model"]["means"]:
+            assert mean["mean"] is None or f"{mean['mean']:.4f}" in page, mean
+    factors = [test for test in report["pivots"]["model"]["tests"][:2] if choice.get("targets") or test["df"] == 7]
+    for test in factors:
+        assert f"F({test['df']}, {test['df_error']}) = {test['f']:.2f}" in page
