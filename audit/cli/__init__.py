@@ -40,6 +40,7 @@ COMMANDS = (
     "migrate",
     "doctor",
     "hanlp",
+    "recorded",
     "listings",
 )
 INTERRUPTED = 130
