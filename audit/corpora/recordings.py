@@ -1,11 +1,11 @@
 """Recorded translations: what engines said once, read from the user's files, with a count of whatever is wrong in them.
 
 A CSV with the columns `system,source_language,target_language,source,translation`, or a folder of such files. In a
-folder there may also be recorded *chains*, with the columns `system,source,pivot,target,direct,alternate`, as the MCMT
-study kept them (Pesu, MacRae, Barnes, Wang and Yan, "A Monte-Carlo approach to automatic metamorphic testing of machine
-translation software", University of Wollongong, 2017): the source was translated into the language `pivot`, which another row says how, and that into
-the language `target`, which gave `alternate`; `direct` is the source in the language `target`. A chain back into the
-language of its source is a round trip, and `direct` then the source itself.
+folder there may also be recorded *chains*, with the columns `system,source,pivot,target,direct,alternate`, as the
+MCMT study kept them (Pesu, MacRae, Barnes, Wang and Yan, "A Monte-Carlo approach to automatic metamorphic testing of
+machine translation software", University of Wollongong, 2017): the source was translated into the language `pivot`,
+which another row says how, and that into the language `target`, which gave `alternate`; `direct` is the source in the
+language `target`. A chain back into the language of its source is a round trip, and `direct` then the source itself.
 """
 
 import re

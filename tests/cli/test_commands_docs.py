@@ -108,7 +108,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
     assert main(f"run --db picked.db --corpus reviews.csv --systems {own.specs('calm')[0]} --workers 0".split()) == 0
     capsys.readouterr()
     (tmp_path / "past.csv").write_text(
-        "system,source_language,target_language,source,translation\na,en,es,It rains.,Llueve.\na,en,es,It rains.,Llueve.\n",
+        "system,source_language,target_language,source,translation\n" + "a,en,es,It rains.,Llueve.\n" * 2,
         encoding="utf-8",
     )
     study = f'corpus = "reviews.csv"\nsystems = ["{own.specs("calm")[0]}"]\nrelations = ["MR3.1"]\n'

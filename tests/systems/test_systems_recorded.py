@@ -59,7 +59,7 @@ def test_an_engine_says_what_is_recorded_and_nothing_else(tmp_path):
 
 
 def test_a_worker_reads_the_files_itself(tmp_path):
-    system = pickle.loads(pickle.dumps(get_system(f"recorded:{recorded(tmp_path, ROWS)}#bing")))
+    system = pickle.loads(pickle.dumps(get_system(f"recorded:{recorded(tmp_path, ROWS)}#bing")))  # noqa: S301
     assert asked(system, "It snows, again.") == Output(text="Nieva, otra vez.")
 
 
@@ -67,7 +67,7 @@ def test_without_an_engine_all_are_meant(tmp_path):
     path = recorded(tmp_path, ROWS)
     assert systems_of(f"recorded:{path}") == [f"recorded:{path}#bing", f"recorded:{path}#google"]
     assert systems_of(f"recorded:{path}#bing") == [f"recorded:{path}#bing"]
-    with pytest.raises(AuditError, match="has several systems .bing, google.; name one"):
+    with pytest.raises(AuditError, match=r"has several systems \(bing, google\); name one"):
         get_system(f"recorded:{path}")
     assert get_system(f"recorded:{recorded(tmp_path, ROWS[:1], 'one.csv')}").name == "google"
 
@@ -224,7 +224,7 @@ def test_a_corpus_has_one_language(tmp_path):
         get_corpus(f"recorded:{path}", "translation", language="fr")
     with pytest.raises(AuditError, match="no translations from en into 'zh'; there are some into es, fr"):
         get_corpus(f"recorded:{path}@zh", "translation", language="en")
-    with pytest.raises(AuditError, match="the task of corpus 'recorded:past.csv' is 'translation', not 'sentiment'"):
+    with pytest.raises(AuditError, match=r"the task of corpus 'recorded:past\.csv' is 'translation', not 'sentiment'"):
         get_corpus(f"recorded:{recorded(tmp_path, ROWS)}")
 
 
