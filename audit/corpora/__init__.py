@@ -16,6 +16,7 @@ from audit.corpora.polarity import Polarity, PolaritySentences
 from audit.corpora.published import LOADERS, short_name, split_name
 from audit.corpora.recorded import RecordedTexts
 from audit.corpora.targets import Toward, split_targets
+from audit.corpora.treebank import Treebank
 from audit.errors import AuditError, UnknownName
 from audit.tasks import matches
 
@@ -32,6 +33,7 @@ _CORPORA: dict[str, Callable[[], Corpus]] = {
     "cluener": Cluener,
     "inews-pairs": InewsPairs,
     "cluener-pairs": CluenerPairs,
+    "treebank": Treebank,
 }
 
 
