@@ -29,3 +29,19 @@ def language_code(written: str) -> str | None:
         return None
     base = found[1].lower()
     return None if len(base) == 2 and base not in TWO_LETTERS else base + found[2].replace("_", "-")
+
+
+_THREE_LETTERS = words(
+    "afr:af amh:am ara:ar arb:ar asm:as aze:az azj:az bel:be ben:bn bod:bo bos:bs bre:br bul:bg cat:ca ces:cs "
+    "cym:cy dan:da deu:de ell:el eng:en epo:eo est:et eus:eu ekk:et fao:fo fas:fa fij:fj fin:fi fra:fr fry:fy ful:ff "
+    "gla:gd gle:ga glg:gl grn:gn guj:gu hat:ht hau:ha heb:he hin:hi hrv:hr hun:hu hye:hy ibo:ig ind:id isl:is ita:it "
+    "jav:jv jpn:ja kan:kn kas:ks kat:ka kaz:kk khm:km kin:rw kir:ky kor:ko kur:ku kmr:ku lao:lo lat:la lav:lv lvs:lv "
+    "lim:li lin:ln lit:lt ltz:lb lug:lg mal:ml mar:mr mkd:mk mlg:mg plt:mg mlt:mt mon:mn khk:mn mri:mi msa:ms zsm:ms "
+    "mya:my nep:ne npi:ne nld:nl nno:nn nob:nb nor:no nya:ny oci:oc ori:or ory:or orm:om gaz:om pan:pa pes:fa pol:pl "
+    "por:pt pus:ps pbt:ps que:qu ron:ro run:rn rus:ru sag:sg san:sa sin:si slk:sk slv:sl smo:sm sna:sn snd:sd som:so "
+    "sot:st spa:es sqi:sq als:sq srd:sc srp:sr ssw:ss sun:su swa:sw swh:sw swe:sv tam:ta tat:tt tel:te tgk:tg tgl:tl "
+    "tha:th tir:ti tsn:tn tso:ts tuk:tk tur:tr twi:tw uig:ug ukr:uk urd:ur uzb:uz uzn:uz vie:vi wol:wo xho:xh yid:yi "
+    "ydd:yi yor:yo zho:zh cmn:zh zul:zu"
+)
+TWO_OF_THREE = dict(sorted(pair.split(":") for pair in _THREE_LETTERS))
+"""Codes of ISO 639-3, as some models and tools have them, with the codes of ISO 639-1; for some languages several."""
