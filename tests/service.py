@@ -45,6 +45,7 @@ class Server(ThreadingHTTPServer):
         self.lock = threading.Lock()
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.times: list[float] = []
         self.connections = 0
         self.at_once = 0
@@ -88,6 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
             number = len(server.bodies)
             server.bodies.append(body)
             server.headers.append(dict(self.headers))
+            server.paths.append(self.path)
             server.times.append(time.monotonic())
             server.at_once += 1
             server.most_at_once = max(server.most_at_once, server.at_once)

@@ -41,6 +41,7 @@ COMMANDS = (
     "migrate",
     "doctor",
     "hanlp",
+    "recorded",
     "listings",
 )
 INTERRUPTED = 130

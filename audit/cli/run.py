@@ -20,10 +20,14 @@ def add(commands: Any) -> None:
         required=True,
         action="append",
         metavar="NAME|FILE",
-        help="see `audit corpora`; or a CSV or JSONL, or as in paws-x:FILE; may be given several times",
+        help="see `audit corpora`; or a CSV or JSONL, or as in paws-x:FILE, recorded:PATH; may be given several times",
     )
     parser.add_argument(
-        "--systems", required=True, type=names, metavar="A,B", help="of `audit systems`, module:name, http:FILE.toml"
+        "--systems",
+        required=True,
+        type=names,
+        metavar="A,B",
+        help="of `audit systems`, module:name, http:FILE.toml, recorded:PATH, seq2seq:MODEL",
     )
     parser.add_argument("--relations", type=names, metavar="MR1.1,...", help="default: all that fit the corpus")
     parser.add_argument("--limit", type=whole, metavar="N", help="only the N sources with the smallest random numbers")

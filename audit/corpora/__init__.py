@@ -14,7 +14,9 @@ from audit.corpora.movie_reviews import Imdb, ImdbSentences, RottenTomatoes
 from audit.corpora.pairs import CluenerPairs, InewsPairs
 from audit.corpora.polarity import Polarity, PolaritySentences
 from audit.corpora.published import LOADERS, short_name, split_name
+from audit.corpora.recorded import RecordedTexts
 from audit.corpora.targets import Toward, split_targets
+from audit.corpora.treebank import Treebank
 from audit.errors import AuditError, UnknownName
 from audit.tasks import matches
 
@@ -31,6 +33,7 @@ _CORPORA: dict[str, Callable[[], Corpus]] = {
     "cluener": Cluener,
     "inews-pairs": InewsPairs,
     "cluener-pairs": CluenerPairs,
+    "treebank": Treebank,
 }
 
 
@@ -44,7 +47,7 @@ def get_corpus(
     name_or_path: str | Path, task: str = "sentiment", unit: Unit | None = None, language: str | None = None
 ) -> Corpus:
     """A registered corpus of the task, the user's CSV or JSONL file, or the user's copy of a published corpus (as in
-    `paws-x:FILE`); files are read and checked at once.
+    `paws-x:FILE`), or recorded translations (`recorded:PATH`); files are read and checked at once.
 
     `unit` and `language` describe a file; for any other corpus they may only repeat what it is. For translation the
     texts of any corpus will do, with the languages to translate into behind an @; a file may have them in its column
@@ -59,6 +62,8 @@ def get_corpus(
     name = str(name_or_path)
     if task == "translation":
         base, targets = split_targets(name)
+        if split_name(base)[0] == RecordedTexts.prefix:
+            return RecordedTexts(split_name(base)[1], language, unit, targets)
         if targets:
             return Toward(_to_translate(base, unit, language), targets)
         if name in _CORPORA:

@@ -10,7 +10,7 @@ import io
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,7 +72,7 @@ class FileCorpus:
         records = _read(self.path, texts)
         self.task = _with_scheme(self.path, records) if task == "classification" else task
         self._rows = _checked(self.path, records, texts, self.task, self.language)
-        self.unit: Unit = unit or _unit(self._rows)
+        self.unit: Unit = unit or unit_of(self._rows)
         self.has_gold = any(row.gold is not None for row in self._rows)
         self.summary = f"{len(self._rows):,} {self.unit}s of {self.path}"
 
@@ -94,7 +94,8 @@ class FileCorpus:
         return iter(self._rows)
 
 
-def _unit(rows: list[Row]) -> Unit:
+def unit_of(rows: Sequence[Row]) -> Unit:
+    """ "document" where the median text of the first 200 rows has more than one sentence."""
     sentences = sorted(len(Analysis(row.input.text, row.input.languages[0]).spans) for row in rows[:_LOOKED_AT])
     # Every text has one sentence at least, so a median above 1 is an upper middle above 1.
     return "document" if sentences[len(sentences) // 2] > 1 else "sentence"

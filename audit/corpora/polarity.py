@@ -4,47 +4,31 @@
 """
 
 import re
-import zipfile
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from audit.corpora.base import Row, Unit
+from audit.corpora.nltk_data import contents, find, install_line
 from audit.corpora.spacing import has_letter, restored_all
 from audit.errors import BadFile, NotInstalled
 from audit.keys import fingerprint
 from audit.tasks import Input
 
-_INSTALL = "python -m nltk.downloader movie_reviews"
-_FILE = re.compile(r"movie_reviews/((neg|pos)/[\w.-]+\.txt)$")
+_INSTALL = install_line("movie_reviews")
+_FILE = re.compile(r"(neg|pos)/[\w.-]+\.txt")
 _GOLD = {"neg": "negative", "pos": "positive"}
 
 
 def path() -> Path | None:
     """The corpus's zip file or folder, the first on NLTK's data path; None where there is none."""
-    import nltk.data
-
-    for folder in nltk.data.path:
-        for name in ("movie_reviews.zip", "movie_reviews"):
-            found = Path(folder) / "corpora" / name
-            if found.exists():
-                return found
-    return None
+    return find("movie_reviews")
 
 
 @lru_cache(maxsize=2)
 def _content(found: Path) -> tuple[tuple[str, str], ...]:
     """(file id such as "neg/cv000_29416.txt", text), sorted by file id. Raises BadFile."""
-    try:
-        if found.is_dir():
-            raw = {f"movie_reviews/{file.relative_to(found).as_posix()}": file for file in found.rglob("*.txt")}
-            texts = {name: file.read_bytes() for name, file in raw.items()}
-        else:
-            with zipfile.ZipFile(found) as archive:
-                texts = {name: archive.read(name) for name in archive.namelist() if name.endswith(".txt")}
-    except (OSError, zipfile.BadZipFile) as problem:
-        raise BadFile(f"{found} cannot be read ({problem}); delete it and run: {_INSTALL}") from problem
-    chosen = sorted((match.group(1), text) for name, text in texts.items() if (match := _FILE.search(name)))
+    chosen = [(name, text) for name, text in contents(found, "movie_reviews").items() if _FILE.fullmatch(name)]
     if not chosen:
         raise BadFile(f"{found} holds no reviews; delete it and run: {_INSTALL}")
     # Every file is ASCII but for a few letters, which are Latin-1.

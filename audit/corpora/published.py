@@ -9,10 +9,11 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from audit.corpora.base import Corpus, Row, Unit
 from audit.corpora.chinese_text import tidied
+from audit.corpora.recorded import RecordedTexts
 from audit.errors import BadFile, BadRow
 from audit.files import read_text
 from audit.keys import canonical, fingerprint
@@ -219,7 +220,8 @@ def _decoded(path: Path, number: int, content: bytes) -> str:
     return (text.removeprefix(_BOM) if number == 1 else text).rstrip("\r\n")
 
 
-LOADERS: dict[str, Callable[[str, str | None], Corpus]] = {loader.prefix: loader for loader in (PawsX, Lcsts, Thucnews)}
+_LOADERS: tuple[Any, ...] = (PawsX, Lcsts, Thucnews, RecordedTexts)
+LOADERS: dict[str, Callable[[str, str | None], Corpus]] = {loader.prefix: loader for loader in _LOADERS}
 """Loaders by what stands before the colon in `--corpus`; each takes the path and the language (None: Chinese)."""
 
 

@@ -25,7 +25,7 @@ from audit.runner.patience import patiently, written
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
 from audit.runner.watching import Watcher
 from audit.store import pieces, table_of, tables, write_much
-from audit.systems import get_system
+from audit.systems import get_system, systems_of
 from audit.systems.base import System
 from audit.tasks import matches
 
@@ -173,7 +173,7 @@ def run(
     retry_errors: bool = False,
     time_limit: float | None = TIME_LIMIT,
 ) -> Ran:
-    """Run, or finish, a study. `systems` are specs as `audit.systems.get_system` takes them.
+    """Run, or finish, a study. `systems` are specs as `audit.systems.systems_of` and `get_system` take them.
 
     `retry_errors` executes again, once, what failed, and checks again the groups that it was in; the errors stay stored
     as earlier attempts. A run that is broken off meanwhile goes on like any other.
@@ -187,7 +187,7 @@ def run(
     """
     watcher = watcher or Watcher()
     check_limit(limit)
-    made = {spec: get_system(spec) for spec in dict.fromkeys(systems)}
+    made = {spec: get_system(spec) for given in systems for spec in systems_of(given)}
     for spec, system in made.items():
         if not any(matches(corpus.task, task) for task in system.tasks):
             raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
@@ -200,6 +200,9 @@ def run(
             raise NotInstalled(f"system {spec} cannot run here; {needs}")
     if needs := corpus.needs():
         raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
+    for remark in dict.fromkeys(getattr(system, "remark", None) for system in made.values()):
+        if remark:
+            watcher.says(remark)
     engine = opened if isinstance(opened, Engine) else opened()
     study = patiently(lambda: make_study(engine, corpus, seed, limit), watcher.says)
     bound, by_id = written(engine, lambda connection: _bound(connection, relations, made), watcher.says)

@@ -23,7 +23,7 @@ from audit.sampling.designs import DESIGNS, INFORMATIVE
 from audit.sampling.draw import Size
 from audit.statistics.intervals import METHODS, TARGETS, get_method
 from audit.studies.kinds import Kind, choice, names, number, parameters, task, text, whole, yes_no
-from audit.systems import all_systems, get_system
+from audit.systems import all_systems, get_system, systems_of
 from audit.tasks import get_task, matches
 
 PROTOCOLS = ("blind", "shown", "random")
@@ -276,6 +276,9 @@ def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
 
 
 def _systems(study: dict[str, Any], note: Note) -> None:
+    named = [_ask("study.systems", partial(systems_of, spec), note) for spec in study["systems"]]
+    # A plan names every engine, so that one that is recorded later is a change of the plan.
+    study["systems"] = list(dict.fromkeys(spec for some in named for spec in some or ()))
     for spec in study["systems"]:
         system = _ask("study.systems", partial(get_system, spec), note)
         if system is None:

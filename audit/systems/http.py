@@ -16,6 +16,7 @@ import html
 import json
 import logging
 import os
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
@@ -27,7 +28,8 @@ from urllib.parse import quote, quote_plus
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered
 from audit.systems.asking import Asking
-from audit.systems.http_file import TEXT, VARIABLE, check_address, read_description
+from audit.systems.http_file import VARIABLE, check_address, read_description
+from audit.systems.http_languages import Languages
 from audit.systems.installed import missing
 from audit.systems.json_paths import kind
 from audit.tasks import Input, Output, spellings
@@ -45,6 +47,8 @@ _CROWDED = (408, 429, 503, 504)
 """Statuses of a service that has too much to do."""
 _ABOUT_INPUTS = (400, 413, 414, 422)
 """Statuses that say that something is wrong with what was sent: other inputs may do."""
+_PLACE = re.compile(r"\{(?:text(?P<half>_a|_b)?|(?P<side>source|target)_language)\}")
+"""Where a text or the code of a language goes in a request."""
 
 
 class Http:
@@ -118,6 +122,17 @@ class Http:
         return _Clients({name: _with_variables(value) for name, value in self._said.headers.items()})
 
     async def _ask(self, clients: "_Clients", inputs: Sequence[Input]) -> list[Output]:
+        """One request; for a translation service one for each pair of languages, and none for those it has not."""
+        if self._said.between is None:
+            return await self._ask_once(clients, inputs)
+        outputs = [Output()] * len(inputs)
+        for places in self._said.between.groups(inputs):
+            answered = await self._ask_once(clients, [inputs[place] for place in places])
+            for place, output in zip(places, answered, strict=True):
+                outputs[place] = output
+        return outputs
+
+    async def _ask_once(self, clients: "_Clients", inputs: Sequence[Input]) -> list[Output]:
         import httpx
 
         try:
@@ -138,8 +153,11 @@ class Http:
 
     async def _content(self, clients: "_Clients", inputs: Sequence[Input]) -> bytes:
         """The bytes of the answer to one request. Raises Unanswered and Declined by its status."""
-        sent = json.dumps(_filled(self._said.request, inputs)).encode()
+        between = self._said.between
+        sent = json.dumps(_filled(self._said.request, inputs, between)).encode()
         address = _with_variables(self._said.url)
+        if between is not None:
+            address = between.address(address, inputs[0])
         async with clients.one() as client, client.stream(self._said.method, address, content=sent) as response:
             parts, size = [], 0
             async for part in response.aiter_bytes():
@@ -315,8 +333,9 @@ def _with_variables(text: str) -> str:
     return VARIABLE.sub(lambda found: os.environ.get(found[1], "").strip(), text)
 
 
-def _filled(template: Any, inputs: Sequence[Input]) -> Any:
-    """The JSON of a request: inputs of one text as a text, others as a list of texts.
+def _filled(template: Any, inputs: Sequence[Input], between: Languages | None = None) -> Any:
+    """The JSON of a request: inputs of one text as a text, others as a list of texts. All translations of a request are
+    `between` the same two languages.
 
     >>> _filled({"documents": "{texts}", "n": 1}, [Input.of("It was good."), Input.of("a", "b")])
     {'documents': ['It was good.', ['a', 'b']], 'n': 1}
@@ -324,9 +343,9 @@ def _filled(template: Any, inputs: Sequence[Input]) -> Any:
     'Is a like b?'
     """
     if isinstance(template, dict):
-        return {name: _filled(value, inputs) for name, value in template.items()}
+        return {name: _filled(value, inputs, between) for name, value in template.items()}
     if isinstance(template, list):
-        return [_filled(value, inputs) for value in template]
+        return [_filled(value, inputs, between) for value in template]
     if not isinstance(template, str):
         return template
     given = [one.text if len(one.texts) == 1 else list(one.texts) for one in inputs]
@@ -335,7 +354,13 @@ def _filled(template: Any, inputs: Sequence[Input]) -> Any:
     if template == "{text}":
         return given[0]
     # Variables first, and all texts at once: an input that happens to spell one of them must stay as it is.
-    return TEXT.sub(lambda place: inputs[0].texts[place[1] == "_b"], _with_variables(template))
+    return _PLACE.sub(lambda place: _put(place, inputs[0], between), _with_variables(template))
+
+
+def _put(place: re.Match[str], one: Input, between: Languages | None) -> str:
+    if place["side"]:
+        return between.name(one, place["side"]) if between else place[0]
+    return one.texts[place["half"] == "_b"]
 
 
 def _score(value: object) -> float:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 from audit.errors import AuditError, BadFile
 from audit.files import read_text
 from audit.systems.asking import PATIENCE, TRIES
+from audit.systems.http_languages import EVERY, LANGUAGE, REQUEST, Languages, read_languages
 from audit.systems.json_paths import Path
 from audit.tasks import get_task
 
@@ -27,6 +28,7 @@ _HELP = "see docs/systems.md"
 _ANSWERS: Mapping[str, Mapping[str, str]] = {
     "similarity": {"score": "outputs[*].score"},
     "summarization": {"text": "outputs[*].text"},
+    "translation": {"text": "outputs[*].text"},
 }
 """Where the outputs stand in an answer to the tasks whose output is not a label, unless the file says."""
 
@@ -55,6 +57,8 @@ class Description:
     timeout: float
     tries: int
     patience: float
+    between: Languages | None
+    """What a translation service says of languages; None for other services."""
 
     @property
     def settings(self) -> dict[str, object]:
@@ -68,6 +72,7 @@ class Description:
             "request": self.request,
             "answer": {name: path.written for name, path in paths.items() if path is not None},
             "labels": dict(self.labels),
+            **(self.between.settings if self.between else {}),
         }
 
     @property
@@ -148,9 +153,11 @@ def read_description(path: str) -> Description:
         raise table.wrong("method", f"{method!r} must be one of {', '.join(METHODS)}")
     tasks = table.names("tasks", ("sentiment",))
     known = _labels(table, tasks)
-    languages = table.names("languages", ("en",))
+    translates = "translation" in tasks
+    languages = table.names("languages", (EVERY,) if translates else ("en",))
     headers = _headers(table)
-    request, many = _request(table, pairs="similarity" in tasks)
+    request, many = _request(table, pairs="similarity" in tasks, translates=translates)
+    between = read_languages(table, languages, [url, *(text for _, text in strings(request))]) if translates else None
     label, score, text, score_needed = _answer(table, tasks)
     paths = [path for path in (label, score, text) if path is not None]
     several = many and all(path.many for path in paths)
@@ -165,7 +172,7 @@ def read_description(path: str) -> Description:
         version,
         url,
         tasks,
-        languages,
+        between.read if between else languages,
         method,
         headers,
         request,
@@ -179,6 +186,7 @@ def read_description(path: str) -> Description:
         table.number("timeout", TIMEOUT, 0.01, 86_400),
         table.number("tries", TRIES, 1, 100, whole=True),
         table.number("patience", PATIENCE, 0, 86_400),
+        between,
     )
     table.end()
     return found
@@ -249,9 +257,9 @@ def _labels(table: _Table, tasks: Sequence[str]) -> list[str]:
     return [label for labels in known for label in labels] if all(known) else []
 
 
-def _request(table: _Table, pairs: bool) -> tuple[Any, bool]:
+def _request(table: _Table, pairs: bool, translates: bool) -> tuple[Any, bool]:
     """The template of what is sent, and whether it takes several inputs."""
-    request = table.take("request", {"texts": "{texts}"})
+    request = table.take("request", REQUEST if translates else {"texts": "{texts}"})
     if isinstance(request, str):
         try:
             request = json.loads(request)
@@ -264,6 +272,8 @@ def _request(table: _Table, pairs: bool) -> tuple[Any, bool]:
     found = list(strings(request))
     for name, value in found:
         _refuse_secret(table, f"request.{name}", name, value)
+        if not translates and (place := LANGUAGE.search(value)):
+            raise table.wrong("request", f"{place[0]!r} is for the task translation")
         if "{texts}" in value and value != "{texts}":
             raise table.wrong("request", f'{value!r}: "{{texts}}" is a list and must stand alone in its quotes')
     places = {(place[0], place[0] == value) for _, value in found for place in TEXT.finditer(value)}

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical, fingerprint
@@ -28,6 +29,7 @@ from audit.tasks import Input, Output, get_task, spellings
 _ALLOWED = {
     "similarity": "allowed are a number from 0 to 1, or an audit.tasks.Output",
     "summarization": "allowed are a text, or an audit.tasks.Output",
+    "translation": "allowed are a text, None for a pair of languages that it does not have, or an audit.tasks.Output",
 }
 """What may be returned for the tasks whose output is not a label."""
 _LABELS = "allowed are a label, a pair (label, score), or an audit.tasks.Output"
@@ -63,6 +65,9 @@ def load(spec: str) -> System:
 class Own:
     """A user's object as a `System`: `predict(texts) -> list` where it has one, else `object(text)` one by one.
 
+    A translator has `predict(asked) -> list` of tuples (text, source language, target language), or is called with
+    these three; it reads every language unless it says which.
+
     `name`, `version`, `settings`, `tasks` and `languages` are the object's own where it has them. The version is else a
     fingerprint of the source file, so that changed code is run anew.
     """
@@ -81,7 +86,9 @@ class Own:
         self.version: str = _text(found, "version") or _source_version(found, module)
         self.settings: Mapping[str, object] = _settings(spec, found)
         self.tasks: tuple[str, ...] = _names(spec, found, "tasks", ("sentiment",))
-        self.languages: tuple[str, ...] = _names(spec, found, "languages", ("en",))
+        self.languages: tuple[str, ...] = _names(
+            spec, found, "languages", ("*",) if "translation" in self.tasks else ("en",)
+        )
         self._returns = _returns(spec, self.tasks)
         self._spelling = spellings(self.tasks)
         self._prepare = getattr(found, "prepare", None)
@@ -100,13 +107,13 @@ class Own:
             self._prepare()
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        # A task on pairs of texts hands over the tuple, the others the text.
-        given = [one.text if len(one.texts) == 1 else one.texts for one in inputs]
+        given = [self._given(one) for one in inputs]
         if self._predict is None:
             call = self._call
             if call is None:
                 raise AuditError(f"{self.spec!r} cannot be called")
-            return [self._output(call(value), value) for value in given]
+            spread = self._returns == "translation"
+            return [self._output(call(*value) if spread else call(value), value) for value in given]
         returned = self._predict(given)
         try:
             values = list(returned)
@@ -116,14 +123,22 @@ class Own:
             raise BadOutput(f"{self.spec}: predict returned {len(values)} outputs for {len(given)} texts")
         return [self._output(value, text) for value, text in zip(values, given, strict=True)]
 
+    def _given(self, one: Input) -> Any:
+        """What the user's code is handed: the text; the texts of a pair as a tuple; a text with its languages."""
+        if self._returns == "translation":
+            return one.text, one.languages[0], one.target or ""
+        return one.text if len(one.texts) == 1 else one.texts
+
     def _output(self, value: object, given: object) -> Output:
         """An output from what the user's code returned. Raises BadOutput when it is none."""
         if isinstance(value, Output):
             return value
         if self._returns == "similarity" and (number := _number(value)) is not None:
             return Output(score=number)
-        if self._returns == "summarization" and isinstance(value, str):
+        if self._returns in ("summarization", "translation") and isinstance(value, str):
             return Output(text=value)
+        if self._returns == "translation" and value is None:
+            return Output()
         label, score = value if isinstance(value, tuple | list) and len(value) == 2 else (value, None)
         if self._returns in _ALLOWED or not isinstance(label, str):
             allowed = _ALLOWED.get(self._returns, _LABELS)

@@ -109,6 +109,10 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
     (tmp_path / "known.csv").write_text("text,answer\nIt is fine.,positive", encoding="utf-8")
     assert main(f"run --db picked.db --corpus reviews.csv --systems {own.specs('calm')[0]} --workers 0".split()) == 0
     capsys.readouterr()
+    (tmp_path / "past.csv").write_text(
+        "system,source_language,target_language,source,translation\n" + "a,en,es,It rains.,Llueve.\n" * 2,
+        encoding="utf-8",
+    )
     study = f'corpus = "reviews.csv"\nsystems = ["{own.specs("calm")[0]}"]\nrelations = ["MR3.1"]\n'
     (tmp_path / "films.toml").write_text(
         f'name = "films"\n[study]\n{study}[sample]\nper_relation = 5', encoding="utf-8"
@@ -132,6 +136,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "user add": "mia",
         "user list": "",
         "progress": "",
+        "recorded": "past.csv",
         "relations": "",
         "systems": "",
         "corpora": "",

@@ -32,6 +32,7 @@ def test_every_corpus_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "cluener",
         "inews-pairs",
         "cluener-pairs",
+        "treebank",
     ]
     for row in rows:
         assert set(row) == {"corpus", "task", "language", "unit", "size", "gold", "available", "needs"}

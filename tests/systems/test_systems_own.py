@@ -38,7 +38,13 @@ def _run(spec: str, *texts: str) -> list[Output]:
 
 def test_the_examples_of_the_docs(here: Path) -> None:
     blocks = re.findall(r"```python\n# (\w+)\.py\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
-    assert [name for name, _ in blocks] == ["mine", "overlap", "model", "service"]  # the last: test_systems_docs.py
+    assert [name for name, _ in blocks] == [
+        "mine",
+        "overlap",
+        "translator",
+        "model",
+        "service",
+    ]  # the last: test_systems_docs.py
     assert len(blocks[0][1].strip().splitlines()) <= 3
     for name, source in blocks:
         (here / f"{name}.py").write_text(source, "utf-8")
@@ -53,6 +59,10 @@ def test_the_examples_of_the_docs(here: Path) -> None:
     overlap = get_system("overlap:overlap")
     assert (overlap.tasks, overlap.languages) == (("similarity",), ("zh",))
     assert overlap.run([Input.of("一二", "二三", language="zh")]) == [Output(score=1 / 3)]
+    translator = get_system("translator:translate")
+    assert (translator.tasks, translator.languages) == (("translation",), ("*",))
+    asked = [Input.of("It rains.", target="es"), Input.of("Llueve.", language="es", target="en")]
+    assert translator.run(asked) == [Output(text="Llueve."), Output()]
 
 
 @pytest.mark.parametrize(
@@ -96,6 +106,30 @@ def test_each_task_has_outputs_of_its_kind(here: Path, tasks: str, source: str, 
     system = get_system(spec)
     assert (system.tasks, system.languages) == ((tasks,), ("zh",))
     assert system.run([PAIR]) == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("def f(text, source, target): return f'{source}>{target} {text}'", Output(text="en>es It rains.")),
+        ("class f:\n  def predict(self, asked): return [t + s + d for t, s, d in asked]", Output(text="It rains.enes")),
+        ("class f:\n  def __call__(self, text, source, target): return None", Output()),
+        (
+            "from audit.tasks import Output\ndef f(*asked): return Output(text='Llueve.', score=.5)",
+            Output(None, 0.5, "Llueve."),
+        ),
+    ],
+)
+def test_a_translator_is_told_the_languages(here: Path, source: str, wanted: Output) -> None:
+    spec = _module(here, f"{source}\nf.tasks = ('translation',)\n") + ":f"
+    assert get_system(spec).run([Input.of("It rains.", target="es")]) == [wanted]
+
+
+def test_a_translator_may_say_what_it_reads_and_must_return_a_text(here: Path) -> None:
+    spec = _module(here, "def f(*asked): return 3\nf.tasks, f.languages = ('translation',), ('en', 'es')\n") + ":f"
+    assert get_system(spec).languages == ("en", "es")
+    with pytest.raises(BadOutput, match=r"returned 3 for \('It rains.', 'en', 'es'\); allowed are a text, None for"):
+        get_system(spec).run([Input.of("It rains.", target="es")])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,228 @@
+"""Translation models of Hugging Face's transformers, named `seq2seq:DIRECTORY` or `seq2seq:NAME`: Marian (OPUS-MT),
+M2M-100, mBART-50, NLLB-200, T5 and what is built like them.
+
+Models are read from a directory, or from the Hugging Face cache where they were downloaded before; nothing is
+downloaded here, no code of a model is executed, and weights are read as safetensors or by torch's restricted unpickler.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from audit.errors import AuditError, BadFile, NotInstalled
+from audit.language.hanlp_models import one_thread
+from audit.systems.installed import missing, package_version
+from audit.systems.seq2seq_languages import Spoken, pair_of, read_pair, spoken
+from audit.tasks import Input, Output
+
+PREFIX = "seq2seq:"
+INSTALL = "pip install 'audit[translation]'"
+BATCH = 16
+"""Texts translated at once, of about the same length."""
+LONGEST = 512
+"""Tokens that a text and its translation may have, where the model itself takes as many."""
+_MODEL_FILES = frozenset({".json", ".txt", ".model", ".spm", ".safetensors", ".bin"})
+_WHOLE = 1 << 20
+_PIECES, _PIECE = 256, 4096
+
+
+class Seq2Seq:
+    """A model as a `System`. `seq2seq:MODEL#en-es` names the pair of languages of a model that does not say it.
+
+    Beam search with the number of beams that the model's own settings have (else 1), never sampling. A text of more
+    tokens than the model takes is an error, and so is a translation that has not ended after as many: a part of one is
+    no output. Other pairs than the model's are absent. Creating it reads small files; raises AuditError for a name that
+    is none, and BadFile for a directory without a model.
+    """
+
+    tasks: tuple[str, ...] = ("translation",)
+
+    def __init__(self, spec: str):
+        model, mark, pair = spec.removeprefix(PREFIX).partition("#")
+        if not model:
+            raise AuditError(f"{spec!r} does not name a model; write {PREFIX}DIRECTORY, or {PREFIX}DIRECTORY#en-es")
+        self._pair = read_pair(pair) if mark else None
+        if mark and self._pair is None:
+            raise AuditError(f"{spec!r}: {pair!r} is no pair of languages such as en-es")
+        self._spec, self._model = spec, model
+        self._folder = _folder(model)
+        self._config = _read_json(self._folder, "config.json") if self._folder else {}
+        if self._folder and not self._config.get("is_encoder_decoder"):
+            raise BadFile(f"{self._folder}: config.json is absent or of no model that translates (encoder and decoder)")
+        if self._folder and self._pair is None:
+            self._pair = pair_of(_read_json(self._folder, "tokenizer_config.json"))
+        self.name = Path(model).name + (f"#{pair}" if mark else "")
+        files = fingerprint_of(self._folder) if self._folder else "absent"
+        packages = ["transformers", *(["sacremoses"] if self._config.get("model_type") == "marian" else [])]
+        # Marian's tokenizer tidies punctuation where sacremoses is there, and leaves it where it is not.
+        self.version = ", ".join([files, *(f"{name} {package_version(name)}" for name in packages)])
+        own = _read_json(self._folder, "generation_config.json") if self._folder else {}
+        beams = own.get("num_beams") or self._config.get("num_beams") or 1
+        self.settings: Mapping[str, object] = {
+            "beams": int(beams),
+            "longest": LONGEST,
+            "pair": "-".join(self._pair) if self._pair else None,
+        }
+        self.languages: tuple[str, ...] = (self._pair[0],) if self._pair else ("*",)
+        self.summary = f"translation model {model} (transformers)"
+        self._loaded: tuple[Any, Any, Spoken] | None = None
+
+    def __reduce__(self) -> tuple[type["Seq2Seq"], tuple[str]]:
+        return Seq2Seq, (self._spec,)  # a worker loads the model itself
+
+    def needs(self) -> str | None:
+        for module in ("torch", "transformers", "sentencepiece"):
+            if line := missing(module, INSTALL):
+                return line
+        if self._folder is None:
+            return (
+                f"there is no directory {self._model!r} and no model of this name in the Hugging Face cache; download "
+                f"it once with `hf download {self._model}`, or name the directory that it is in"
+            )
+        return None
+
+    def prepare(self) -> None:
+        """Read the tokenizer, so that a model that cannot be asked is found before anything runs; the weights are
+        loaded where they are needed."""
+        self._speaks(self._tokenizer())
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        if self._loaded is None:
+            tokenizer = self._tokenizer()
+            self._loaded = tokenizer, self._weights(), self._speaks(tokenizer)
+        tokenizer, model, speaks = self._loaded
+        outputs = [Output()] * len(inputs)
+        pairs: dict[tuple[str, str], list[int]] = {}
+        for place, one in enumerate(inputs):
+            pair = (one.languages[0], one.target or "")
+            if speaks.has(pair):
+                pairs.setdefault(pair, []).append(place)
+        with one_thread():
+            for pair, places in pairs.items():
+                texts = [inputs[place].text for place in places]
+                for place, output in zip(places, self._translated(tokenizer, model, speaks, pair, texts), strict=True):
+                    outputs[place] = output
+        return outputs
+
+    def _tokenizer(self) -> Any:
+        from transformers import AutoTokenizer
+
+        return self._read(AutoTokenizer)
+
+    def _weights(self) -> Any:
+        from transformers import AutoModelForSeq2SeqLM
+
+        return self._read(AutoModelForSeq2SeqLM, weights_only=True).float().eval()
+
+    def _read(self, kind: Any, **options: object) -> Any:
+        if needs := self.needs():
+            raise NotInstalled(f"system {self.name} cannot run here; {needs}")
+        try:
+            return kind.from_pretrained(str(self._folder), local_files_only=True, trust_remote_code=False, **options)
+        except (Exception, SystemExit) as problem:  # whatever a file or a version of it makes transformers raise
+            reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
+            raise BadFile(f"{self._folder}: transformers cannot load this model ({reason})") from problem
+
+    def _speaks(self, tokenizer: Any) -> Spoken:
+        found = spoken(tokenizer, self._config, self._pair)
+        if not found.tokens and not found.prefixes:
+            raise AuditError(
+                f"{self._spec} does not say which languages it translates; add them, as in {PREFIX}...#en-es"
+            )
+        return found
+
+    def _translated(
+        self, tokenizer: Any, model: Any, speaks: Spoken, pair: tuple[str, str], texts: Sequence[str]
+    ) -> list[Output]:
+        """One output per text, all of one pair of languages; texts of about the same length together."""
+        forced = None
+        if pair not in speaks.prefixes:
+            source, target = (speaks.tokens[code] for code in pair)
+            tokenizer.src_lang = source.strip("_")
+            forced = tokenizer.convert_tokens_to_ids(target)
+        prefix = speaks.prefixes.get(pair, "")
+        tokens = [tokenizer(prefix + text).input_ids for text in texts]
+        most = _most(tokenizer, self._config)
+        outputs = [Output(error=f"the text has {len(one):,} tokens, the model takes {most:,}") for one in tokens]
+        order = sorted((place for place, one in enumerate(tokens) if len(one) <= most), key=lambda at: len(tokens[at]))
+        for start in range(0, len(order), BATCH):
+            places = order[start : start + BATCH]
+            found = self._generated(tokenizer, model, [tokens[place] for place in places], forced, most)
+            for place, output in zip(places, found, strict=True):
+                outputs[place] = output
+        return outputs
+
+    def _generated(
+        self, tokenizer: Any, model: Any, tokens: list[list[int]], forced: int | None, most: int
+    ) -> Iterator[Output]:
+        import torch
+
+        padded = tokenizer.pad({"input_ids": tokens}, return_tensors="pt")
+        with torch.inference_mode():
+            generated = model.generate(
+                input_ids=padded["input_ids"],
+                attention_mask=padded["attention_mask"],
+                do_sample=False,
+                num_beams=self.settings["beams"],
+                max_new_tokens=most - 1,
+                # Else what is cut off looks as if it had ended.
+                forced_eos_token_id=None,
+                **({} if forced is None else {"forced_bos_token_id": forced}),
+            )
+        ends = model.generation_config.eos_token_id
+        ends = ends if isinstance(ends, list) else [ends]
+        for one in generated.tolist():
+            if any(end in one[1:] for end in ends):
+                yield Output(text=tokenizer.decode(one, skip_special_tokens=True))
+            else:
+                yield Output(error=f"the translation did not end within {most:,} tokens")
+
+
+def _folder(model: str) -> Path | None:
+    """The directory of a model: the named one, or that of the Hugging Face cache; None where there is neither."""
+    if Path(model).is_dir():
+        return Path(model)
+    with suppress(ImportError, OSError, ValueError):
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(model, local_files_only=True))
+    return None
+
+
+def _read_json(folder: Path, name: str) -> dict[str, Any]:
+    """The object in a file of a model; empty where it is absent. Raises BadFile."""
+    try:
+        found = json.loads((folder / name).read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as problem:
+        raise BadFile(f"{folder / name}: cannot be read ({problem})") from problem
+    return found if isinstance(found, dict) else {}
+
+
+def fingerprint_of(folder: Path) -> str:
+    """Twelve hexadecimal digits that name a model by what its files hold: small ones as a whole, of others the size and
+    256 pieces, since whatever is trained further changes nearly all of its weights."""
+    state = hashlib.blake2b(digest_size=6)
+    for file in sorted(folder.iterdir()):
+        if file.suffix not in _MODEL_FILES or not file.is_file():
+            continue
+        size = file.stat().st_size
+        state.update(f"{file.name}\0{size}\0".encode())
+        with file.open("rb") as opened:
+            if size <= _WHOLE:
+                state.update(opened.read())
+                continue
+            for number in range(_PIECES):
+                opened.seek((size - _PIECE) * number // (_PIECES - 1))
+                state.update(opened.read(_PIECE))
+    return state.hexdigest()
+
+
+def _most(tokenizer: Any, config: Mapping[str, Any]) -> int:
+    """Tokens that a text may have."""
+    positions = config.get("max_position_embeddings") or config.get("n_positions") or LONGEST
+    return int(min(LONGEST, positions, tokenizer.model_max_length))

@@ -1,0 +1,132 @@
+"""The treebank as text that people write: on small trees, and on the sample itself where it is."""
+
+import re
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import nltk.data
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.corpora import get_corpus
+from audit.corpora.treebank import sentences
+from audit.errors import AuditError, BadFile, NotInstalled
+from audit.tasks import Input
+
+REAL = Path(__file__).parents[2].parent / "shared" / "data" / "nltk_data"
+TREES = """
+( (S (NP-SBJ (NNP Sony) (NNP Corp.) (POS 's) (NN rule) ) (VP (VBZ is) (VP (-NONE- *T*-1) (`` ``) (JJ old)
+  (-LRB- -LRB-) (NP (CD 1\\/2) ) (-RRB- -RRB-) ('' '') )) (. .) ))
+( (S (NP (PRP It) ) (VP (VBD did) (RB n't) (VP (VB sell) (PP (IN in) (NP (DT the) (NNP U.S.) )))) (. .) ))
+( (S (NN @) ))
+( (S (NP (PRP It) ) (VP (VBD did) (RB n't) (VP (VB sell) (PP (IN in) (NP (DT the) (NNP U.S.) )))) (. .) ))
+"""
+RAW = ".START \n\nSony Corp. 's rule\nis \"old (1/2)\". It didn't sell in the U.S.\n@\n\nIt didn't sell in the U.S.\n"
+
+
+@pytest.fixture
+def nltk_data(tmp_path, monkeypatch):
+    """An empty NLTK data path."""
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    (tmp_path / "corpora").mkdir()
+    return tmp_path / "corpora"
+
+
+def packed(folder, files):
+    with zipfile.ZipFile(folder / "treebank.zip", "w") as archive:
+        archive.writestr("treebank/", "")
+        for name, text in files.items():
+            archive.writestr(f"treebank/{name}", text)
+
+
+def test_a_sentence_is_the_piece_of_the_raw_text_with_its_letters():
+    assert sentences(TREES, RAW) == [
+        'Sony Corp.\'s rule is "old (1/2)".',
+        "It didn't sell in the U.S.",
+        "@",
+        "It didn't sell in the U.S.",
+    ]
+
+
+def test_without_a_raw_text_words_are_put_together():
+    assert sentences(TREES, "")[:2] == ['Sony Corp.\'s rule is "old (1/2)".', "It didn't sell in the U.S."]
+
+
+def test_rows_have_their_article_and_no_copies(nltk_data):
+    packed(nltk_data, {"combined/wsj_0001.mrg": TREES, "raw/wsj_0001": RAW, "combined/README": "(x y)"})
+    corpus = get_corpus("treebank@es", "translation").corpus
+    assert [(row.key, row.cluster, row.input) for row in corpus.rows()] == [
+        ("wsj_0001.1", "wsj_0001", Input.of('Sony Corp.\'s rule is "old (1/2)".')),
+        ("wsj_0001.2", "wsj_0001", Input.of("It didn't sell in the U.S.")),
+    ]
+    assert (corpus.size(), corpus.needs(), corpus.has_gold, corpus.unit) == (2, None, False, "sentence")
+
+
+def test_an_unpacked_folder_is_the_same(nltk_data):
+    packed(nltk_data, {"combined/wsj_0001.mrg": TREES, "raw/wsj_0001": RAW})
+    zipped = get_corpus("treebank@es", "translation").fingerprint()
+    with zipfile.ZipFile(nltk_data / "treebank.zip") as archive:
+        archive.extractall(nltk_data)
+    (nltk_data / "treebank.zip").unlink()
+    assert get_corpus("treebank@es", "translation").fingerprint() == zipped
+
+
+def test_what_is_absent_or_damaged_names_the_command(nltk_data):
+    corpus = get_corpus("treebank@es", "translation")
+    assert (corpus.needs(), corpus.size()) == ("python -m nltk.downloader treebank", None)
+    with pytest.raises(NotInstalled, match=r"python -m nltk\.downloader treebank"):
+        list(corpus.rows())
+    packed(nltk_data, {"README": "no trees"})
+    with pytest.raises(BadFile, match="holds no trees"):
+        list(corpus.rows())
+    (nltk_data / "treebank.zip").write_bytes(b"no zip")
+    with pytest.raises(BadFile, match=r"treebank\.zip cannot be read"):
+        corpus.size()
+
+
+def test_it_is_of_the_task_translation_and_needs_targets():
+    with pytest.raises(AuditError, match="say which languages"):
+        get_corpus("treebank", "translation")
+    with pytest.raises(AuditError, match="the task of corpus 'treebank' is 'translation'"):
+        get_corpus("treebank")
+
+
+WORD = st.text(alphabet="abcXYZ", min_size=1, max_size=6)
+
+
+@given(st.lists(st.lists(WORD, min_size=1, max_size=5), min_size=1, max_size=5))
+def test_words_and_their_order_stay(texts):
+    trees = "\n".join(f"( (S {' '.join(f'(NN {word})' for word in words)} (. .) ) )" for words in texts)
+    printed = [" ".join(words) + "." for words in texts]
+    assert sentences(trees, "\n".join(printed)) == sentences(trees, "") == printed
+
+
+@pytest.mark.skipif(not (REAL / "corpora" / "treebank.zip").exists(), reason="NLTK's treebank is not there")
+def test_the_real_sample(monkeypatch):
+    from nltk.corpus import LazyCorpusLoader
+    from nltk.corpus.reader import BracketParseCorpusReader
+
+    monkeypatch.setattr(nltk.data, "path", [str(REAL)])
+    corpus = get_corpus("treebank@es,ca", "translation")
+    rows = list(corpus.corpus.rows())
+    assert (len(rows), corpus.size(), len({row.cluster for row in rows})) == (3_902, 7_804, 199)
+    texts = {row.key: row.input.text for row in rows}
+    # wsj_0001, wsj_0003 and wsj_0118 as the newspaper printed them.
+    assert texts["wsj_0001.1"].startswith("Pierre Vinken, 61 years old, will join the board as a nonexecutive director")
+    assert (
+        '"We have no useful information on whether users are at risk," said James A. Talcott of Boston\'s'
+        in (texts["wsj_0003.9"])
+    )
+    assert texts["wsj_0118.1"].endswith("aimed at quashing the country's second-largest program trader.")
+    assert "Kidder, Peabody & Co.'s 1,400 stockbrokers" in texts["wsj_0118.1"]
+    assert [text for text in texts.values() if re.search(r" [,;:!?%)\]]|[`{}#@*]|\s\s|-LRB-| n't|\.\.", text)] == []
+    # NLTK's own reader has the same words: no letter is lost, but those that stand for another.
+    reader = LazyCorpusLoader("treebank/combined", BracketParseCorpusReader, r"wsj_.*\.mrg")
+    theirs = [[word for word, tag in words if tag != "-NONE-"] for words in reader.tagged_sents(["wsj_0003.mrg"])]
+    letters = Counter("".join("".join(words) for words in theirs))
+    mine = Counter("".join(text for key, text in texts.items() if key.startswith("wsj_0003.")))
+    assert {letter: letters[letter] for letter in letters if letter.isalnum() and letter not in "LRB"} == {
+        letter: mine[letter] for letter in letters if letter.isalnum() and letter not in "LRB"
+    }

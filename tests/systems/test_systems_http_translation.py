@@ -1,0 +1,213 @@
+"""Translation services over HTTP: where texts and languages go, which pairs there are, what is sent in one request.
+
+The server is a simulated service on this machine (tests/service.py).
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from service import Reply, serving
+
+from audit.corpora import get_corpus
+from audit.errors import BadFile, BadOutput
+from audit.relations import Outcome, Rewriting, base
+from audit.relations.base import Rewritten, Verdict
+from audit.relations.carry import nothing
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.store import open_store
+from audit.systems import get_system
+from audit.systems.http_languages import Languages
+from audit.tasks import Input, Output
+
+pytest.importorskip("httpx", reason="pip install 'audit[http]'")
+
+DOCS = Path(__file__).parents[2] / "docs" / "systems.md"
+TASK = 'tasks = ["translation"]\n'
+ONE = (
+    TASK
+    + 'request = { q = "{text}", from = "{source_language}", to = "{target_language}" }\nanswer = { text = "said" }\n'
+)
+
+
+def asked(text, target="es", language="en"):
+    return Input.of(text, language=language, target=target)
+
+
+def listed(body, number):
+    """The answer of a service with the form that is usual here."""
+    pair = f"{body['source_language']}>{body['target_language']}"
+    return {"outputs": [{"text": f"{pair} {text}"} for text in body["texts"]]}
+
+
+def test_task_and_address_are_enough(tmp_path):
+    with serving(listed) as server:
+        system = get_system(server.file(tmp_path, TASK))
+        outputs = system.run([asked("a"), asked("b", "fr"), asked("c"), asked("d", "en", "es")])
+    assert outputs == [Output(text=text) for text in ("en>es a", "en>fr b", "en>es c", "es>en d")]
+    assert (system.tasks, system.languages, system.batch) == (("translation",), ("*",), 16)
+    # A request has one pair of languages, whatever comes together.
+    assert [(body["target_language"], body["texts"]) for body in server.bodies] == [
+        ("es", ["a", "c"]),
+        ("fr", ["b"]),
+        ("en", ["d"]),
+    ]
+
+
+def test_texts_and_languages_go_where_the_file_says(tmp_path):
+    with serving(lambda body, number: {"said": body["q"].upper()}) as server:
+        system = get_system(server.file(tmp_path, ONE + 'codes = { zh = "zh-CHS" }\n'))
+        text = "{target_language} and {text}"  # of a text, nothing is replaced
+        assert system.run([asked(text, "zh")]) == [Output(text=text.upper())]
+    assert server.bodies == [{"q": text, "from": "en", "to": "zh-CHS"}]
+
+
+def test_languages_may_go_into_the_address(tmp_path):
+    more = 'request = ["{text}"]\nanswer = { text = "[0]" }\ncodes = { es = "a b&c" }\n'
+    with serving(lambda body, number: ["Llueve."]) as server:
+        path = tmp_path / "url.toml"
+        url = f"{server.url}?from={{source_language}}&to={{target_language}}"
+        path.write_text(f'name = "a"\nversion = "1"\nurl = "{url}"\n{TASK}{more}')
+        assert get_system(f"http:{path}").run([asked("It rains.")]) == [Output(text="Llueve.")]
+    assert (server.paths, server.bodies) == (["/classify?from=en&to=a%20b%26c"], [["It rains."]])
+
+
+@pytest.mark.parametrize(
+    ("more", "read", "there"),
+    [
+        ('languages = ["en", "es"]', ("en", "es"), [True, False, True]),
+        ('pairs = ["en-es", "en-fr"]', ("en",), [True, True, False]),
+        ("", ("*",), [True, True, True]),
+    ],
+)
+def test_pairs_that_a_service_does_not_have_are_absent_and_not_asked(tmp_path, more, read, there):
+    with serving(lambda body, number: {"said": "x"}) as server:
+        system = get_system(server.file(tmp_path, ONE + more))
+        outputs = system.run([asked("a"), asked("b", "fr"), asked("c", "en", "es")])
+    assert [not output.absent for output in outputs] == there
+    assert len(server.bodies) == sum(there)
+    assert system.languages == read
+
+
+def test_a_service_of_one_pair_need_not_be_told_it(tmp_path):
+    more = TASK + 'request = { texts = "{texts}" }\npairs = ["en-pt-BR"]'
+    with serving(lambda body, number: {"outputs": [{"text": "x"} for _ in body["texts"]]}) as server:
+        system = get_system(server.file(tmp_path, more))
+        assert system.run([asked("a", "pt-BR"), asked("b", "pt")]) == [Output(text="x"), Output()]
+    assert server.bodies == [{"texts": ["a"]}]
+
+
+def test_what_may_change_an_output_is_a_setting(tmp_path):
+    with serving(listed) as server:
+        settings = [
+            dict(get_system(server.file(tmp_path, TASK + more)).settings)
+            for more in ("", 'pairs = ["en-es"]', 'codes = { zh = "zh-CHS" }', 'languages = ["en"]')
+        ]
+    assert len({repr(one) for one in settings}) == 4
+    assert settings[1]["pairs"] == ["en-es"]
+    with serving() as server:  # and of other services' settings nothing has changed
+        assert set(get_system(server.file(tmp_path)).settings) == {
+            "url",
+            "method",
+            "headers",
+            "request",
+            "answer",
+            "labels",
+        }
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (TASK + 'request = { q = "{text}" }', 'request: must say which language to translate into: put "{target_lang'),
+        (TASK + 'request = { q = "{text}" }\npairs = ["en-es", "en-fr"]', "must say which language to translate into"),
+        (TASK + 'pairs = ["en"]', "pairs: 'en' is no pair of languages such as"),
+        (TASK + 'pairs = ["en-jp"]', "pairs: 'en-jp' is no pair of languages"),
+        (TASK + "pairs = [1]", "pairs: 1 is no pair of languages"),
+        (TASK + 'pairs = "en-es"', "pairs: 'en-es' must be a list"),
+        (TASK + 'codes = { Chinese = "zh" }', "codes: 'Chinese' is no code such as es"),
+        (TASK + 'languages = ["English"]', "languages: 'English' is no code such as es"),
+        (TASK + 'answer = { label = "x" }', "text: is missing; an output of translation is a text"),
+        ('pairs = ["en-es"]', "pairs: is no key of it; allowed are"),
+        ('request = { t = "{text}", to = "{target_language}" }', "'{target_language}' is for the task translation"),
+        ('tasks = ["translation", "summarization"]', "are of different kinds"),
+    ],
+)
+def test_a_file_that_cannot_be_used(tmp_path, more, says):
+    path = tmp_path / "service.toml"
+    path.write_text(f'name = "a"\nversion = "1"\nurl = "http://127.0.0.1:1/x"\n{more}')
+    with pytest.raises(BadFile, match=re.escape(says)):
+        get_system(f"http:{path}")
+
+
+def test_an_answer_without_a_text_is_an_error(tmp_path):
+    with (
+        serving(lambda body, number: {"said": None}) as server,
+        pytest.raises(BadOutput, match="a text must be a text"),
+    ):
+        get_system(server.file(tmp_path, ONE)).run([asked("a")])
+
+
+CODES = st.sampled_from(["en", "es", "zh", "pt-BR"])
+
+
+@given(st.lists(st.tuples(CODES, CODES)))
+def test_groups_have_one_pair_and_lose_nothing(pairs):
+    inputs = [asked("x", target, source) for source, target in pairs]
+    groups = Languages(("en", "es", "zh"), (), {}).groups(inputs)
+    assert all(len({inputs[place].languages for place in group}) == 1 for group in groups)
+    assert sorted(place for group in groups for place in group) == [
+        place for place, pair in enumerate(pairs) if "pt-BR" not in pair
+    ]
+
+
+def shout(texts, choices):
+    """In capitals."""
+    return Rewritten((texts[0].text.upper(),))
+
+
+def same(outputs, words):
+    return Verdict(Outcome.SATISFIED if outputs[0].text.upper() == outputs[1].text.upper() else Outcome.VIOLATED)
+
+
+def test_a_run_asks_many_requests_at_once(tmp_path):
+    """Three pairs, one of which is absent and one of which fails for a text."""
+
+    def answer(body, number):
+        return Reply({"why": "snow"}, 400) if "now" in str(body["texts"]).lower() else listed(body, number)
+
+    (tmp_path / "texts.csv").write_text("text\nIt rains.\nIt snows.\nIt is late.\n", encoding="utf-8")
+    relation = Rewriting(
+        name="shout",
+        summary="test",
+        rewrite=shout,
+        check=same,
+        task="translation",
+        family="test",
+        unit="any",
+        carry=nothing,
+        languages=base.ANY,
+    )
+    with serving(answer) as server:
+        spec = server.file(tmp_path, TASK + 'pairs = ["en-es", "en-fr"]')
+        corpus = get_corpus(f"{tmp_path / 'texts.csv'}@es,fr,de", "translation")
+        engine = open_store(str(tmp_path / "a.db"), create=True)
+        ran = run(engine, corpus, [spec], [relation], InProcess())
+    found = {name: count for name, count in ran.counts.outcomes.items() if count}
+    assert found == {"satisfied": 4, "inapplicable": 3, "error": 2}
+    assert ran.counts.failed == 4  # "It snows." and its follow-up, into two languages
+    assert "400" in ran.first_error
+
+
+def test_the_service_of_the_docs(tmp_path):
+    block = next(
+        found
+        for found in re.findall(r"```toml\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
+        if found.startswith('name = "translator"')
+    )
+    (tmp_path / "docs.toml").write_text(block)
+    system = get_system(f"http:{tmp_path / 'docs.toml'}")
+    assert (system.tasks, system._said.between.name(asked("x", "zh"), "target")) == (("translation",), "zh-CHS")
