@@ -1,7 +1,7 @@
 """Counts of words, pairs and triples in running text, as sorted arrays: small, quick to load, quick to look up."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,16 +11,13 @@ from audit.kept_arrays import Kept, as_array, texts_of
 if TYPE_CHECKING:
     import numpy as np
 
-COUNTING: Mapping[str, object] = {
-    "words": "lower-case, as `split` of running_text, version 1",
-    "most words": 30_000,
-    "least word": 2,
-    "least pair": 2,
-    "least triple": 2,
-}
-"""What the counts depend on beside the text; part of a proposer's version. Where a text has fewer than `_SMALL` words,
-everything that is seen once counts too."""
+_WORDS = 30_000
+_LEAST = 2
 _SMALL = 200_000
+COUNTING = (
+    f"version 2, {_WORDS} words, each, and each pair and triple, at least {_LEAST} times in {_SMALL} words or more"
+)
+"""What the counts depend on beside the text; part of a proposer's version. In a smaller text everything counts."""
 _EDGE, _UNKNOWN = 0, 1
 """Ids of the edge of a sentence, and of words that are not counted."""
 _FIRST = 2
@@ -35,10 +32,12 @@ class Counts:
     """How often words, pairs and triples of them stand in a text.
 
     `words[i]` has the id i + 2; more frequent ones have smaller ids. `singles` (ids,) are counts of ids; `pairs` are
-    keys `a * ids + b`, `triples` keys `(a * ids + b) * ids + c`, both in order, beside their counts.
+    keys `a * ids + b`, `triples` keys `(a * ids + b) * ids + c`, both in order, beside their counts. `tags[i]` is the
+    part of speech of `words[i]` where it stands alone, empty where nobody tags the language.
     """
 
     words: tuple[str, ...]
+    tags: tuple[str, ...]
     singles: "np.ndarray"
     pairs: "np.ndarray"
     pair_counts: "np.ndarray"
@@ -49,8 +48,8 @@ class Counts:
     def of(cls, kept: Kept) -> "Counts":
         """The counts that `as_kept` put into arrays."""
         arrays = dict(kept.arrays)
-        words = texts_of(arrays.pop("words"))
-        return cls(words if words != ("",) else (), **arrays)
+        words, tags = texts_of(arrays.pop("words")), texts_of(arrays.pop("tags"))
+        return cls(words, tags, **arrays) if words != ("",) else cls((), (), **arrays)
 
     def as_kept(self, **about: object) -> Kept:
         """As arrays for the cache, with what is said about them."""
@@ -61,7 +60,7 @@ class Counts:
             "triples": self.triples,
             "triple_counts": self.triple_counts,
         }
-        return Kept({"words": as_array(self.words), **arrays}, about)
+        return Kept({"words": as_array(self.words), "tags": as_array(self.tags), **arrays}, about)
 
     @cached_property
     def ids(self) -> dict[str, int]:
@@ -69,17 +68,16 @@ class Counts:
         return {word: number for number, word in enumerate(self.words, start=_FIRST)}
 
     @cached_property
-    def _before(self) -> tuple["np.ndarray", "np.ndarray"]:
-        """The pairs in the order of their second words: keys `b * ids + a`."""
+    def _turned(self) -> "np.ndarray":
+        """The pairs with their second words first, in order: keys `b * ids + a`."""
         import numpy as np
 
         size = len(self.singles)
-        turned = (self.pairs % size) * size + self.pairs // size
-        return np.sort(turned), turned
+        return np.sort((self.pairs % size) * size + self.pairs // size)
 
-    def ranked(self, left: Sequence[str], right: Sequence[str], unless: str) -> list[str]:
-        """Words for the place between the words before it and those after it, all in lower case, the most probable first;
-        at most fifty, letters only. None where the text has no pair with a neighbour.
+    def ranked(self, left: Sequence[str], right: Sequence[str], unless: str, tag: str = "") -> list[str]:
+        """Words for the place between the words before it and those after it, all in lower case, the most probable
+        first; at most fifty, letters only, with this tag if one is given. Empty where no neighbour has a pair.
 
         Probability is P(w | two before) P(next | one before, w) P(next but one | w, next).
         """
@@ -88,9 +86,11 @@ class Counts:
         before, last = (self._id(left, -2), self._id(left, -1))
         after, then = (self._id(right, 0), self._id(right, 1))
         follow, precede = self._following(last), self._preceding(after)
+        wanted = self._wanted(tag)
+        follow, precede = follow[wanted[follow]], precede[wanted[precede]]
         both = np.intersect1d(follow, precede, assume_unique=True)
         found = both if len(both) >= 10 else np.union1d(follow, precede)
-        found = found[self._letters[found] & (found != self.ids.get(unless, _UNKNOWN))]
+        found = found[found != self.ids.get(unless, _UNKNOWN)]
         if not len(found):
             return []
         score = self._log(before, last, found) + self._log(last, found, after) + self._log(found, after, then)
@@ -104,11 +104,17 @@ class Counts:
             return _EDGE
 
     @cached_property
-    def _letters(self) -> "np.ndarray":
-        """Which ids are words of letters."""
+    def _masks(self) -> dict[str, "np.ndarray"]:
+        return {}
+
+    def _wanted(self, tag: str) -> "np.ndarray":
+        """Which ids are words of letters with this tag, or any."""
         import numpy as np
 
-        return np.array([False, False, *(word.isalpha() for word in self.words)])
+        if tag not in self._masks:
+            fit = [word.isalpha() and tag in ("", own) for word, own in zip(self.words, self.tags, strict=True)]
+            self._masks[tag] = np.array([False, False, *fit])
+        return self._masks[tag]
 
     def _following(self, word: int) -> "np.ndarray":
         """Ids that stand after a word."""
@@ -116,7 +122,7 @@ class Counts:
 
     def _preceding(self, word: int) -> "np.ndarray":
         """Ids that stand before a word."""
-        return self._partners(self._before[0], word)
+        return self._partners(self._turned, word)
 
     def _partners(self, keys: "np.ndarray", word: int) -> "np.ndarray":
         import numpy as np
@@ -150,8 +156,9 @@ def _looked_up(keys: "np.ndarray", counts: "np.ndarray", wanted: "np.ndarray") -
     return np.where(keys[at] == wanted, counts[at], 0)
 
 
-def count(lines: Iterable[Sequence[str]]) -> Counts:
-    """Count the words of lines that are split into words; a line ends a sentence, and so does a full stop.
+def count(lines: Iterable[Sequence[str]], tag: Callable[[str], str] | None = None) -> Counts:
+    """Count the words of lines that are split into words; a line ends a sentence, and so does a full stop. `tag` gives
+    the part of speech of a word alone.
 
     >>> made = count([["a", "good", "film", "."], ["a", "bad", "film", "."]])
     >>> made.ranked(["a"], ["film", "."], "good")
@@ -169,25 +176,19 @@ def count(lines: Iterable[Sequence[str]]) -> Counts:
         found.extend((-1, -1))
     seen = np.frombuffer(found, dtype=np.int32)
     times = np.bincount(seen[seen >= 0], minlength=len(numbers))
-    small = int(times.sum()) < _SMALL
-    least = 1 if small else int(str(COUNTING["least word"]))
-    known = sorted((word for word in numbers if times[numbers[word]] >= least), key=lambda word: _order(word, times, numbers))
-    known = known[: int(str(COUNTING["most words"]))]
+    least = 1 if times.sum() < _SMALL else _LEAST
+    often = [(-int(times[number]), word) for word, number in numbers.items() if times[number] >= least]
+    known = [word for _, word in sorted(often)[:_WORDS]]
     ids = np.full(len(numbers) + 1, _UNKNOWN, dtype=np.int64)
     ids[-1] = _EDGE  # the edges are -1, which is the last place
     for number, word in enumerate(known, start=_FIRST):
         ids[numbers[word]] = number
     text, size = ids[seen], len(known) + _FIRST
     singles = np.bincount(text, minlength=size).astype(np.int64)
-    pairs, pair_counts = _counted(text[:-1] * size + text[1:], size, 1 if small else int(str(COUNTING["least pair"])))
-    triples, triple_counts = _counted(
-        (text[:-2] * size + text[1:-1]) * size + text[2:], size, 1 if small else int(str(COUNTING["least triple"]))
-    )
-    return Counts(tuple(known), singles, pairs, pair_counts, triples, triple_counts)
-
-
-def _order(word: str, times: "np.ndarray", numbers: Mapping[str, int]) -> tuple[int, str]:
-    return -int(times[numbers[word]]), word
+    pairs, pair_counts = _counted(text[:-1] * size + text[1:], size, least)
+    triples, triple_counts = _counted((text[:-2] * size + text[1:-1]) * size + text[2:], size, least)
+    tags = tuple(tag(word) if tag else "" for word in known)
+    return Counts(tuple(known), tags, singles, pairs, pair_counts, triples, triple_counts)
 
 
 def _counted(keys: "np.ndarray", size: int, least: int) -> tuple["np.ndarray", "np.ndarray"]:

@@ -13,12 +13,13 @@ _TRIED = 40
 
 
 def replaceable(word: str, language: str) -> bool:
-    """Whether a word may be replaced at all: letters only, and in English no form of be, have and do, and no "not".
+    """Whether a word may be replaced at all: letters only, and in English no form of be, have and do, no "not" and
+    no single letter.
 
     >>> [word for word in ("film", "n't", "is", "well-known", "1990", "café") if replaceable(word, "en")]
     ['film', 'café']
     """
-    return word.isalpha() and (language != "en" or word.lower() not in _AUXILIARIES)
+    return word.isalpha() and (language != "en" or (len(word) > 1 and word.lower() not in _AUXILIARIES))
 
 
 def cased_like(word: str, old: str) -> str:
@@ -46,8 +47,7 @@ def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], languag
     if not replaceable(old, language):
         return None
     taken = {one.lower() for one in tokens[max(0, at - 1) : at + 2]}
-    around = tuple(tokens[max(0, at - _NEAR) : at + _NEAR + 1])
-    place = min(at, _NEAR)
+    around, place = _around(tokens, at)
     tag = _TAGS.get(language, _no_tag)
     wanted = tag(around, place)
     tried = 0
@@ -62,26 +62,49 @@ def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], languag
     return None
 
 
-def _english_tag(tokens: tuple[str, ...], at: int) -> str | None:
+def tag_in_place(tokens: Sequence[str], at: int, language: str) -> str:
+    """The part of speech of a word among others, as `first_fitting` compares them; empty where nobody tags.
+
+    >>> tag_in_place(("It", "rains", "."), 1, "en"), tag_in_place(("Il", "pleut", "."), 1, "fr")
+    ('VBZ', '')
+    """
+    return _TAGS.get(language, _no_tag)(*_around(tokens, at))
+
+
+def tag_alone(word: str, language: str) -> str:
+    """The part of speech of a word by itself; empty where nobody tags the language.
+
+    >>> tag_alone("quickly", "en")
+    'RB'
+    """
+    return tag_in_place((word,), 0, language)
+
+
+def _around(tokens: Sequence[str], at: int) -> tuple[tuple[str, ...], int]:
+    """A word and its neighbours, and where it stands among them."""
+    return tuple(tokens[max(0, at - _NEAR) : at + _NEAR + 1]), min(at, _NEAR)
+
+
+def _english_tag(tokens: tuple[str, ...], at: int) -> str:
     from audit.language.tagging import tag_words
 
     return tag_words(list(tokens))[at]
 
 
-def _chinese_tag(tokens: tuple[str, ...], at: int) -> str | None:
+def _chinese_tag(tokens: tuple[str, ...], at: int) -> str:
     return _chinese_alone(tokens[at])
 
 
 @lru_cache(maxsize=65536)
-def _chinese_alone(word: str) -> str | None:
+def _chinese_alone(word: str) -> str:
     from audit.language.chinese import chinese
 
     found = chinese(word)
-    return found[0].tag[:1] if len(found) == 1 else None
+    return found[0].tag[:1] if len(found) == 1 else "several words"
 
 
-def _no_tag(tokens: tuple[str, ...], at: int) -> str | None:
-    return None
+def _no_tag(tokens: tuple[str, ...], at: int) -> str:
+    return ""
 
 
-_TAGS: dict[str, Callable[[tuple[str, ...], int], str | None]] = {"en": _english_tag, "zh": _chinese_tag}
+_TAGS: dict[str, Callable[[tuple[str, ...], int], str]] = {"en": _english_tag, "zh": _chinese_tag}

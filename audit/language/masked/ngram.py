@@ -1,17 +1,21 @@
-"""Words by the two before and the two after, as they stand together in a running text: a proposer that needs no model."""
+"""Words by the two before and the two after, as they stand together in a running text: a proposer without a model."""
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from audit.errors import NotInstalled
-from audit.keys import canonical, fingerprint
-from audit.kept_arrays import made_once, say
+from audit.kept_arrays import Kept, made_once, say
+from audit.keys import fingerprint
 from audit.language.masked.base import Masked
 from audit.language.masked.counts import COUNTING, Counts, count
-from audit.language.masked.fitting import first_fitting
+from audit.language.masked.fitting import first_fitting, replaceable, tag_alone, tag_in_place
 from audit.language.masked.running_text import Text, split
+from audit.language.wordsets import words
 from audit.resources import cache_folder
+
+_NAMES = words("NNP NNPS")
+"""Tags that a word has for its capital: one in lower case never has them."""
 
 
 class NgramProposer:
@@ -28,7 +32,7 @@ class NgramProposer:
 
     @cached_property
     def version(self) -> str:
-        return f"ngram({fingerprint([self.text.fingerprint(), canonical(dict(COUNTING))])})"
+        return f"ngram({fingerprint([self.text.fingerprint(), COUNTING])})"
 
     def needs(self) -> str | None:
         return self.text.needs()
@@ -47,9 +51,12 @@ class NgramProposer:
         return [self._proposed(counts, tokens, at, language) for tokens, at in masked]
 
     def _proposed(self, counts: Counts, tokens: tuple[str, ...], at: int, language: str) -> str | None:
+        if not replaceable(tokens[at], language):
+            return None
+        tag = tag_in_place(tokens, at, language)
         low = [one.lower() for one in tokens[max(0, at - 2) : at + 3]]
         place = min(at, 2)
-        ranked = counts.ranked(low[:place], low[place + 1 :], low[place])
+        ranked = counts.ranked(low[:place], low[place + 1 :], low[place], "" if tag in _NAMES else tag)
         return first_fitting(tokens, at, ranked, language)
 
 
@@ -58,8 +65,9 @@ def _counts(proposer: NgramProposer, language: str, cache: Path) -> Counts:
     name = f"ngram-{language}"
     version = fingerprint([proposer.version])
 
-    def counted():
+    def counted() -> Kept:
         say(f"counting the words of {proposer.text.name}, once; 6 million words take half a minute")
-        return count(split(line, language) for line in proposer.text.lines()).as_kept(text=proposer.text.name)
+        lines = (split(line, language) for line in proposer.text.lines())
+        return count(lines, lambda word: tag_alone(word, language)).as_kept(text=proposer.text.name)
 
     return Counts.of(made_once(name, version, cache, counted))
