@@ -41,7 +41,7 @@ class FilmReviews:
     """
 
     name = "film reviews"
-    languages = ("en",)
+    languages: tuple[str, ...] = ("en",)
 
     def needs(self) -> str | None:
         return None if self._path() else _INSTALL
@@ -77,7 +77,7 @@ class FilmReviews:
 class OwnText:
     """A UTF-8 text file of the user's, in whatever language it is asked about."""
 
-    languages = ("*",)
+    languages: tuple[str, ...] = ("*",)
 
     def __init__(self, path: str):
         self.name = path
