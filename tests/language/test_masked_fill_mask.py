@@ -13,7 +13,23 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-WORDS = ["the", "a", "good", "great", "film", "story", "is", "was", ".", ",", "##s", "1990", "quickly", "slowly", "sees"]
+WORDS = [
+    "the",
+    "a",
+    "good",
+    "great",
+    "film",
+    "story",
+    "is",
+    "was",
+    ".",
+    ",",
+    "##s",
+    "1990",
+    "quickly",
+    "slowly",
+    "sees",
+]
 CHINESE = ["好", "电", "影", "故", "事", "医", "生", "的", "看", "我", "。"]
 
 
@@ -44,7 +60,9 @@ def make(folder, favourites, kind="BertForMaskedLM"):
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    return make(tmp_path_factory.mktemp("models") / "tiny", ["##s", "1990", ".", "the", "film", "story", "great", "good"])
+    return make(
+        tmp_path_factory.mktemp("models") / "tiny", ["##s", "1990", ".", "the", "film", "story", "great", "good"]
+    )
 
 
 def test_the_most_probable_word_that_is_another_one_of_the_same_part_of_speech(tiny):
@@ -140,5 +158,7 @@ def test_pickled_weights_that_would_run_code_are_not_run(tmp_path):
 
 
 def test_a_model_has_to_be_named():
-    with pytest.raises(UnknownName, match="unknown proposer 'fill-mask'; known are: fill-mask:MODEL, ngram, ngram:FILE"):
+    with pytest.raises(
+        UnknownName, match="unknown proposer 'fill-mask'; known are: fill-mask:MODEL, ngram, ngram:FILE"
+    ):
         get_proposer("fill-mask")

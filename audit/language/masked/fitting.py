@@ -5,21 +5,22 @@ from functools import lru_cache
 
 from audit.language.wordsets import words
 
-_AUXILIARIES = words("be am is are was were been being have has had having do does did done doing not ain")
-"""English words that are no one's free choice: in the place of "is" another verb makes another structure."""
+_CLOSED = words("be am is are was were been being have has had having do does did done doing not ain own such")
+"""English words that are no one's free choice: in the place of "is" another verb makes another structure, and "own"
+needs a word before it that others do not."""
 _NEAR = 6
 """How many words to each side the tagger is shown: it looks no further, and time grows with the length."""
 _TRIED = 40
 
 
 def replaceable(word: str, language: str) -> bool:
-    """Whether a word may be replaced at all: letters only, and in English no form of be, have and do, no "not" and
-    no single letter.
+    """Whether a word may be replaced at all: letters only, and in English no form of be, have and do, no "not",
+    "own" and "such", and no single letter.
 
     >>> [word for word in ("film", "n't", "is", "well-known", "1990", "café") if replaceable(word, "en")]
     ['film', 'café']
     """
-    return word.isalpha() and (language != "en" or (len(word) > 1 and word.lower() not in _AUXILIARIES))
+    return word.isalpha() and (language != "en" or (len(word) > 1 and word.lower() not in _CLOSED))
 
 
 def cased_like(word: str, old: str) -> str:
