@@ -7,7 +7,7 @@ from functools import partial
 from typing import Literal
 
 from audit.errors import AuditError, UnknownName
-from audit.relations.base import Chained, Check, Perturb, Plain, Relation, Rewriting, Source, Steps
+from audit.relations.base import Chained, Check, Fixed, Perturb, Plain, Relation, Rewriting, Source, Steps
 from audit.relations.carry import Carry
 from audit.tasks import base_of
 
@@ -100,13 +100,19 @@ def all_relations(task: str | None = None) -> list[Relation]:
 
 
 def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
-    """The relation with other parameters: its function is given them by name.
+    """The relation with other parameters: its function is given them by name; a `Fixed` one of another kind reads
+    `params` itself, and refuses what it cannot use when it is made.
 
-    Raises AuditError for a parameter that the relation does not have, or a value of another kind than its default.
+    Raises AuditError for a parameter that the relation does not have, or a value of another kind than its default (a
+    whole number will do for a fraction).
 
     >>> configured(get_relation("sentiment", "MR6.1"), {"sentences": 5}).params
     {'sentences': 5}
     """
+    changes = {
+        name: float(value) if type(value) is int and type(relation.params.get(name)) is float else value
+        for name, value in changes.items()
+    }
     for name, value in changes.items():
         if name not in relation.params:
             has = ", ".join(relation.params) or "none"
@@ -122,6 +128,8 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
         return replace(relation, params=params, rewrite=partial(relation.rewrite, **changes))
     if isinstance(relation, Chained):
         return replace(relation, params=params, walk=partial(relation.walk, **changes))
+    if isinstance(relation, Fixed):
+        return replace(relation, params=params)
     raise TypeError(f"{type(relation).__name__} cannot be configured")
 
 
