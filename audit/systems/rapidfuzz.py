@@ -25,7 +25,7 @@ class RapidFuzz:
         self.settings: Mapping[str, object] = {"scorer": "ratio"}
 
     def needs(self) -> str | None:
-        return missing("rapidfuzz", 'pip install "audit[chinese]"')
+        return missing("rapidfuzz", "pip install rapidfuzz")
 
     def prepare(self) -> None:
         import rapidfuzz.fuzz  # noqa: F401
