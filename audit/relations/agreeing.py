@@ -15,7 +15,8 @@ SCORES: Mapping[str, Score] = {
     "bleu": text_similarity.bleu,
     "cosine": text_similarity.cosine,
 }
-"""Scores by name: 1 where the texts are equal. All are from 0 to 1, but `normalised` may be below 0."""
+"""Scores by name, of (what was there first, what is compared with it). All are from 0 to 1, but `normalised` may be
+below 0."""
 
 THRESHOLD = 0.6
 """Of the MCMT study's 956 recorded round trips 71 % reach it, of its 2,796 pairs through a pivot 33 %. The study itself
@@ -25,10 +26,13 @@ compares mean scores and sets no bound; `audit bounds` shows the rates at others
 def agreement(one: str, other: str, score: str, threshold: float, reason: str | None = None) -> Verdict:
     """Satisfied where the score of two texts is at least the threshold; the score is the value.
 
+    Equal texts have the value 1 under every score: they are what the relation asks for, though BLEU gives them less
+    where they are shorter than four words (and a Chinese sentence is one word to it).
+
     >>> agreement("Llueve.", "Llueve.", "levenshtein", 0.6)
     Verdict(outcome=<Outcome.SATISFIED: 0>, value=1.0, reason=None)
     """
-    return at_least(SCORES[score](one, other), threshold, reason)
+    return at_least(1.0 if one == other else SCORES[score](one, other), threshold, reason)
 
 
 def at_least(value: float, bound: float, reason: str | None = None) -> Verdict:
