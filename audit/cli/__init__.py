@@ -25,6 +25,7 @@ COMMANDS = (
     "overview",
     "report",
     "rerank",
+    "values",
     "agreement",
     "annotators",
     "app",
