@@ -149,8 +149,9 @@ def meteor(reference: str, hypothesis: str, language: str = "en") -> float:
     """METEOR by NLTK: words of `hypothesis` that are those of `reference`, or their stems or synonyms, and their order.
 
     English has Porter's stems and WordNet's synonyms, fourteen more languages Snowball's stems (ar, da, de, es, fi, fr,
-    hu, it, nl, no, pt, ro, ru, sv), all others the same words only, in lower case. Two texts without a word: 1. Source:
-    Lavie and Agarwal, WMT 2007. Raises NotInstalled where `language` is English and WordNet is absent.
+    hu, it, nl, no, pt, ro, ru, sv), all others the same words only, in lower case. NLTK looks for synonyms of
+    stems, so it misses those of words like "feline". Two texts without a word: 1. Source: Lavie and Agarwal, WMT 2007.
+    Raises NotInstalled where `language` is English and WordNet is absent.
 
     >>> round(meteor("el gato duerme en casa", "los gatos duermen en casa", "es"), 3)
     0.794

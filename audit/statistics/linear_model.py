@@ -1,0 +1,262 @@
+"""The two-way linear model of scores: least-squares means, F tests of type III, and what empty cells leave unknown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import stats
+
+from audit.errors import AuditError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ZERO = 1e-9
+"""Relative size under which a number is what rounding leaves of zero."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """Model S_ij = mu + A_i + B_j (+ (AB)_ij) + e by least squares, I levels of A and J of B.
+
+    `counts` and `means` (I, J): scores of each cell and their mean, nan where there is none. `coefficients` (p,), one
+    solution of the normal equations, in the order mu, A, B, AB; `covariance` (p, p) of them; `space` (p, p) projects
+    on the rows of the design, so only combinations that it leaves as they are can be estimated. `mse` is the variance
+    of errors, `df` its degrees of freedom, or the clusters less one where `clusters` is not None.
+    """
+
+    factors: tuple[str, str]
+    levels: tuple[tuple[str, ...], tuple[str, ...]]
+    interaction: bool
+    counts: np.ndarray
+    means: np.ndarray
+    coefficients: np.ndarray
+    covariance: np.ndarray
+    space: np.ndarray
+    mse: float
+    df: int
+    clusters: int | None
+
+    @property
+    def n(self) -> int:
+        """How many scores."""
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class LeastSquaresMean:
+    """The mean that a level would have if it had as many scores with every level of the other factor.
+
+    `n` scores; `missing` are the levels of the other factor that it has none with. Mean, standard error, and ends of
+    the t interval are None where the mean cannot be estimated (SAS: "Non-est"); `reason` says why.
+    """
+
+    level: str
+    n: int
+    missing: tuple[str, ...]
+    mean: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FTest:
+    """A test that an effect is nothing: F with `df` and `df_error`; F and p None where nothing can be tested.
+
+    `left_out` are levels whose mean cannot be estimated: the test says nothing about them.
+    """
+
+    effect: str
+    f: float | None
+    df: int
+    df_error: int
+    p: float | None
+    left_out: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+def fit_two_way(
+    frame: "pd.DataFrame",
+    first: str = "language",
+    second: str = "translator",
+    score: str = "score",
+    *,
+    interaction: bool = True,
+    clusters: str | None = None,
+) -> Fit:
+    """The model of one row a score, with columns `first` and `second` (text) and `score` (numbers).
+
+    Scores may be uneven over cells, and cells may be empty. Errors are taken as independent with one variance, as in
+    the MCMT study (equation 2). `clusters` names a column instead: rows that share a value, such as the sentence that
+    all systems translated, may go together, and standard errors and tests allow for that (Liang and Zeger, Biometrika
+    73, 1986; times G/(G - 1), with G - 1 degrees of freedom). Levels are in the order of their names. Raises AuditError
+    for no scores, scores that are no finite numbers, and too few to know the size of errors.
+
+    >>> import pandas as pd
+    >>> scores = [(1, 1, 3.0), (1, 1, 5.0), (1, 2, 8.0), (2, 1, 1.0), (2, 2, 2.0), (2, 2, 4.0), (2, 2, 6.0)]
+    >>> fit = fit_two_way(pd.DataFrame(scores, columns=["language", "translator", "score"]))
+    >>> [round(mean.mean, 9) for mean in least_squares_means(fit, "language")]  # (4 + 8) / 2 and (1 + 4) / 2
+    [6.0, 2.5]
+    """
+    if first == second or not len(frame):
+        raise AuditError("a two-way model needs two different factors and at least one score")
+    values = frame[score].to_numpy(float)
+    if not np.isfinite(values).all():
+        raise AuditError(f"{int((~np.isfinite(values)).sum()):,} of {len(values):,} scores are no finite numbers")
+    rows, row = np.unique(frame[first].astype(str), return_inverse=True)
+    columns, column = np.unique(frame[second].astype(str), return_inverse=True)
+    shape = (len(rows), len(columns))
+    cell = row * shape[1] + column
+    counts = np.bincount(cell, minlength=shape[0] * shape[1])
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(cell, values, len(counts)) / counts
+    cells = _design(shape, interaction)
+    # All that a score says of the coefficients it says through its cell, so sums over cells are enough.
+    gram = (cells.T * counts) @ cells
+    inverse = np.linalg.pinv(gram, rcond=_ZERO, hermitian=True)
+    coefficients = inverse @ (cells.T @ np.where(counts > 0, np.nan_to_num(means) * counts, 0.0))
+    errors = values - (cells @ coefficients)[cell]
+    seen = cells[counts > 0]
+    df = len(values) - int(np.linalg.matrix_rank(seen))
+    if df < 1:
+        raise AuditError(
+            f"{len(values):,} scores of {int((counts > 0).sum()):,} cells leave no degree of freedom for the error; "
+            "the model needs cells with two or more scores, or no interaction"
+        )
+    mse = float(errors @ errors) / df
+    if mse <= (_ZERO * float(np.abs(values).max())) ** 2:
+        mse, errors = 0.0, np.zeros_like(errors)  # equal scores in every cell: the rest is rounding
+    if clusters is None:
+        covariance, groups = mse * inverse, None
+    else:
+        covariance, groups = _clustered(frame[clusters].astype(str).to_numpy(), cell, errors, cells, inverse)
+        df = groups - 1
+    return Fit(
+        factors=(first, second),
+        levels=(tuple(map(str, rows)), tuple(map(str, columns))),
+        interaction=interaction,
+        counts=counts.reshape(shape),
+        means=means.reshape(shape),
+        coefficients=coefficients,
+        covariance=covariance,
+        space=np.linalg.pinv(seen) @ seen,
+        mse=mse,
+        df=df,
+        clusters=groups,
+    )
+
+
+def least_squares_means(fit: Fit, factor: str, confidence: float = 0.95) -> tuple[LeastSquaresMean, ...]:
+    """The least-squares mean of every level of `factor`, with a t interval, in the order of the levels.
+
+    With the interaction a level's mean is the plain mean of its cells' means, so a level with an empty cell has none;
+    without it, one is estimated wherever the design connects its level to the others. Raises AuditError for a factor
+    that the model has not. Source: Searle, Speed and Milliken, The American Statistician 34 (1980).
+    """
+    axis = _axis(fit, factor)
+    counts = fit.counts if axis == 0 else fit.counts.T
+    other = fit.levels[1 - axis]
+    wide = float(stats.t.isf((1 - confidence) / 2, fit.df))
+    found = []
+    for level, row, some in zip(fit.levels[axis], mean_rows(fit, factor), counts, strict=True):
+        missing = tuple(name for name, n in zip(other, some, strict=True) if not n)
+        n = int(some.sum())
+        if not can_be_estimated(fit, row):
+            nowhere = f"no score with {', '.join(missing)}" if missing else "its level is not connected to others"
+            found.append(LeastSquaresMean(level, n, missing, None, None, None, None, nowhere))
+            continue
+        mean, se = float(row @ fit.coefficients), float(np.sqrt(max(0.0, row @ fit.covariance @ row)))
+        found.append(LeastSquaresMean(level, n, missing, mean, se, mean - wide * se, mean + wide * se))
+    return tuple(found)
+
+
+def type_three(fit: Fit) -> tuple[FTest, ...]:
+    """F tests of both factors, and of the interaction where the model has it.
+
+    A factor's test is that its least-squares means are equal, which is SAS's type III where no cell is empty. Where
+    some are, it is of the levels whose mean can be estimated, the others are in `left_out`; SAS then tests other
+    combinations that depend on which cells are empty. The interaction's is of all its combinations that can be
+    estimated. With clusters: Wald tests on the clustered covariance.
+    """
+    tests = [_of_factor(fit, factor) for factor in fit.factors]
+    if fit.interaction:
+        tests.append(_tested(fit, " x ".join(fit.factors), _interaction_rows(fit), ()))
+    return tuple(tests)
+
+
+def mean_rows(fit: Fit, factor: str) -> np.ndarray:
+    """(levels, p): the combination of coefficients that is each level's least-squares mean."""
+    axis = _axis(fit, factor)
+    shape = fit.counts.shape
+    return _design(shape, fit.interaction).reshape(*shape, -1).mean(axis=1 - axis)
+
+
+def can_be_estimated(fit: Fit, row: np.ndarray) -> bool:
+    """Whether a combination of coefficients lies in the space of the design's rows: the same in every solution."""
+    return bool(np.abs(row @ fit.space - row).max() < 1e-6)
+
+
+def _axis(fit: Fit, factor: str) -> int:
+    if factor not in fit.factors:
+        raise AuditError(f"the model has no factor {factor!r}; it has {fit.factors[0]} and {fit.factors[1]}")
+    return fit.factors.index(factor)
+
+
+def _design(shape: tuple[int, ...], interaction: bool) -> np.ndarray:
+    """(I * J, p): a row a cell, 0 and 1 for mu, A, B and AB: more coefficients than can be told apart."""
+    rows, columns = np.divmod(np.arange(shape[0] * shape[1]), shape[1])
+    parts = [np.ones((len(rows), 1)), np.eye(shape[0])[rows], np.eye(shape[1])[columns]]
+    return np.hstack([*parts, np.eye(len(rows))] if interaction else parts)
+
+
+def _clustered(
+    names: np.ndarray, cell: np.ndarray, errors: np.ndarray, cells: np.ndarray, inverse: np.ndarray
+) -> tuple[np.ndarray, int]:
+    _, group = np.unique(names, return_inverse=True)
+    groups = int(group.max()) + 1
+    if groups < 2:
+        raise AuditError("all scores are in one cluster; standard errors by cluster need two or more")
+    sums = np.zeros((groups, len(cells)))
+    np.add.at(sums, (group, cell), errors)
+    scores = sums @ cells
+    return inverse @ (scores.T @ scores) @ inverse * groups / (groups - 1), groups
+
+
+def _of_factor(fit: Fit, factor: str) -> FTest:
+    rows = mean_rows(fit, factor)
+    known = [can_be_estimated(fit, row) for row in rows]
+    left_out = tuple(name for name, can in zip(fit.levels[_axis(fit, factor)], known, strict=True) if not can)
+    kept = rows[np.array(known, bool)]
+    return _tested(fit, factor, kept[1:] - kept[:1], left_out)
+
+
+def _interaction_rows(fit: Fit) -> np.ndarray:
+    """All combinations of observed cells that are 0 wherever effects only add up."""
+    shape = fit.counts.shape
+    seen = fit.counts.ravel() > 0
+    adding = _design(shape, False)[seen]
+    left, sizes, _ = np.linalg.svd(adding)
+    nothing = left[:, int((sizes > _ZERO * sizes[0]).sum()) :]
+    return nothing.T @ _design(shape, True)[seen]
+
+
+def _tested(fit: Fit, effect: str, rows: np.ndarray, left_out: tuple[str, ...]) -> FTest:
+    df = len(rows)
+    if not df:
+        why = "fewer than two levels have a mean" if effect in fit.factors else "no cells tell it from the factors"
+        return FTest(effect, None, 0, fit.df, None, left_out, why)
+    effects = rows @ fit.coefficients
+    spread = rows @ fit.covariance @ rows.T
+    if np.linalg.matrix_rank(spread, hermitian=True) < df:
+        why = "scores do not vary within cells" if fit.mse == 0 else "some cells have scores of too few clusters"
+        return FTest(effect, None, df, fit.df, None, left_out, why)
+    f = float(effects @ np.linalg.solve(spread, effects)) / df
+    return FTest(effect, f, df, fit.df, float(stats.f.sf(f, df, fit.df)), left_out)
+
+
+def levels_of(fit: Fit, factor: str) -> Sequence[str]:
+    """The levels of a factor, in the order of `least_squares_means`."""
+    return fit.levels[_axis(fit, factor)]

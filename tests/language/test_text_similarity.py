@@ -1,0 +1,205 @@
+"""Scores of two texts: worked by hand, against NLTK, against the recorded sheets of the MCMT study, and their laws."""
+
+import csv
+import doctest
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.errors import NotInstalled
+from audit.language import text_similarity
+from audit.language.text_similarity import (
+    bleu,
+    consistency,
+    cosine,
+    levenshtein_similarity,
+    meteor,
+    normalised_similarity,
+    reference_bleu,
+    reference_words,
+    word_error_rate,
+)
+
+PIVOTS = Path(__file__).parents[2].parent / "shared" / "data" / "mcmt" / "pivot_runs.csv"
+BETWEEN_0_AND_1 = [levenshtein_similarity, cosine, bleu, consistency, reference_bleu]
+TEXTS = st.text(alphabet="ab .我é", max_size=12) | st.text(max_size=30)
+
+
+def test_examples():
+    found = doctest.testmod(text_similarity)
+    assert found.attempted >= 9
+    assert found.failed == 0
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    if not PIVOTS.exists():
+        pytest.skip("the study's recorded sheets (../shared/data/mcmt) are not here")
+    with PIVOTS.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize(
+    ("column", "score"), [("levenshtein", levenshtein_similarity), ("bleu", bleu), ("cosine", cosine)]
+)
+def test_the_recorded_scores_of_the_study_are_met(recorded, column, score):
+    far = [row for row in recorded if abs(score(row["direct"], row["alternate"]) - float(row[column])) > 1e-9]
+    assert len(recorded) == 3752
+    assert far == []
+
+
+def test_without_swaps_some_recorded_values_are_missed(recorded):
+    far = [
+        row
+        for row in recorded
+        if abs(levenshtein_similarity(row["direct"], row["alternate"], swaps=False) - float(row["levenshtein"])) > 1e-6
+    ]
+    assert len(far) == 52
+
+
+def test_edits_are_divided_by_both_lengths():
+    # kitten -> sitting: 3 edits (Levenshtein's textbook example), 6 + 7 characters.
+    assert levenshtein_similarity("kitten", "sitting") == pytest.approx(1 - 3 / 13)
+    assert normalised_similarity("kitten", "sitting") == pytest.approx(1 - 6 / 13)
+    assert levenshtein_similarity("abcd", "wxyz") == 0.5
+
+
+def test_swapped_neighbours_are_one_edit_and_a_part_is_edited_once():
+    # Optimal string alignment of CA and ABC is 3, the unrestricted distance 2 (Boytsov, 2011).
+    assert levenshtein_similarity("CA", "ABC") == pytest.approx(1 - 3 / 5)
+    assert levenshtein_similarity("ab", "ba") == 0.75
+    assert levenshtein_similarity("ab", "ba", swaps=False) == 0.5
+
+
+def test_cosine_counts_tokens():
+    # (2, 1) and (1, 1): 3 / sqrt(5 * 2); punctuation is no token, capitals make another one.
+    assert cosine("a a, b", "b a.") == pytest.approx(3 / math.sqrt(10))
+    assert cosine("The cat", "the cat") == 0.5
+    assert cosine("今天天气很好。", "今天天气不好。") == 0
+
+
+def test_bleu_adds_one_to_every_precision():
+    # the cat sat on a mat / the cat sat on the mat: precisions 5/6, 3/5, 2/4, 1/3; with one added 6/7, 4/6, 3/5, 2/4.
+    hand = (6 / 7 * 4 / 6 * 3 / 5 * 2 / 4) ** 0.25
+    assert bleu("the cat sat on the mat", "the cat sat on a mat") == pytest.approx(hand)
+    # Two words of four: 2/2 and 1/1 stay whole, no run of three or four (0/1 becomes 1/2 each), penalty exp(1 - 4/2).
+    assert bleu("the cat sat down", "the cat") == pytest.approx(math.exp(-1) * (1 / 4) ** 0.25)
+    assert bleu("the cat sat", "a dog lay") == 0
+
+
+def test_bleu_against_a_reference_takes_characters_for_words_where_no_blanks_are():
+    # 我喜欢猫 / 我喜欢狗: 3/4 as it is, then (2 + 1)/(3 + 1), (1 + 1)/(2 + 1), (0 + 1)/(1 + 1).
+    assert reference_bleu("我喜欢猫", "我喜欢狗", "zh") == pytest.approx((3 / 4 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
+    assert bleu("我喜欢猫", "我喜欢狗") == 0
+    assert reference_words("ไทย เขา", "th") == list("ไทยเขา")
+
+
+def test_word_error_rate():
+    # One replaced, one inserted, of four words.
+    assert word_error_rate("the cat sat down", "the dog sat right down") == 0.5
+    assert word_error_rate("我喜欢猫", "我喜欢狗", "zh") == 0.25
+    assert word_error_rate("yes", "no no no") == 3
+    assert word_error_rate("", "two words") == 2
+    assert word_error_rate("", "") == 0
+    assert word_error_rate("two words", "") == 1
+
+
+def test_empty_texts():
+    for score in [*BETWEEN_0_AND_1, normalised_similarity]:
+        assert score("", "") == 1
+    for one, other in (("", "a b"), ("a b", "")):
+        assert [score(one, other) for score in (levenshtein_similarity, cosine, bleu, consistency)] == [0] * 4
+        assert normalised_similarity(one, other) == -1
+        assert meteor(one, other, "fr") == 0
+    assert meteor("", " ", "fr") == 1
+    assert cosine("!", "!") == 1
+    assert cosine("!", "?") == 0
+
+
+@given(TEXTS, TEXTS)
+def test_scores_stay_in_their_range(a, b):
+    for score in BETWEEN_0_AND_1:
+        assert 0 <= score(a, b) <= 1 + 1e-12
+    assert -1 <= normalised_similarity(a, b) <= 1
+    assert word_error_rate(a, b) >= 0
+
+
+@given(TEXTS, TEXTS)
+def test_edits_and_cosine_know_no_order(a, b):
+    for score in (levenshtein_similarity, normalised_similarity, cosine):
+        assert score(a, b) == pytest.approx(score(b, a))
+
+
+@given(TEXTS)
+def test_a_text_is_like_itself(a):
+    for score in (levenshtein_similarity, normalised_similarity, cosine):
+        assert score(a, a) == 1
+    assert word_error_rate(a, a) == 0
+    # A text of fewer than four words has fewer orders than BLEU looks at.
+    orders = min(4, len(a.split()))
+    assert bleu(a, a) == pytest.approx(0.5 ** ((4 - orders) / 4) if orders else 1)
+
+
+@given(TEXTS, TEXTS)
+def test_swaps_never_lower_the_similarity(a, b):
+    assert levenshtein_similarity(a, b) >= levenshtein_similarity(a, b, swaps=False)
+    assert normalised_similarity(a, b) == pytest.approx(2 * levenshtein_similarity(a, b, swaps=False) - 1)
+
+
+def test_meteor_of_languages_other_than_english():
+    # Two matches in one run of two words, of two and two: F = 1, penalty 0.5 (1/2)^3.
+    assert meteor("un gato", "un gato", "es") == pytest.approx(1 - 0.5 / 8)
+    # gatos and gato share a stem in Spanish; without a stemmer (zh: characters) only equal ones count.
+    assert meteor("un gato", "un gatos", "es") == pytest.approx(1 - 0.5 / 8)
+    assert meteor("un gato", "un perro", "es") < 0.6
+    assert meteor("我喜欢猫", "我喜欢狗", "zh") == pytest.approx(3 / 4 * (1 - 0.5 * (1 / 3) ** 3))
+
+
+class Synonyms:
+    """A WordNet of one pair of words, both their own stems: NLTK looks for synonyms of stems."""
+
+    def synsets(self, word):
+        class Named(str):
+            def name(self):
+                return str(self)
+
+        class Synset:
+            def lemmas(self):
+                return [Named("cat"), Named("puss")]
+
+        return [Synset()] if word in ("cat", "puss") else []
+
+
+def test_meteor_of_english_knows_stems_and_synonyms(monkeypatch):
+    monkeypatch.setattr(text_similarity, "wordnet", Synonyms)
+    assert meteor("a puss sleeps", "a cat sleeping") == pytest.approx(1 - 0.5 / 27)
+    assert meteor("a puss sleeps", "a dog sleeping") < meteor("a puss sleeps", "a cat sleeping")
+
+
+def test_meteor_with_the_real_wordnet():
+    text_similarity.wordnet.cache_clear()
+    try:
+        text_similarity.wordnet()
+    except NotInstalled as problem:
+        pytest.skip(str(problem))
+    # Both values are in the documentation of NLTK's meteor_score.
+    reference = "It is a guide to action that ensures that the military will forever heed Party commands"
+    made = "It is a guide to action which ensures that the military always obeys the commands of the party"
+    worse = "It is to insure the troops forever hearing the activity guidebook that party direct"
+    assert meteor(reference, made) == pytest.approx(0.6944, abs=5e-5)
+    assert meteor(reference, worse) < 0.5
+
+
+class Absent:
+    def ensure_loaded(self):
+        raise LookupError("no such resource")
+
+
+def test_without_wordnet_it_says_how_to_get_it(monkeypatch):
+    text_similarity.wordnet.cache_clear()
+    monkeypatch.setattr("nltk.corpus.wordnet", Absent())
+    with pytest.raises(NotInstalled, match=r"nltk\.downloader wordnet"):
+        meteor("a cat", "a cat")
