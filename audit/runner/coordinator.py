@@ -5,6 +5,7 @@ are committed together. Everything else is in memory and can be made again.
 """
 
 import gc
+import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from audit.runner.executors import Batch, Executor, Job, Lost
 from audit.runner.executors.batch import CALL, failed
 from audit.runner.leases import RENEW, Leases
 from audit.runner.outputs import Stored
-from audit.runner.pacing import Pending, gathered, pace_of
+from audit.runner.pacing import GATHERED, Pending, gathered, pace_of
 from audit.runner.patience import patiently, written
 from audit.runner.planning import Planning
 from audit.runner.studies import StudyRow
@@ -71,6 +72,8 @@ class Coordinator:
         self._leases = Leases(study.id)
         self._renewed = monotonic()
         self._paces = {system: pace_of(bound, limit, waiters.get(system, 0)) for system, bound in systems.items()}
+        self._gathers = any(bound.aim for bound in systems.values())
+        self._most_chunks = max(executor.places + SPARE, GATHERED // study.chunk if self._gathers else 0)
         self._chunks: dict[int, Chunk] = {}
         self._pending: deque[Pending] = deque()
         self._pending_waiting: deque[Pending] = deque()
@@ -112,9 +115,9 @@ class Coordinator:
             if not self._submit(self._waiting, self._pending_waiting):
                 break
         while self._busy(self._executor) < self._executor.places + SPARE:
-            if not self._submit(self._executor, self._pending) and not (
-                left and len(self._chunks) < self._executor.places + SPARE and self._begin(left)
-            ):
+            if self._gathers and self._begin(left):
+                continue  # what there is to gather comes first
+            if not self._submit(self._executor, self._pending) and not self._begin(left):
                 return
 
     def _busy(self, executor: Executor) -> int:
@@ -124,10 +127,13 @@ class Coordinator:
     def _submit(self, executor: Executor, pending: deque[Pending]) -> bool:
         """Put the next inputs that wait into a batch; whether there are any.
 
-        Until a system's first batch is back, nobody knows how long it takes: its others wait.
+        Until a system's first batch is back, nobody knows how long it takes: its others wait. So do those of a system
+        that begins slowly, until somebody has nothing else to do: its batches are still growing, or may be gathered.
         """
-        begun = {system for system, _ in self._at_work.values() if not self._paces[system].known}
-        first = next((one for one in pending if one.system not in begun), None)
+        at_work = Counter(system for system, _ in self._at_work.values())
+        most = {system: executor.places if self.systems[system].aim else math.inf for system in at_work}
+        busy = {system for system, number in at_work.items() if number >= most[system] or not self._paces[system].known}
+        first = next((one for one in pending if one.system not in busy), None)
         if first is None:
             return False
         bound = self.systems[first.system]
@@ -147,7 +153,9 @@ class Coordinator:
         return True
 
     def _begin(self, left: Todo) -> bool:
-        """Begin the next chunk that no other run works on; whether there is one."""
+        """Begin the next chunk that no other run works on; whether there is one, and a place for it."""
+        if not left or len(self._chunks) >= self._most_chunks:
+            return False
 
         def claimed(connection: Connection) -> int | None:
             return self._leases.claim(connection, list(left))

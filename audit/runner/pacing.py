@@ -12,6 +12,8 @@ FEW = 8
 """Inputs of a system's first batch: nobody knows yet how long it takes."""
 AIM = 2.0
 """Seconds that a batch should take: what a killed run has to do again, and how long a limit of time has to wait."""
+GATHERED = 5_000
+"""Sources on their way at once where a system is given the inputs of many chunks together."""
 HASTE = 4
 """A batch should take this part of the limit of time at most: a slow one is not to be taken for one that hangs."""
 
@@ -61,11 +63,12 @@ def pace_of(bound: Bound, limit: float | None, first: int = 0) -> Pace:
 def gathered(pending: deque[Pending], first: Pending) -> Pending:
     """All inputs of the system of `first` that wait, in its place: those with the same languages stand together.
 
-    A system that has to begin anew for each pair of languages then begins seldom.
+    A system that has to begin anew for each pair of languages then begins seldom. What comes later waits until all of
+    these are in batches: so chunks go on side by side, and what they want next is gathered again.
     """
-    mine = [one for one in pending if one.system == first.system and not one.alone]
-    if first.alone or (len(mine) == 1 and first.sorted):
+    if first.alone or first.sorted:
         return first
+    mine = [one for one in pending if one.system == first.system and not one.alone]
     inputs = {key: one for some in mine for key, one in some.inputs.items()}
     for one in mine:
         pending.remove(one)
