@@ -26,6 +26,7 @@ COMMANDS = (
     "report",
     "rerank",
     "pivots",
+    "values",
     "agreement",
     "annotators",
     "app",

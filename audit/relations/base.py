@@ -97,6 +97,9 @@ Rewrite = Callable[[Sequence[Analysis], random.Random], "Rewritten | None"]
 WordsCheck = Callable[[Sequence[Output], Words], Verdict]
 """Outputs of source and follow-up, and the words that were replaced -> verdict. None of the outputs is an error."""
 
+CheckParams = Callable[[Mapping[str, object]], "str | None"]
+"""All parameters of a relation -> what is wrong with them, or None."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Relation:
@@ -117,6 +120,8 @@ class Relation:
     """Of the texts; a source with a text in another one makes no group. `ANY` alone: texts in every language."""
     version: str = "1"
     params: Mapping[str, object] = field(default_factory=dict)
+    check_params: CheckParams | None = None
+    """Asked when parameters are set; None: any value of the default's type is allowed."""
 
     @property
     def per_system(self) -> bool:

@@ -7,7 +7,18 @@ from functools import partial
 from typing import Literal
 
 from audit.errors import AuditError, UnknownName
-from audit.relations.base import Chained, Check, Fixed, Perturb, Plain, Relation, Rewriting, Source, Steps
+from audit.relations.base import (
+    Chained,
+    Check,
+    CheckParams,
+    Fixed,
+    Perturb,
+    Plain,
+    Relation,
+    Rewriting,
+    Source,
+    Steps,
+)
 from audit.relations.carry import Carry
 from audit.tasks import base_of
 
@@ -64,8 +75,10 @@ def chained(
     family: str,
     unit: Literal["sentence", "document", "any"],
     carry: Carry,
+    languages: tuple[str, ...] = ("en",),
     version: str = "1",
     params: Mapping[str, object] | None = None,
+    check_params: CheckParams | None = None,
 ) -> Callable[[Callable[..., Steps]], Callable[..., Steps]]:
     """Register the decorated generator `walk(source, choices)` as a relation."""
 
@@ -80,8 +93,10 @@ def chained(
                 unit=unit,
                 walk=walk,
                 carry=carry,
+                languages=languages,
                 version=version,
                 params=params or {},
+                check_params=check_params,
             )
         )
         return walk
@@ -104,24 +119,25 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
     `params` itself, and refuses what it cannot use when it is made.
 
     Raises AuditError for a parameter that the relation does not have, or a value of another kind than its default (a
-    whole number will do for a fraction).
+    whole number will do for a fraction), or one that the relation refuses.
 
     >>> configured(get_relation("sentiment", "MR6.1"), {"sentences": 5}).params
     {'sentences': 5}
     """
-    changes = {
-        name: float(value) if type(value) is int and type(relation.params.get(name)) is float else value
-        for name, value in changes.items()
-    }
+    changes = dict(changes)
     for name, value in changes.items():
         if name not in relation.params:
             has = ", ".join(relation.params) or "none"
             raise AuditError(f"relation {relation.name} has no parameter {name!r}; it has {has}")
         default = relation.params[name]
+        if isinstance(default, float) and type(value) is int:
+            value = changes[name] = float(value)
         if type(value) is not type(default):
             kind = type(default).__name__
             raise AuditError(f"parameter {name} of relation {relation.name} is {value!r}; it must be of type {kind}")
     params = {**relation.params, **changes}
+    if relation.check_params and (wrong := relation.check_params(params)):
+        raise AuditError(f"parameters of relation {relation.name}: {wrong}")
     if isinstance(relation, Plain):
         return replace(relation, params=params, perturb=partial(relation.perturb, **changes))
     if isinstance(relation, Rewriting):

@@ -1,9 +1,10 @@
 """One chunk of sources on its way: its groups, what it waits for, its verdicts, and its rows."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -15,15 +16,22 @@ from audit.runner.planning import Made, Planning
 from audit.store import group_id, insert_new, table_of, tables, upsert
 from audit.tasks import Input, Output
 
+Lacks = Callable[[Input], bool]
+"""Whether a system has no output for an input, which it knows without being run."""
+
 
 @dataclass(frozen=True)
 class Bound:
-    """A relation or system with the id of its row. `spec` is how workers make the system."""
+    """A relation or system with the id of its row. `spec` is how workers make the system; `call`, `aim` and `lacks` are
+    its `call_size`, `batch_seconds` and `lacks`, where it has them (`audit.systems.base.System`)."""
 
     id: int
     name: str
     spec: str = ""
     relation: Relation | None = None
+    call: int | None = None
+    aim: float | None = None
+    lacks: Lacks | None = None
 
 
 @dataclass
@@ -81,7 +89,9 @@ class Chunk:
         number: int,
         sources: Mapping[int, Source],
         todo: Mapping[int, Sequence[Bound]],
+        lacks: Mapping[int, Lacks] = MappingProxyType({}),
     ):
+        """`lacks` are those of the systems that have one, by id."""
         self.study_id, self.number, self.sources, self.todo = study_id, number, sources, todo
         self.ids: dict[bytes, int] = {}
         """Ids of the inputs that were wanted, by key: whoever stores the inputs puts them here."""
@@ -92,6 +102,8 @@ class Chunk:
         self._shared: list[_Group] = []
         self._chained: list[_Group] = []
         self._walking: list[_Group] = []
+        self._lacks = lacks
+        self._lacking: Wanted = {}
 
     def planning(self) -> Planning | None:
         """The job that makes the groups which are the same for every system; None where no relation makes such."""
@@ -132,6 +144,7 @@ class Chunk:
             if bound.relation is not None and bound.relation.per_system
             for id, source in self.sources.items()
         ]
+        wanted = {system: self._without_lacking(system, some) for system, some in wanted.items()}
         self._step(self._chained, wanted, first=True)
         return wanted
 
@@ -156,18 +169,36 @@ class Chunk:
         for group in groups:
             outputs = self._outputs[group.system or 0]
             sent = None if first else [outputs[key] for key in group.keys[len(group.keys) - group.asked :]]
-            asked = _advance(group, sent)
-            if asked is None:
-                continue
-            walking.append(group)
-            keys = [member.input.key for member in asked]
-            group.keys += keys
-            group.roles += [member.role for member in asked]
-            group.asked = len(asked)
-            for key, member in zip(keys, asked, strict=True):
-                if key not in outputs:
-                    wanted[group.system or 0][key] = member.input
+            while (asked := _advance(group, sent)) is not None:
+                keys = [member.input.key for member in asked]
+                group.keys += keys
+                group.roles += [member.role for member in asked]
+                group.asked = len(asked)
+                missing = {key: one.input for key, one in zip(keys, asked, strict=True) if key not in outputs}
+                missing = self._without_lacking(group.system or 0, missing)
+                if missing:
+                    walking.append(group)
+                    wanted[group.system or 0].update(missing)
+                    break
+                # All is known: it goes on at once, and need not wait until the others have what they wait for.
+                sent = [outputs[key] for key in keys]
         self._walking = walking
+
+    def _without_lacking(self, system: int, inputs: dict[bytes, Input]) -> dict[bytes, Input]:
+        """The inputs but those that the system has no output for; their outputs are absent."""
+        lacks = self._lacks.get(system)
+        gone = {key: one for key, one in inputs.items() if lacks(one)} if lacks and inputs else {}
+        if not gone:
+            return inputs
+        self.keep(system, dict.fromkeys(gone, Output()))
+        self._lacking.setdefault(system, {}).update(gone)
+        return {key: one for key, one in inputs.items() if key not in gone}
+
+    def lacking(self) -> Wanted:
+        """Inputs that systems have no output for, found since this was asked last: whoever stores inputs stores them,
+        and puts their ids into `ids`."""
+        found, self._lacking = self._lacking, {}
+        return found
 
     def store(self, connection: Connection, counts: Counts) -> None:
         """Write groups, members, verdicts and the note that the chunk is finished; counts what it wrote."""

@@ -5,10 +5,10 @@ are committed together. Everything else is in memory and can be made again.
 """
 
 import gc
+import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from time import monotonic
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from audit.runner.executors import Batch, Executor, Job, Lost
 from audit.runner.executors.batch import CALL, failed
 from audit.runner.leases import RENEW, Leases
 from audit.runner.outputs import Stored
+from audit.runner.pacing import GATHERED, Pending, gathered, pace_of
 from audit.runner.patience import patiently, written
 from audit.runner.planning import Planning
 from audit.runner.studies import StudyRow
@@ -30,16 +31,8 @@ from audit.runner.watching import Watcher
 from audit.store import integers, known_inputs, table_of, tables
 from audit.tasks import Input, Output
 
-MOST = 2_048
-"""Inputs of one batch, at most."""
-FEW = 8
-"""Inputs of a system's first batch: nobody knows yet how long it takes."""
-AIM = 2.0
-"""Seconds that a batch should take: what a killed run has to do again, and how long a limit of time has to wait."""
 SPARE = 6
 """Jobs that wait in an executor, beside those that it does; and chunks that are begun before they are needed."""
-HASTE = 4
-"""A batch should take this part of the limit of time at most: a slow one is not to be taken for one that hangs."""
 TRIES = 3
 """So many workers may be lost at the groups of a chunk."""
 GIVE_UP = 10
@@ -50,39 +43,6 @@ LOOK = 1.0
 Result = TypeVar("Result")
 Todo = dict[int, dict[int, list[Bound]]]
 """Chunk -> system -> relations that are not finished."""
-
-
-@dataclass
-class _Pace:
-    """How many inputs a batch of a system has: so many that it takes about `aim` seconds."""
-
-    aim: float = AIM
-    size: int = FEW
-    lost: int = 0
-    """Inputs that were lost one after the other."""
-    known: bool = False
-    """Whether a batch came back or was lost."""
-
-    def learn(self, inputs: int, seconds: float) -> None:
-        """From a batch that came back. A first one also loads a model, so that no batch changes the pace by much."""
-        self.known = True
-        fitting = int(inputs * self.aim / max(seconds, 1e-6))
-        if fitting >= self.size or inputs >= self.size // 2:
-            self.size = max(1, self.size // 4, min(4 * self.size, fitting, MOST))
-
-    def lose(self, inputs: int) -> None:
-        """A batch of some inputs was lost. It may have had too many of them, and would be lost again and again."""
-        self.known = True
-        self.size = max(1, min(self.size, inputs // 4))
-
-
-@dataclass(eq=False)
-class _Pending:
-    """Inputs of a system that wait to be put into a batch; `alone`: each into one of its own."""
-
-    system: int
-    inputs: dict[bytes, Input]
-    alone: bool = False
 
 
 class Coordinator:
@@ -111,11 +71,12 @@ class Coordinator:
         self._stored = Stored(retried)
         self._leases = Leases(study.id)
         self._renewed = monotonic()
-        aim = AIM if limit is None else min(AIM, limit / HASTE)
-        self._paces = {system: _Pace(aim, max(FEW, waiters.get(system, 0))) for system in systems}
+        self._paces = {system: pace_of(bound, limit, waiters.get(system, 0)) for system, bound in systems.items()}
+        self._gathers = any(bound.aim for bound in systems.values())
+        self._most_chunks = max(executor.places + SPARE, GATHERED // study.chunk if self._gathers else 0)
         self._chunks: dict[int, Chunk] = {}
-        self._pending: deque[_Pending] = deque()
-        self._pending_waiting: deque[_Pending] = deque()
+        self._pending: deque[Pending] = deque()
+        self._pending_waiting: deque[Pending] = deque()
         self._at_work: dict[Any, tuple[int, dict[bytes, Input]]] = {}
         self._died: set[tuple[Any, ...]] = set()
         """System and key of each input with which a process died, having nothing else to do."""
@@ -154,24 +115,30 @@ class Coordinator:
             if not self._submit(self._waiting, self._pending_waiting):
                 break
         while self._busy(self._executor) < self._executor.places + SPARE:
-            if not self._submit(self._executor, self._pending) and not (
-                left and len(self._chunks) < self._executor.places + SPARE and self._begin(left)
-            ):
+            if self._gathers and self._begin(left):
+                continue  # what there is to gather comes first
+            if not self._submit(self._executor, self._pending) and not self._begin(left):
                 return
 
     def _busy(self, executor: Executor) -> int:
         mine = sum((system in self._waiters) == (executor is self._waiting) for system, _ in self._at_work.values())
         return mine + (self._planning if executor is self._executor else 0)
 
-    def _submit(self, executor: Executor, pending: deque[_Pending]) -> bool:
+    def _submit(self, executor: Executor, pending: deque[Pending]) -> bool:
         """Put the next inputs that wait into a batch; whether there are any.
 
-        Until a system's first batch is back, nobody knows how long it takes: its others wait.
+        Until a system's first batch is back, nobody knows how long it takes: its others wait. So do those of a system
+        that begins slowly, until somebody has nothing else to do: its batches are still growing, or may be gathered.
         """
-        begun = {system for system, _ in self._at_work.values() if not self._paces[system].known}
-        first = next((one for one in pending if one.system not in begun), None)
+        at_work = Counter(system for system, _ in self._at_work.values())
+        most = {system: executor.places if self.systems[system].aim else math.inf for system in at_work}
+        busy = {system for system, number in at_work.items() if number >= most[system] or not self._paces[system].known}
+        first = next((one for one in pending if one.system not in busy), None)
         if first is None:
             return False
+        bound = self.systems[first.system]
+        if bound.aim:
+            first = gathered(pending, first)
         size = 1 if first.alone else self._paces[first.system].size
         chosen = dict(list(first.inputs.items())[:size]) if size < len(first.inputs) else first.inputs
         if len(chosen) == len(first.inputs):
@@ -179,14 +146,16 @@ class Coordinator:
         else:
             for key in chosen:
                 del first.inputs[key]
-        bound = self.systems[first.system]
-        batch = Batch(bound.spec, self.study.task, tuple(chosen.values()), CALL[self.study.unit], self.limit)
+        call = bound.call or CALL[self.study.unit]
+        batch = Batch(bound.spec, self.study.task, tuple(chosen.values()), call, self.limit)
         self._at_work[id(batch)] = first.system, chosen
         executor.submit(batch)
         return True
 
     def _begin(self, left: Todo) -> bool:
-        """Begin the next chunk that no other run works on; whether there is one."""
+        """Begin the next chunk that no other run works on; whether there is one, and a place for it."""
+        if not left or len(self._chunks) >= self._most_chunks:
+            return False
 
         def claimed(connection: Connection) -> int | None:
             return self._leases.claim(connection, list(left))
@@ -209,7 +178,8 @@ class Coordinator:
         ids = self._sources[number * study.chunk :][: study.chunk]
         first, last = int(ids[0]), int(ids[-1])
         sources = self._read(lambda connection: load_sources(connection, study.id, study.seed, first, last))
-        self._chunks[number] = chunk = Chunk(study.id, number, sources, some)
+        lacks = {system: lacks for system in some if (lacks := self.systems[system].lacks) is not None}
+        self._chunks[number] = chunk = Chunk(study.id, number, sources, some, lacks)
         job = chunk.planning()
         if job is None:
             self._want(chunk, chunk.planned([]))
@@ -229,6 +199,7 @@ class Coordinator:
                 return self._finish(chunk)
 
     def _ask(self, chunk: Chunk, wanted: Wanted) -> None:
+        self._note_lacking(chunk)
         new = {key: one for some in wanted.values() for key, one in some.items() if key not in chunk.ids}
 
         ids, before = self._write(lambda connection: known_inputs(connection, new)) if new else ({}, set())
@@ -255,9 +226,9 @@ class Coordinator:
             missing = {key: one for key, one in missing.items() if key not in underway}
             underway.update(dict.fromkeys(missing, (chunk,)))
             if missing:
-                self._queue(_Pending(system, missing))
+                self._queue(Pending(system, missing))
 
-    def _queue(self, pending: _Pending) -> None:
+    def _queue(self, pending: Pending) -> None:
         (self._pending_waiting if pending.system in self._waiters else self._pending).append(pending)
 
     def _take(self) -> None:
@@ -316,7 +287,7 @@ class Coordinator:
         if len(inputs) > 1 or not (lost.late or alone in self._died):
             pace.lose(len(inputs))
             self._died.update([alone] if len(inputs) == 1 else [])
-            self._queue(_Pending(system, inputs, alone=True))
+            self._queue(Pending(system, inputs, alone=True))
             return []
         pace.lost += 1
         if pace.lost >= GIVE_UP:
@@ -357,7 +328,23 @@ class Coordinator:
         underway = self._underway[system]
         return {key: underway[key][0].ids[key] for key in inputs}
 
+    def _note_lacking(self, chunk: Chunk) -> None:
+        """Store what systems have no output for, as far as they said so without being run."""
+        lacking = chunk.lacking()
+        if not lacking:
+            return
+
+        def kept(connection: Connection) -> dict[bytes, int]:
+            ids, _ = known_inputs(connection, {key: one for some in lacking.values() for key, one in some.items()})
+            for system, some in lacking.items():
+                self._stored.keep(connection, system, {key: ids[key] for key in some}, [Output()] * len(some))
+            return ids
+
+        chunk.ids.update(self._write(kept))
+
     def _finish(self, chunk: Chunk) -> None:
+        self._note_lacking(chunk)
+
         def stored(connection: Connection) -> Counts:
             counts = Counts()
             chunk.store(connection, counts)

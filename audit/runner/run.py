@@ -242,7 +242,17 @@ def _bound(
     ids = {spec: system_id(connection, system) for spec, system in systems.items()}
     return (
         [Bound(relation_id(connection, relation), relation.name, relation=relation) for relation in relations],
-        {id: Bound(id, systems[spec].name, spec) for spec, id in ids.items()},
+        {
+            id: Bound(
+                id,
+                systems[spec].name,
+                spec,
+                call=getattr(systems[spec], "call_size", None),
+                aim=getattr(systems[spec], "batch_seconds", None),
+                lacks=getattr(systems[spec], "lacks", None),
+            )
+            for spec, id in ids.items()
+        },
     )
 
 

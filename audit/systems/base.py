@@ -10,6 +10,13 @@ class System(Protocol):
     """A system under test, identified by name, version and settings: change one, and its outputs are stored anew.
 
     Creating a system is cheap; models load in the first `run` (or in `prepare`).
+
+    A system may also have `call_size`, the most inputs of one `run` (else 256 sentences or 32 documents), and
+    `batch_seconds`, how long a batch of it should take (else 2): one that begins anew with each call, or for each pair
+    of languages, says a longer time. It is then given the inputs of many chunks together, those with the same languages
+    beside each other, and begins seldom; and it has to isolate an input that fails itself, or the whole call is made
+    again, one by one. With `lacks(input) -> bool` it says at no cost that it has no output for an input (a translator:
+    not that pair of languages), and is not asked then.
     """
 
     name: str

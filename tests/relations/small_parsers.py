@@ -15,11 +15,11 @@ PP: {<IN|TO><NP>}
 VP: {<RB.*>*<VB.*><RB.*>*<NP|PP>*}
 """
 SPANISH = {
-    **dict.fromkeys("el la un una".split(), "DT"),
-    **dict.fromkeys("perro gato jardín casa película día".split(), "NN"),
-    **dict.fromkeys("viejo grande pequeño bueno mucho".split(), "JJ"),
-    **dict.fromkeys("ve duerme es corre".split(), "VBZ"),
-    **dict.fromkeys("en de".split(), "IN"),
+    **dict.fromkeys(["el", "la", "un", "una"], "DT"),
+    **dict.fromkeys(["perro", "gato", "jardín", "casa", "película", "día"], "NN"),
+    **dict.fromkeys(["viejo", "grande", "pequeño", "bueno", "mucho"], "JJ"),
+    **dict.fromkeys(["ve", "duerme", "es", "corre"], "VBZ"),
+    **dict.fromkeys(["en", "de"], "IN"),
 }
 
 

@@ -52,7 +52,9 @@ def _outputs(texts: Sequence[str]) -> list[Output]:
 
 
 def _inputs(relation: Relation) -> list[Input]:
-    """Texts in the relation's language; pairs where its task is about pairs."""
+    """Texts in the relation's language; pairs where its task is about pairs, a target language where it translates."""
+    if relation.task == "translation":
+        return [Input.of(text, target="es") for text in TEXTS]
     if relation.languages == ("en",):
         return [Input.of(text) for text in TEXTS]
     return CHINESE if relation.task == "similarity" else [Input.of(one.text, language="zh") for one in CHINESE]

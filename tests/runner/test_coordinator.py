@@ -6,16 +6,16 @@ from hypothesis import strategies as st
 
 from audit.errors import AuditError
 from audit.runner import coordinator
-from audit.runner.coordinator import AIM, FEW, HASTE, MOST, _Pace
 from audit.runner.executors import InProcess, Lost
 from audit.runner.executors.batch import Batch
+from audit.runner.pacing import AIM, FEW, HASTE, MOST, Pace
 from audit.runner.run import run
 from audit.store import open_store
 
 
 def paced(seconds_an_input, batches=12):
     """Sizes of the batches of a system that takes so long for each input."""
-    pace, sizes = _Pace(), []
+    pace, sizes = Pace(), []
     for _ in range(batches):
         sizes.append(pace.size)
         pace.learn(pace.size, pace.size * seconds_an_input)
@@ -38,7 +38,7 @@ def test_a_batch_takes_about_as_long_as_it_should_whatever_the_system(seconds):
 
 
 def test_a_remainder_says_little_and_a_first_batch_that_loads_a_model_is_forgotten():
-    pace = _Pace()
+    pace = Pace()
     pace.learn(FEW, 40.0)
     assert pace.size == FEW // 4
     pace.learn(2, 0.001)
@@ -50,7 +50,7 @@ def test_a_remainder_says_little_and_a_first_batch_that_loads_a_model_is_forgott
 
 @given(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
 def test_no_batch_comes_near_the_limit_of_time_but_one_input_that_takes_so_long(seconds, limit):
-    pace = _Pace(min(AIM, limit / HASTE))
+    pace = Pace(min(AIM, limit / HASTE))
     for _ in range(20):
         if pace.size * seconds > limit and pace.size > 1:
             pace.lose(pace.size)

@@ -1,0 +1,232 @@
+"""RTT, MCMT and MGMT-sentence on outputs given by hand, and by a translator that never errs."""
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.errors import AuditError
+from audit.language import Analysis
+from audit.relations import Outcome, Source, get_relation
+from audit.relations.agreeing import SCORES
+from audit.relations.monte_carlo import PIVOTS, pivots_of
+from audit.relations.registry import configured
+from audit.tasks import Input, Output
+
+NAMES = ("RTT", "MCMT", "MGMT-sentence")
+TEXTS = st.text(alphabet="abcd efg", min_size=1, max_size=30).map(str.strip).filter(bool)
+
+
+def source(text="It rains here.", language="en", target="es", seed="0:1"):
+    return Source(Input.of(text, language=language, target=target), Analysis(text, language), seed)
+
+
+def relation(name, **params):
+    return configured(get_relation("translation", name), params)
+
+
+def walked(one, of, says):
+    """Roles and inputs of all members, in order, and the verdict; `says` maps an input to its output."""
+    members, steps = [], one.steps(of)
+    try:
+        asked = next(steps)
+        while True:
+            members += [(member.role, member.input) for member in asked]
+            asked = steps.send([says(member.input) for member in asked])
+    except StopIteration as end:
+        return members, end.value
+
+
+def from_table(table):
+    return lambda one: Output(text=table[one.text, one.target])
+
+
+def test_a_round_trip_is_compared_with_its_source():
+    says = from_table({("It rains here.", "es"): "Llueve aqui.", ("Llueve aqui.", "en"): "It rained here."})
+    members, verdict = walked(relation("RTT", score="levenshtein", threshold=0.9), source(), says)
+    assert [(role, one.text, one.languages) for role, one in members] == [
+        ("source", "It rains here.", ("en", "es")),
+        ("link", "Llueve aqui.", ("es", "en")),
+    ]
+    # "s" becomes "ed": 2 edits; lengths 14 and 15.
+    assert (verdict.outcome, verdict.value) == (Outcome.SATISFIED, pytest.approx(1 - 2 / 29))
+
+
+@pytest.mark.parametrize(("threshold", "outcome"), [(0.93, Outcome.SATISFIED), (0.94, Outcome.VIOLATED)])
+def test_the_threshold_decides_and_the_value_stays(threshold, outcome):
+    says = from_table({("It rains here.", "es"): "Llueve aqui.", ("Llueve aqui.", "en"): "It rained here."})
+    _, verdict = walked(relation("RTT", score="levenshtein", threshold=threshold), source(), says)
+    assert (verdict.outcome, verdict.value) == (outcome, pytest.approx(0.93103, abs=1e-5))
+
+
+def test_a_pivot_is_probed_and_then_linked():
+    table = {
+        ("It rains here.", "es"): "Llueve aqui.",
+        ("It rains here.", "fr"): "Il pleut ici.",
+        ("Il pleut ici.", "es"): "Llueve aqui!",
+    }
+    one = relation("MCMT", score="levenshtein", pivots="fr,en,es")
+    members, verdict = walked(one, source(), from_table(table))
+    assert [(role, found.text, found.languages) for role, found in members] == [
+        ("source", "It rains here.", ("en", "es")),
+        ("probe", "It rains here.", ("en", "fr")),
+        ("probe", "Il pleut ici.", ("fr", "es")),
+        ("link", "It rains here.", ("en", "fr")),
+        ("link", "Il pleut ici.", ("fr", "es")),
+    ]
+    assert verdict.value == pytest.approx(1 - 1 / 24)
+    assert verdict.reason == "through fr"
+
+
+def test_pivots_that_are_absent_are_passed_over():
+    """Catalan has no way out of English, French none into Spanish; Portuguese has both."""
+    ways = {("en", "es"), ("en", "fr"), ("en", "pt"), ("pt", "es")}
+
+    def says(one):
+        return Output(text=f"{one.text}!") if one.languages in ways else Output()
+
+    tried = set()
+    for number in range(20):
+        members, verdict = walked(relation("MCMT", pivots="ca,fr,pt"), source(seed=f"0:{number}"), says)
+        assert verdict.reason == "through pt"
+        assert [one.languages for role, one in members if role == "link"] == [("en", "pt"), ("pt", "es")]
+        probed = tuple(one.languages for role, one in members if role == "probe")
+        assert probed[-2:] == (("en", "pt"), ("pt", "es"))
+        tried.add(probed)
+    assert len(tried) == 5  # orders of the three, as far as the first that has a way
+
+
+def test_without_any_way_there_is_nothing_to_check():
+    def says(one):
+        return Output(text="Llueve.") if one.target == "es" and one.languages[0] == "en" else Output()
+
+    members, verdict = walked(relation("MCMT"), source(), says)
+    assert verdict.outcome is Outcome.INAPPLICABLE
+    assert "no way through any of the pivots" in verdict.reason
+    pivots = [one.target for role, one in members if role == "probe"]
+    assert sorted(pivots) == sorted(set(pivots_of(PIVOTS)) - {"en", "es"})
+
+
+def test_pivots_are_drawn_evenly_and_once_for_all():
+    def says(one):
+        return Output(text=one.text)
+
+    one = relation("MCMT", pivots="fr,pt,ca")
+    found = [walked(one, source(seed=f"0:{number}"), says)[1].reason for number in range(600)]
+    assert found == [walked(one, source(seed=f"0:{number}"), says)[1].reason for number in range(600)]
+    for pivot in ("fr", "pt", "ca"):
+        # 200 expected; five standard deviations of a binomial are 58.
+        assert abs(found.count(f"through {pivot}") - 200) < 58
+
+
+def test_there_and_back_divides_two_similarities():
+    table = {
+        ("abcdefghij", "es"): "0123456789",
+        ("0123456789", "en"): "abcdefghXX",
+        ("abcdefghXX", "es"): "01234567YZ",
+    }
+    members, verdict = walked(relation("MGMT-sentence"), source("abcdefghij"), from_table(table))
+    assert [role for role, _ in members] == ["source", "link", "link"]
+    assert [one.languages for _, one in members] == [("en", "es"), ("es", "en"), ("en", "es")]
+    # 1 - 2 * 2 / 20 = 0.8 above and below.
+    assert (verdict.outcome, verdict.value) == (Outcome.SATISFIED, 1.0)
+    worse = table | {("abcdefghXX", "es"): "012345WXYZ"}
+    _, verdict = walked(relation("MGMT-sentence"), source("abcdefghij"), from_table(worse))
+    assert (verdict.outcome, verdict.value) == (Outcome.VIOLATED, pytest.approx(0.6 / 0.8))
+    _, verdict = walked(relation("MGMT-sentence", bound=0.7), source("abcdefghij"), from_table(worse))
+    assert verdict.outcome is Outcome.SATISFIED
+
+
+def test_a_bad_way_back_is_not_held_against_the_way_out():
+    """The round trip is half lost, but its translation is near to the first: what the quotient is for."""
+    table = {
+        ("abcdefghij", "es"): "0123456789",
+        ("0123456789", "en"): "abcdefgXXX",
+        ("abcdefgXXX", "es"): "012345678X",
+    }
+    _, verdict = walked(relation("MGMT-sentence"), source("abcdefghij"), from_table(table))
+    assert verdict.value == pytest.approx(0.9 / 0.7)
+
+
+@pytest.mark.parametrize("back", ["vwxyz", "abXYZVWUvw"])
+def test_a_round_trip_unlike_its_source_is_inapplicable(back):
+    """Similarity 1 - 2 * 5 / 10 = -0 and 1 - 2 * 8 / 15 < 0: nothing to divide by."""
+    table = {("abcde", "es"): "01234", ("01234", "en"): back, (back, "es"): "01234"}
+    _, verdict = walked(relation("MGMT-sentence"), source("abcde"), from_table(table))
+    assert verdict.outcome is Outcome.INAPPLICABLE
+    assert "nothing to divide by" in verdict.reason
+
+
+@given(TEXTS, st.sampled_from(NAMES), st.sampled_from(["es", "zh", "ca"]))
+def test_a_translator_that_keeps_all_words_satisfies_everything(text, name, target):
+    def says(one):
+        return Output(text=one.text)
+
+    _, verdict = walked(get_relation("translation", name), source(text, target=target), says)
+    assert verdict.outcome is Outcome.SATISFIED
+    assert verdict.value == pytest.approx(1)
+
+
+@given(TEXTS, TEXTS, TEXTS, TEXTS, st.sampled_from(NAMES))
+def test_values_and_outcomes_agree_whatever_is_said(text, one, two, three, name):
+    found = iter([one, two, three, three, three])
+    said = {}
+
+    def says(given):
+        return said.setdefault(given, Output(text=next(found, one)))
+
+    members, verdict = walked(get_relation("translation", name), source(text), says)
+    if verdict.outcome is Outcome.INAPPLICABLE:
+        assert name == "MGMT-sentence"
+        return
+    bound = 1.0 if name == "MGMT-sentence" else 0.6
+    assert (verdict.outcome is Outcome.SATISFIED) == (verdict.value >= bound)
+    assert name == "MGMT-sentence" or 0 <= verdict.value <= 1 + 1e-12
+    assert all(one.target is not None for _, one in members)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_group_where_no_target_language_is_said(name):
+    assert walked(get_relation("translation", name), source(target=None), None) == ([], None)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_read_every_language_and_carry_nothing(name):
+    one = get_relation("translation", name)
+    assert one.speaks("ko")
+    assert one.per_system
+    assert one.unit == "any"
+    assert one.carry(frozenset({"accurate"})) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("RTT", {"score": "bleurt"}, "score is 'bleurt'; allowed are consistency, levenshtein"),
+        ("RTT", {"threshold": 1.5}, "threshold is 1.5; allowed are numbers from 0 to 1"),
+        ("MCMT", {"threshold": float("nan")}, "threshold is nan"),
+        ("MCMT", {"pivots": " , "}, "pivots are empty"),
+        ("MCMT", {"pivots": "fr;pt"}, "pivots have 'fr;pt', which is no code"),
+        ("MGMT-sentence", {"bound": 0.0}, "bound is 0; allowed are numbers above 0"),
+        ("MGMT-sentence", {"bound": "1"}, "must be of type float"),
+    ],
+)
+def test_bad_parameters_are_refused(name, changes, message):
+    with pytest.raises(AuditError, match=message):
+        relation(name, **changes)
+
+
+def test_a_whole_number_is_a_threshold_too():
+    assert relation("RTT", threshold=1).params == {"score": "consistency", "threshold": 1.0}
+    assert isinstance(relation("RTT", threshold=1).params["threshold"], float)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_every_score_can_be_chosen_and_is_sent_to_workers(score):
+    one = pickle.loads(pickle.dumps(relation("RTT", score=score)))  # noqa: S301, our own bytes
+    same, other = Output(text="It rains here."), Output(text="Snow fell.")
+    _, verdict = walked(one, source(), lambda given: same)
+    assert verdict.value == pytest.approx(1)
+    _, verdict = walked(one, source(), lambda given: other)
+    assert verdict.value < 0.6

@@ -1,0 +1,127 @@
+"""Whole runs of RTT, MCMT and MGMT-sentence with a small translator: what is stored, what is asked, going on."""
+
+import pytest
+import toy_translator
+from sqlalchemy import select
+
+from audit.corpora import get_corpus
+from audit.relations import all_relations, get_relation
+from audit.runner.executors import InProcess, Processes
+from audit.runner.run import fitting, run
+from audit.store import open_store, table_of, tables
+
+NAMES = ["RTT", "MCMT", "MGMT-sentence"]
+PAIRS = [("en", "es"), ("es", "en"), ("en", "fr"), ("fr", "es"), ("en", "ca"), ("ca", "es"), ("en", "pt")]
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A corpus of forty sentences to be translated into Spanish."""
+    monkeypatch.chdir(tmp_path)
+    nouns = ("rain", "snow", "wind", "a storm", "the sun")
+    rows = [f"Day {number} brought {nouns[number % 5]} and {nouns[number // 8]} to us." for number in range(40)]
+    (tmp_path / "days.csv").write_text("\n".join(["text", *rows]), encoding="utf-8")
+    return get_corpus("days.csv@es", "translation", "sentence")
+
+
+def stored(engine):
+    verdict, group, relation = (table_of(one) for one in (tables.Verdict, tables.Group, tables.Relation))
+    query = select(relation.c.name, group.c.source_id, verdict.c.outcome, verdict.c.value, verdict.c.reason)
+    query = query.join(group, group.c.id == verdict.c.group_id).join(relation, relation.c.id == group.c.relation_id)
+    with engine.connect() as connection:
+        return sorted(tuple(row) for row in connection.execute(query))
+
+
+def test_a_run_asks_no_pair_twice_and_only_one_way_a_source(study, tmp_path):
+    spec = toy_translator.write(tmp_path, "toy_once", pairs=PAIRS, spoils=0.1)
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    ran = run(engine, study, [spec], [get_relation("translation", name) for name in NAMES], InProcess())
+    found = stored(engine)
+    assert ran.counts.checks == len(found) == 120
+    assert ran.counts.failed == ran.counts.outcomes["error"] == 0
+    assert {row[4] for row in found if row[0] == "MCMT"} == {"through fr", "through ca"}
+    asked = toy_translator.calls(tmp_path, "toy_once")
+    assert len(asked) == len(set(asked)) == ran.counts.executed
+    ways = [one.split("\t")[0] for one in asked]
+    # A source has one pivot that both ways are there for, and each other one is asked for at most once.
+    assert ways.count("fr>es") + ways.count("ca>es") == 40
+    assert ways.count("en>es") >= 40
+
+
+def test_probes_do_not_count_and_links_do(study, tmp_path):
+    spec = toy_translator.write(tmp_path, "toy_roles", pairs=PAIRS)
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    run(engine, study, [spec], [get_relation("translation", "MCMT")], InProcess())
+    member = table_of(tables.Member)
+    with engine.connect() as connection:
+        rows = connection.execute(select(member.c.group_id, member.c.role, member.c.input_id)).all()
+    links = {row.group_id: {one.input_id for one in rows if one[:2] == (row.group_id, "link")} for row in rows}
+    probes = {row.group_id: {one.input_id for one in rows if one[:2] == (row.group_id, "probe")} for row in rows}
+    assert len(links) == 40
+    assert all(len(links[group]) == 2 and links[group] <= probes[group] for group in links)
+
+
+def test_recorded_parameters_are_those_that_were_set(study, tmp_path):
+    spec = toy_translator.write(tmp_path, "toy_params")
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    relations = fitting(study, ["RTT"], None, {"RTT": {"threshold": 0.9, "score": "levenshtein"}})
+    run(engine, study, [spec], relations, InProcess())
+    with engine.connect() as connection:
+        params = connection.execute(select(table_of(tables.Relation).c.params)).scalars().all()
+    assert params == ['{"score":"levenshtein","threshold":0.9}']
+
+
+def test_an_empty_translation_is_an_error_of_the_system(study, tmp_path):
+    toy_translator.write(tmp_path, "toy_empty")
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    ran = run(engine, study, ["toy_empty:Empty"], [get_relation("translation", "RTT")], InProcess())
+    assert ran.counts.outcomes["error"] == 40
+    assert "the translation is empty" in ran.counts.first_error
+
+
+class Broken(RuntimeError):
+    pass
+
+
+def test_a_run_that_is_broken_off_ends_with_the_same(study, tmp_path, content, monkeypatch):
+    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 7, "document": 2})
+    spec = toy_translator.write(tmp_path, "toy_resumed", pairs=PAIRS, spoils=0.1)
+    relations = [get_relation("translation", name) for name in NAMES]
+    whole = open_store(str(tmp_path / "whole.db"), create=True)
+    run(whole, study, [spec], relations, InProcess())
+
+    class Breaking(InProcess):
+        left = 9
+
+        def finished(self, timeout=None):
+            self.left -= 1
+            if not self.left:
+                raise Broken
+            return super().finished(timeout)
+
+    broken = open_store(str(tmp_path / "broken.db"), create=True)
+    with pytest.raises(Broken):
+        run(broken, study, [spec], relations, Breaking())
+    begun = len(stored(broken))
+    assert begun < len(stored(whole))
+    run(broken, study, [spec], relations, InProcess())
+    assert stored(broken) == stored(whole)
+    assert content(broken) == content(whole)
+
+
+def test_workers_make_what_one_process_makes(study, tmp_path, content, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    spec = toy_translator.write(tmp_path, "toy_workers", pairs=PAIRS, spoils=0.1)
+    relations = [get_relation("translation", name) for name in NAMES]
+    held = []
+    for name, executor in (("one", InProcess()), ("two", Processes(2))):
+        engine = open_store(str(tmp_path / f"{name}.db"), create=True)
+        with executor:
+            run(engine, study, [spec], relations, executor)
+        held.append(content(engine))
+    assert held[0] == held[1]
+
+
+def test_they_are_what_a_study_of_translations_runs_by_default(study):
+    names = [one.name for one in fitting(study, None)]
+    assert set(NAMES) <= set(names) == {one.name for one in all_relations("translation")}
