@@ -53,7 +53,9 @@ def _adding(engine: Engine) -> None:
             t("accounts.password"), type="password", max_chars=LONGEST + 1, autocomplete="new-password"
         )
         without = st.checkbox(t("accounts.no_password")) if by_provider else False
-        languages = st.text_input(t("accounts.which_languages"), max_chars=1_000, autocomplete="off")
+        languages = st.text_input(
+            t("accounts.which_languages"), max_chars=1_000, autocomplete="off", help=t("accounts.languages_help")
+        )
         sent = st.form_submit_button(t("accounts.add"), type="primary")
     if sent:
         codes = [code.strip() for code in languages.split(",") if code.strip()]
