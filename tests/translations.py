@@ -70,11 +70,14 @@ def rows(relations: str = "RP") -> list[dict]:
     return [one for one in found if one["relation"] in relations]
 
 
-def study(folder, relations: str = "RP", **audits: float) -> Engine:
-    """A database with the run, every satisfied group drawn, and the questions open; `audits` as of `Audits`."""
+def study(folder, relations: str = "RP", where: str | None = None, **audits: float) -> Engine:
+    """A database with the run, every satisfied group drawn, and the questions open; `audits` as of `Audits`.
+
+    It is `translations.db` in the folder, or `where` that says.
+    """
     path = folder / "translations.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows(relations)), encoding="utf-8")
-    engine = open_store(str(folder / "translations.db"), create=True)
+    engine = open_store(where or str(folder / "translations.db"), create=True)
     import_run(engine, read_run(path))
     draw_all(engine, Size(share=1.0), audits=Audits(**audits))
     refresh(engine)
