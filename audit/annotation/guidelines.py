@@ -21,6 +21,8 @@ ELSEWHERE = 0
 """Version of labels that were given elsewhere, without ours."""
 OWN = ("classification-inews", "classification-climate-topics")
 """Label schemes with guidelines of their own, as their files are named: TASK-SCHEME."""
+GROUPS = ("translation",)
+"""Tasks with a guideline of their own for questions about groups, in files named group-TASK."""
 _FIRST = re.compile(r"version: ([1-9][0-9]{0,8})\n+")
 
 
@@ -37,7 +39,8 @@ class Guideline:
 def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
     """The guideline of questions of this task and kind (input, pair or group) in a language of the app.
 
-    Classification has one for all label schemes, and better ones for some that have a name.
+    Classification has one for all label schemes, and better ones for some that have a name. Questions about groups have
+    one for all tasks but those of `GROUPS`.
 
     Raises AuditError for a file that is absent or does not begin with its version.
 
@@ -45,7 +48,9 @@ def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
     True
     """
     own = task.replace("/", "-")
-    of = "group" if kind == "group" else own if own in OWN else base_of(task)
+    of = own if own in OWN else base_of(task)
+    if kind == "group":
+        of = f"group-{of}" if of in GROUPS else "group"
     name = f"guidelines/{of}.{language}.md"
     content = data_file(name).read_text(encoding="utf-8")
     found = _FIRST.match(content)

@@ -11,6 +11,7 @@ from audit.annotation.answers import UNSURE, is_adjudicated, is_vote
 from audit.annotation.aside import is_flagged, midnight
 from audit.annotation.pace import PAUSE
 from audit.annotation.progress import Progress, progress
+from audit.annotation.unread import Unread, unread
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 
@@ -53,6 +54,8 @@ class Overview:
     speed: Speed
     ends: datetime | None
     """When the open questions have all their votes at the present pace; None without a pace, or with nothing left."""
+    unread: tuple[Unread, ...] = ()
+    """Open questions in languages that too few accounts read."""
 
 
 def overview(engine: Engine, by: int | None = None) -> Overview:
@@ -65,8 +68,9 @@ def overview(engine: Engine, by: int | None = None) -> Overview:
         flags = int(connection.execute(flagged).scalar() or 0)
         today, week = (_judged_since(connection, since) for since in (midnight(moment), moment - RECENT))
         speed = speed_of(_decisions(connection, moment - RECENT), moment)
+        without = tuple(unread(connection))
     ends = moment + timedelta(days=left / speed.per_day) if left and speed.per_day else None
-    return Overview(progress(engine, by), disputed, flags, filled, split, today, week, left, speed, ends)
+    return Overview(progress(engine, by), disputed, flags, filled, split, today, week, left, speed, ends, without)
 
 
 def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: datetime) -> Speed:

@@ -23,7 +23,7 @@ def progress_document(found: Overview, people: Sequence[AtWork], cells: Sequence
 
 
 def totals(found: Overview) -> dict[str, Any]:
-    """The document's counts over the whole database: `questions`, `judgements` and `pace`."""
+    """The document's counts over the whole database: `questions`, `judgements`, `pace` and `unread`."""
     progress = found.progress
     return {
         "questions": {
@@ -38,6 +38,7 @@ def totals(found: Overview) -> dict[str, Any]:
         },
         "judgements": {"today": found.today, "week": found.week, "left": found.left},
         "pace": asdict(found.speed) | {"ends": found.ends.isoformat() if found.ends else None},
+        "unread": [asdict(one) | {"languages": list(one.languages)} for one in found.unread],
     }
 
 
@@ -70,6 +71,22 @@ def cells_at_work(counted: Counted, cells: Sequence[Mapping[str, Any]]) -> list[
     ]
 
 
+def unread_line(one: Mapping[str, Any]) -> str:
+    """What an item of `unread` says, and what to do.
+
+    >>> unread_line({"languages": ["en", "es"], "questions": 9, "wanted": 2, "readers": 0, "others": 0})[:58]
+    '9 questions in en, es wait, and no annotator reads all of '
+    """
+    codes, number = one["languages"], one["questions"]
+    questions = f"{count(number)} question{'' if number == 1 else 's'} in {', '.join(codes)}"
+    ends = "s" if number == 1 else ""
+    add = f"add accounts with `audit user add NAME --languages {','.join(codes)}`"
+    if not one["readers"]:
+        return f"{questions} wait{ends}, and no annotator reads all of these languages; {add}."
+    able = one["readers"] + one["others"]
+    return f"{questions} want{ends} {one['wanted']} people, and only {able} can read all of these languages; {add}."
+
+
 def progress_lines(document: dict[str, Any]) -> list[str]:
     """The document as lines of text."""
     questions, judgements, pace = document["questions"], document["judgements"], document["pace"]
@@ -85,6 +102,7 @@ def progress_lines(document: dict[str, Any]) -> list[str]:
     if pace["per_hour"] is not None:
         ends = f"; at this pace the last one comes on {pace['ends'][:10]}" if pace["ends"] else ""
         lines.append(f"Pace: {pace['per_hour']:,.0f} an hour of work, {pace['per_day']:,.0f} a day{ends}.")
+    lines += [unread_line(one) for one in document["unread"]]
     if document["cells"]:
         lines += ["", f"  {'relation':<10}{'system':<22}{'drawn':>7}{'settled':>9}{'judged':>8}{'waits':>7}  R_FS"]
         lines += [

@@ -1,6 +1,7 @@
 """Who may log in: for managers."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 
 import streamlit as st
 from sqlalchemy import Engine
@@ -9,8 +10,10 @@ from audit.annotation.accounts import ROLES as ALL_ROLES
 from audit.annotation.accounts import Account, add_account
 from audit.annotation.keeping import Kept, disable_account, enable_account, kept_accounts, set_password
 from audit.annotation.passwords import LONGEST
+from audit.annotation.unread import unread_questions
 from audit.errors import AuditError
 from audit.ui import database, session, settings
+from audit.ui.dashboard_progress import warn_of_unread
 from audit.ui.language import t
 
 ROLES = ("manager",)
@@ -25,6 +28,7 @@ def page() -> None:
     known = kept_accounts(engine, by=account.id)
     st.subheader(t("menu.accounts"))
     st.dataframe([_row(one) for one in known], hide_index=True)
+    warn_of_unread([asdict(one) for one in unread_questions(engine, by=account.id)])
     if done := st.session_state.pop(_DONE, None):
         st.success(t(f"accounts.{done}"), icon=":material/check:")
     _adding(engine)
@@ -53,7 +57,9 @@ def _adding(engine: Engine) -> None:
             t("accounts.password"), type="password", max_chars=LONGEST + 1, autocomplete="new-password"
         )
         without = st.checkbox(t("accounts.no_password")) if by_provider else False
-        languages = st.text_input(t("accounts.which_languages"), max_chars=1_000, autocomplete="off")
+        languages = st.text_input(
+            t("accounts.which_languages"), max_chars=1_000, autocomplete="off", help=t("accounts.languages_help")
+        )
         sent = st.form_submit_button(t("accounts.add"), type="primary")
     if sent:
         codes = [code.strip() for code in languages.split(",") if code.strip()]

@@ -12,8 +12,8 @@ from audit.annotation.answers import UNSURE
 from audit.annotation.aside import COMMENT
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
-from audit.tasks import base_of
-from audit.ui.language import known_or, label_name, language, summary, t
+from audit.tasks import Input, base_of
+from audit.ui.language import direction, in_language, known_or, label_name, language, language_name, summary, t
 from audit.ui.literal import compared, html, plain, reading
 
 FIELD = COMMENT + 1
@@ -36,8 +36,7 @@ def show_question(shown: Shown) -> None:
         asked = f'<h2 class="audit-question">{html(t(f"task.{task}.question"))}</h2>'
         texts = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
         if shown.output is not None:
-            output = _section(t(f"task.{task}.output"), reading(shown.output, shown.languages[-1]), "audit-output")
-            st.html(asked + _sections([*_texts(texts), output], _fills([*shown.texts, shown.output])))
+            st.html(asked + _sections(_pair(task, shown, shown.output), _fills([*shown.texts, shown.output])))
         elif len(texts) > 1:
             st.html(asked + _sections(_texts(texts), _fills(shown.texts)))
         else:
@@ -70,6 +69,27 @@ def shortcut(answer: str, number: int) -> str | None:
     return "u" if answer == UNSURE else str(number) if number <= _KEYS else None
 
 
+def _pair(task: str, shown: Shown, output: str) -> list[str]:
+    """The texts and the output that is judged with them; of a translation each with the name of its language."""
+    given = Input(shown.texts, shown.languages)
+    name, code = t(f"task.{task}.output"), given.output_language
+    if given.target is None:
+        texts = _texts(list(zip(shown.texts, shown.languages, strict=True)))
+    else:
+        title = in_language(t(f"task.{task}.text"), language_name(given.languages[0]))
+        texts = [_section(title, reading(given.text, given.languages[0]))]
+        name = in_language(name, language_name(code))
+    return [*texts, _section(name, reading(output, code), "audit-output")]
+
+
+def comparable(given: Input, other: Input | None, place: int) -> str | None:
+    """The text of another input with which this one's can be compared word by word: at the same place, and in the same
+    language; None where there is none."""
+    if other is None or place >= len(other.texts) or other.languages[place] != given.languages[place]:
+        return None
+    return other.texts[place]
+
+
 def _texts(texts: Sequence[tuple[str, str]]) -> list[str]:
     """Texts of an input, each with its name: one is the text, several have numbers."""
     if len(texts) == 1:
@@ -93,6 +113,15 @@ def _fills(texts: Sequence[str]) -> bool:
     return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for text in texts for sign in text) > _SCREEN
 
 
+def readings(given: Input, other: Input | None) -> str:
+    """The texts of an input as HTML, with what differs from those of the `other` marked where they can be compared."""
+    parts = []
+    for place, (text, code) in enumerate(zip(given.texts, given.languages, strict=False)):
+        before = comparable(given, other, place)
+        parts.append(reading(text, code) if before is None else compared(before, text, code))
+    return "".join(parts)
+
+
 def _members(group: ShownGroup) -> str:
     """Source and follow-ups as HTML, with the words that differ marked; in the source only where there is one other."""
     roles = [member.role for member in group.members]
@@ -100,12 +129,8 @@ def _members(group: ShownGroup) -> str:
     parts = []
     for number, member in enumerate(group.members):
         other = first if number else group.members[1].input if len(group.members) == 2 else None
-        texts = [
-            compared(other.texts[place], text, code) if other and place < len(other.texts) else reading(text, code)
-            for place, (text, code) in enumerate(zip(member.input.texts, member.input.languages, strict=False))
-        ]
         name = t(f"role_of.{member.role}")
         if roles.count(member.role) > 1:
             name += f" {roles[: number + 1].count(member.role)}"
-        parts.append(_section(name, "".join(texts)))
+        parts.append(_section(in_language(name, direction(member.input)), readings(member.input, other)))
     return _sections(parts, any(len(text) > LONG for member in group.members for text in member.input.texts))

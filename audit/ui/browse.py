@@ -10,8 +10,9 @@ from audit.false_satisfaction.browse import detail as group_detail
 from audit.false_satisfaction.causing import cause_of
 from audit.relations import get_relation
 from audit.ui import database, session
-from audit.ui.language import label_name, language, summary, t
-from audit.ui.literal import compared, html, reading
+from audit.ui.asked import readings
+from audit.ui.language import direction, in_language, label_name, language, summary, t
+from audit.ui.literal import html, reading
 
 ROLES = READERS
 SIZE = 8
@@ -186,24 +187,19 @@ def _name(parts: tuple[Part, ...], number: int) -> str:
 
 def _part(part: Part, source: Part | None, name: str) -> str:
     """One member as HTML: its text with what differs from the source, output, answer, right or wrong."""
-    texts = []
-    for index, (text, code) in enumerate(zip(part.input.texts, part.input.languages, strict=False)):
-        if source is None or index >= len(source.input.texts) or part.role == "probe":
-            texts.append(reading(text, code))
-        else:
-            texts.append(compared(source.input.texts[index], text, code))
+    texts = [readings(part.input, None if source is None or part.role == "probe" else source.input)]
     if part.output is not None and part.output.text:
         shown = reading(part.output.text, part.input.output_language)
         texts.append(f'<div class="audit-output">{shown}</div>')
     return (
-        f'<section class="audit-part"><h4>{html(name)}</h4>{"".join(texts)}'
+        f'<section class="audit-part"><h4>{html(in_language(name, direction(part.input)))}</h4>{"".join(texts)}'
         f'<p class="audit-facts">{html(t("browse.output"))} <strong>{html(_output(part))}</strong> · '
         f"{html(t('browse.answer'))} <strong>{html(_answer(part))}</strong>{_mark(part)}</p></section>"
     )
 
 
 def _output(part: Part) -> str:
-    if part.output is None:
+    if part.output is None or part.output.absent:
         return t("browse.none")
     if part.output.error:
         return t("browse.error", error=part.output.error)

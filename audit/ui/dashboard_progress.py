@@ -1,5 +1,6 @@
 """How far the judging is: totals, pace, and every cell."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -9,7 +10,7 @@ from audit.annotation.accounts import Account
 from audit.annotation.answers import ORIGINS
 from audit.reports.dashboard_charts import progress_chart
 from audit.ui.dashboard_parts import Drawn, chart, study_of, table, take_along, tiles
-from audit.ui.language import t
+from audit.ui.language import language_name, t
 from audit.ui.literal import plain
 from audit.ui.workshop import current
 
@@ -20,6 +21,7 @@ def section(engine: Engine, account: Account) -> None:
     """The totals come first; the cells when they are counted."""
     found = current(engine, "totals", {"by": account.id}, "totals").value
     _totals(found["questions"], found["judgements"])
+    warn_of_unread(found["unread"])
     st.markdown(" ".join(plain(line) for line in pace_lines(found)))
     _cells(engine, any(found["questions"][origin] for origin in ORIGINS))
 
@@ -29,6 +31,16 @@ def _totals(questions: dict[str, int], judgements: dict[str, int]) -> None:
     numbers += [(name, questions[name]) for name in ("disputed", "flagged", "audits", "checks")]
     numbers += [(name, judgements[name]) for name in ("today", "week")]
     tiles([(t(f"dashboard.{name}"), f"{number:,}") for name, number in numbers])
+
+
+def warn_of_unread(unread: Sequence[Mapping[str, Any]]) -> None:
+    """A warning for each set of languages that too few accounts read; `unread` as in the totals."""
+    for one in unread:
+        languages = t("browse.and").join(map(language_name, one["languages"]))
+        values = {"number": f"{one['questions']:,}", "languages": plain(languages), "wanted": one["wanted"]}
+        kind = "few" if one["readers"] else "nobody"
+        able = one["readers"] + one["others"]
+        st.warning(t(f"unread.{kind}", count=one["questions"], readers=able, **values), icon=":material/translate:")
 
 
 def pace_lines(found: dict[str, Any]) -> list[str]:

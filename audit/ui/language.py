@@ -9,8 +9,9 @@ from typing import Any
 
 import streamlit as st
 
+from audit.language.display_names import display_name
 from audit.resources import data_file
-from audit.tasks import base_of
+from audit.tasks import Input, base_of
 from audit.ui.cookies import LANGUAGE
 
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -107,6 +108,32 @@ def task_name(task: str) -> str:
     """A task in this session's language, with its label scheme where it has one."""
     scheme = task.partition("/")[2]
     return t(f"task.{base_of(task)}.name") + (f" ({scheme})" if scheme else "")
+
+
+def language_name(code: str) -> str:
+    """A language in this session's language: Spanish, or 西班牙语."""
+    return name_in(language(), code)
+
+
+def name_in(reader: str, code: str) -> str:
+    """The name of the language `code` in the language `reader`; the code itself where nobody knows it.
+
+    >>> name_in("en", "es"), name_in("zh", "es"), name_in("en", "xx")
+    ('Spanish', '西班牙语', 'xx')
+    """
+    return texts(reader).get(f"language_name.{code}") or display_name(code, reader) or code
+
+
+def direction(given: Input) -> str:
+    """From which language into which an input is to be translated; empty where the task is no translation."""
+    if given.target is None:
+        return ""
+    return t("asked.direction", source=language_name(given.languages[0]), target=language_name(given.target))
+
+
+def in_language(name: str, languages: str) -> str:
+    """A name with a language, or with a direction, behind it: Text (English); the name alone where there is none."""
+    return t("asked.in_language", name=name, language=languages) if languages else name
 
 
 def summary(task: str, relation: str, english: str) -> str:

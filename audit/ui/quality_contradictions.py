@@ -7,9 +7,10 @@ from audit.annotation.referring import refer
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.contradictions import Contradiction, Side, contradictions
 from audit.relations import get_relation
+from audit.tasks import Input
 from audit.ui import session
 from audit.ui.asked import FIELD
-from audit.ui.language import label_names, summary, t
+from audit.ui.language import direction, in_language, label_names, summary, t
 from audit.ui.literal import compared, html, reading
 
 PAGE = 10
@@ -62,11 +63,15 @@ def _one(engine: Engine, account_id: int, one: Contradiction) -> None:
 
 def _side(title: str, side: Side, before: Side | None) -> None:
     """Its texts and the output that was judged with them; what differs from those of `before` is marked."""
-    others = [text for text, _ in _read(before)] if before else []
+    others = _read(before) if before else []
     shown = "".join(
-        compared(others[number], text, code) if number < len(others) else reading(text, code)
+        # Of texts in two languages every word would be marked.
+        compared(others[number][0], text, code)
+        if number < len(others) and others[number][1] == code
+        else reading(text, code)
         for number, (text, code) in enumerate(_read(side))
     )
+    title = in_language(title, direction(Input(side.texts, side.languages)))
     answer = label_names(side.answer)
     st.html(
         f'<section class="audit-part"><h4>{html(title)}</h4>{shown}<p class="audit-facts">'

@@ -12,10 +12,11 @@ from audit.annotation.questions import asks_pairs
 from audit.errors import AuditError
 from audit.files import text_of
 from audit.store import table_of, tables
+from audit.tasks import Input
 from audit.ui import session
 from audit.ui.asked import FIELD
 from audit.ui.choice import one_of
-from audit.ui.language import label_names, t, task_name
+from audit.ui.language import direction, in_language, label_names, t, task_name
 from audit.ui.literal import plain
 
 LARGEST = 5
@@ -48,7 +49,9 @@ def _row(one: KnownQuestion) -> dict[str, object]:
     return {
         t("known.question"): one.id,
         t("known.purpose"): t(f"known.{one.purpose}"),
-        t("known.text"): " | ".join([*one.texts, *filter(None, [one.output])]),
+        t("known.text"): in_language(
+            " | ".join([*one.texts, *filter(None, [one.output])]), direction(Input(one.texts, one.languages))
+        ),
         t("known.answer"): label_names(one.allowed),
         t("known.explanation"): one.explanation,
         t("known.judged"): one.judged,

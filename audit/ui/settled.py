@@ -4,9 +4,10 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.adjudicated import Adjudicated, change_adjudication, my_adjudications
+from audit.tasks import Input
 from audit.ui.asked import FIELD, show_question
 from audit.ui.decision import chosen_labels, desk, settles, what_people_said, why
-from audit.ui.language import label_names, t
+from audit.ui.language import direction, label_names, t
 from audit.ui.literal import html
 
 _CHANGING = "adjudicate-changing"
@@ -69,7 +70,8 @@ def _line(one: Adjudicated) -> str:
     text = " ".join([*filter(None, [one.shown.output]), *one.shown.texts])
     labels = label_names(one.allowed)
     reason = t("settled.check") if one.is_check else t(f"reason.{one.code}") if one.code else ""
-    facts = " · ".join(part for part in (f"{one.decided_at:%Y-%m-%d %H:%M} UTC", reason, one.reason) if part)
+    into = direction(Input(one.shown.texts, one.shown.languages))
+    facts = " · ".join(part for part in (f"{one.decided_at:%Y-%m-%d %H:%M} UTC", into, reason, one.reason) if part)
     return (
         f"<p><strong>{html(labels)}</strong> · {html(text[:_EXCERPT])}{'…' if len(text) > _EXCERPT else ''}</p>"
         f'<p class="audit-facts">{html(facts)}</p>'

@@ -23,6 +23,8 @@ PINNED = {
     ("classification-inews.zh.md", 1): "c71e7409c61e943a",
     ("classification.en.md", 1): "554e857fd2f91e28",
     ("classification.zh.md", 1): "3b95206421d668ff",
+    ("group-translation.en.md", 1): "e87f756dcbe4a76f",
+    ("group-translation.zh.md", 1): "47fb19c5864f2411",
     ("group.en.md", 1): "104cf4b6519beeb7",
     ("group.zh.md", 1): "edb0ea5fa31cbd58",
     ("sentiment.en.md", 1): "60166bb2f7f4aa17",
@@ -31,15 +33,26 @@ PINNED = {
     ("similarity.zh.md", 1): "2acfc29ca88f7890",
     ("summarization.en.md", 1): "344dc7121698195a",
     ("summarization.zh.md", 1): "4dfda8137f86b148",
+    ("translation.en.md", 1): "5c317429ffc31077",
+    ("translation.zh.md", 1): "23586165f6e8c207",
 }
 """File and version -> the beginning of the SHA-256 of its text. A new text needs a new version and a new line here."""
+
+
+def guideline_in(file):
+    """The guideline that a file has, by what is asked: sentiment.en.md, group.en.md, group-translation.en.md."""
+    name, language, _ = file.split(".")
+    if name.partition("-")[0] == "group":
+        return guideline_of(name.partition("-")[2] or "sentiment", "group", language)
+    return guideline_of(name.replace("-", "/", 1), "input", language)
+
+
 FILES = sorted(path.name for path in data_file("guidelines").glob("*.md"))
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_text_that_changes_gets_a_new_version(file):
-    name, language, _ = file.split(".")
-    one = guideline_of(name.replace("-", "/", 1), "group" if name == "group" else "input", language)
+    one = guideline_in(file)
     sum_ = hashlib.sha256(one.text.encode()).hexdigest()[:16]
     assert PINNED.get((file, one.version)) == sum_, "raise the version in every language, then write the sum down here"
 
@@ -54,12 +67,17 @@ def test_a_scheme_has_the_guideline_of_its_task_unless_it_has_its_own():
         assert guideline_of(task, "group") == guideline_of("sentiment", "group")
 
 
+def test_groups_of_translations_have_a_guideline_of_their_own():
+    for language in ("en", "zh"):
+        own = guideline_of("translation", "group", language)
+        assert own != guideline_of("summarization", "group", language) == guideline_of("sentiment", "group", language)
+    assert "film" not in guideline_of("translation", "group").text
+
+
 def test_languages_have_the_same_versions():
     versions = {}
     for file in FILES:
-        name, language, _ = file.split(".")
-        kind = "group" if name == "group" else "input"
-        versions.setdefault(name, set()).add(guideline_of(name.replace("-", "/", 1), kind, language).version)
+        versions.setdefault(file.partition(".")[0], set()).add(guideline_in(file).version)
     assert all(len(found) == 1 for found in versions.values())
 
 

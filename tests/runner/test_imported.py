@@ -26,6 +26,19 @@ GROUP = {
 }
 
 
+CHAIN = {
+    "task": "translation",
+    "relation": "RTT",
+    "system": "ours",
+    "language": "en",
+    "target_language": "es",
+    "source": "It rains.",
+    "follow_ups": [{"text": "Llueve.", "language": "es", "target_language": "en", "role": "link"}],
+    "outputs": ["Llueve.", "It is raining."],
+    "verdict": "satisfied",
+}
+
+
 @pytest.fixture
 def file(tmp_path):
     """Writes objects, or lines as they are, to a file."""
@@ -75,7 +88,8 @@ def groups_of(engine):
 
 
 def test_the_example_of_the_docstring_is_what_it_says(file, engine):
-    example = re.search(r"\{.*\"satisfied\"\}", imported.__doc__, re.DOTALL).group()
+    example, chain = re.findall(r"\{.*?\"satisfied\"\}", imported.__doc__, re.DOTALL)
+    assert json.loads(chain) == CHAIN
     assert json.loads(example) == GROUP
     made = take(engine, file(json.loads(example)))
     assert (made.new, made.sources, made.groups, made.checks) == (True, 1, 1, 1)
@@ -364,3 +378,77 @@ def test_pairs_summaries_and_topics_are_imported(engine, file):
 def test_wrong_rows_of_other_tasks_are_refused(file, row, reason):
     with pytest.raises(BadRow, match=re.escape(reason)):
         read_run(file(row))
+
+
+def test_chains_of_translations_are_imported(engine, file):
+    (record,) = read_run(file(CHAIN)).records
+    assert [one.languages for one in record.members] == [("en", "es"), ("es", "en")]
+    assert [one.texts for one in record.members] == [("It rains.",), ("Llueve.",)]
+    assert record.roles == ("source", "link")
+    assert [one.text for one in record.outputs] == ["Llueve.", "It is raining."]
+    pivot = CHAIN | {
+        "relation": "MCMT",
+        "follow_ups": [
+            {"text": "It rains.", "target_language": "fr"},
+            {"text": "Il pleut.", "language": "fr", "role": "link"},
+        ],
+        "outputs": ["Llueve.", "Il pleut.", "Está lloviendo."],
+    }
+    made = take(engine, file(CHAIN, pivot, CHAIN | {"system": "theirs", "outputs": ["Llueve.", "It rains."]}))
+    # The two round trips have the same Spanish on the way, so they share their group.
+    assert (made.sources, made.groups, made.checks) == (1, 2, 3)
+    roles = {tuple(role for role, _ in members) for members in groups_of(engine).values()}
+    assert roles == {("source", "link"), ("source", "follow_up", "link")}
+    cell = cells(engine)["RTT", "ours"]
+    # The links count for false satisfaction: two questions wait for each round trip, and two for the pivot.
+    assert (cell["satisfied"], cell["waiting"]) == (1, 2)
+
+
+def test_a_link_and_a_follow_up_with_the_same_text_are_different_groups(engine, file):
+    other = CHAIN | {"system": "theirs", "follow_ups": [CHAIN["follow_ups"][0] | {"role": "follow_up"}]}
+    assert take(engine, file(CHAIN, other)).groups == 2
+
+
+def test_an_absent_translation_makes_its_group_inapplicable(engine, file):
+    made = take(engine, file(CHAIN | {"outputs": [None, None], "verdict": "inapplicable"}))
+    assert made.outcomes == {"satisfied": 0, "violated": 0, "inapplicable": 1}
+    output = table_of(tables.Output)
+    with engine.connect() as connection:
+        found = connection.execute(select(output)).mappings().all()
+    assert [(one["text"], one["error"]) for one in found] == [(None, None)] * 2
+
+
+LINK = CHAIN["follow_ups"][0]
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({name: one for name, one in CHAIN.items() if name != "target_language"}, "target_language missing;"),
+        (CHAIN | {"target_language": "Spanish"}, "language 'Spanish' is no code such as es, zh or pt-BR"),
+        (CHAIN | {"language": "en,fr"}, "language 'en,fr' is no code"),
+        (CHAIN | {"target_language": 5}, "target_language must be a text that is not empty, not 5"),
+        (CHAIN | {"source": ["a", "b"]}, "an input of translation is one text, not a list of 2"),
+        (CHAIN | {"follow_ups": [LINK | {"role": "source"}]}, "role 'source' is not one of follow_up, link, probe"),
+        (CHAIN | {"follow_ups": [LINK | {"role": ["link"]}]}, "role ['link'] is not one of"),
+        (CHAIN | {"follow_ups": [LINK | {"txt": "a"}]}, "a follow-up has 'txt'; it can have text, language, target_"),
+        (CHAIN | {"follow_ups": [{"language": "es"}]}, "a follow-up that is an object needs a text"),
+        (CHAIN | {"follow_ups": [LINK | {"text": " "}]}, "follow_ups holds ' '; it must be a text"),
+        (CHAIN | {"follow_ups": [LINK | {"language": "e s"}]}, "language 'e s' is no code"),
+        (CHAIN | {"outputs": ["Llueve.", None]}, "an output is null, so that the verdict is inapplicable, not satis"),
+        (CHAIN | {"outputs": ["Llueve.", " "]}, "the translation is empty"),
+        (CHAIN | {"gold": "accurate"}, "gold is 'accurate', but translation has no gold"),
+        (GROUP | {"target_language": "es"}, "target_language is for translation; sentiment has none"),
+        (GROUP | {"follow_ups": [{"text": "a", "target_language": "es"}]}, "target_language is for translation"),
+        (SUMMARY | {"outputs": ["It isn't.", None]}, "output None must be a text or an object with text"),
+    ],
+)
+def test_wrong_chains_are_refused(file, row, reason):
+    with pytest.raises(BadRow, match=re.escape(reason)):
+        read_run(file(row))
+
+
+def test_a_system_that_says_nothing_and_something_of_a_text_is_refused(file):
+    nothing = CHAIN | {"relation": "other", "outputs": [None, None], "verdict": "inapplicable"}
+    with pytest.raises(BadRow, match=r"system ours returned nothing here and 'Llueve\.' in line 1"):
+        read_run(file(CHAIN, nothing))

@@ -17,6 +17,7 @@ from audit.store import table_of, tables
 from audit.store.bulk import BATCH
 from audit.store.copying import in_utc
 from audit.store.dump import spelled
+from audit.tasks import Input
 
 _QUESTION = {
     "question": "number of the question",
@@ -25,6 +26,7 @@ _QUESTION = {
     "text": "the input's text, its first where it has several",
     "more_texts": "the other texts, a JSON list; empty where there are none",
     "languages": "language codes of the texts",
+    "target_language": "code of the language that the text is translated into; empty where nothing is translated",
     "output": "the output asked about; empty where the question is about the input",
 }
 JUDGEMENTS = {
@@ -186,12 +188,14 @@ def _with_question(connection: Connection, table: Table, *also: ColumnElement[An
 
 def _about(row: Any) -> dict[str, Any]:
     first, *others = row["texts"]
+    given = Input(tuple(row["texts"]), tuple(row["languages"].split(",")))
     return {
         "question": row["question_id"],
         "task": row["task"],
         "kind": row["kind"],
         "text": first,
         "more_texts": json.dumps(others, ensure_ascii=False) if others else None,
-        "languages": row["languages"],
+        "languages": ",".join(given.languages[: len(given.texts)]),
+        "target_language": given.target,
         "output": row["output"],
     }

@@ -23,10 +23,12 @@ from audit.store import table_of, tables
 from audit.store.bulk import BATCH
 from audit.store.copying import in_utc
 from audit.store.dump import spelled
-from audit.tasks import get_task, matches
+from audit.tasks import Input, base_of, get_task, matches
 
 CONTROL, OBJECT, OUTPUT = "answer", "text", "output"
 """Names of the tags of the labelling config."""
+LANGUAGE, TARGET = "language", "target_language"
+"""Names under which a task's data have the language of the text, and that it is translated into."""
 
 
 @dataclass(frozen=True)
@@ -64,21 +66,25 @@ def to_label_studio(
                     file.write(json.dumps(one, ensure_ascii=False))
                     annotations += len(one["annotations"])
                 file.write("\n]\n")
-        config = config_of(of.question, (*of.labels, UNSURE), of.question_kind == "pair")
+        translates = base_of(of.name) == "translation"
+        config = config_of(of.question, (*of.labels, UNSURE), of.question_kind == "pair", translates)
         (parts / "config.xml").write_text(config, encoding="utf-8")
     return Tasks(folder, number, annotations)
 
 
-def config_of(question: str, labels: tuple[str, ...], pairs: bool = False) -> str:
+def config_of(question: str, labels: tuple[str, ...], pairs: bool = False, translates: bool = False) -> str:
     """The labelling config of Label Studio: the text, with `pairs` the output under it, and one choice of the labels.
+
+    Where an output is a translation (`translates`), the codes of the two languages stand above text and output.
 
     >>> "<Choice value=\\"positive\\"/>" in config_of("What is it?", ("positive", "negative"))
     True
     """
     choices = "".join(f"    <Choice value={quoteattr(label)}/>\n" for label in labels)
-    shown = f'  <Text name="{OBJECT}" value="$text"/>\n'
+    above, under = (f'  <Header size="6" value="${name}"/>\n' if translates else "" for name in (LANGUAGE, TARGET))
+    shown = f'{above}  <Text name="{OBJECT}" value="$text"/>\n'
     if pairs:
-        shown += f'  <Header value="{OUTPUT.capitalize()}"/>\n  <Text name="{OUTPUT}" value="${OUTPUT}"/>\n'
+        shown += f'  <Header value="{OUTPUT.capitalize()}"/>\n{under}  <Text name="{OUTPUT}" value="${OUTPUT}"/>\n'
     return (
         f"<View>\n  <Header value={quoteattr(question)}/>\n{shown}"
         f'  <Choices name="{CONTROL}" toName="{OBJECT}" choice="single">\n{choices}  </Choices>\n</View>\n'
@@ -134,13 +140,19 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
             "id": id,
             "data": {
                 "text": "\n\n".join(about["texts"]),
-                "language": about["languages"],
+                **_languages(Input(tuple(about["texts"]), tuple(about["languages"].split(",")))),
                 QUESTION: bytes(about["key"]).hex(),
             }
             | ({} if about["output"] is None else {OUTPUT: about["output"]}),
             "annotations": [_annotation(vote) for vote in votes if vote["judgement"] is not None],
             "predictions": [],
         }
+
+
+def _languages(given: Input) -> dict[str, str]:
+    """Codes of the texts' languages, with commas between several; and where there is one, the target's by itself."""
+    codes = {LANGUAGE: ",".join(given.languages[: len(given.texts)])}
+    return codes if given.target is None else codes | {TARGET: given.target}
 
 
 def _annotation(vote: Any) -> dict[str, Any]:

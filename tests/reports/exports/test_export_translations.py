@@ -1,0 +1,121 @@
+"""Exports of a study of translations: both languages, the same database again, and answers that come back."""
+
+import csv
+import json
+from xml.etree import ElementTree
+
+import pytest
+import translations
+
+from audit.annotation.accounts import add_account
+from audit.annotation.judging import adjudicate, judge
+from audit.annotation.known import know_questions, known_questions
+from audit.annotation.label_files import read_labels
+from audit.annotation.labels import import_labels
+from audit.annotation.queue import next_question
+from audit.annotation.ratings import attributed, stored_ratings
+from audit.cli import main
+from audit.errors import AuditError
+from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.reports.exports.label_studio import to_label_studio
+from audit.reports.exports.reading import import_export
+from audit.reports.exports.replay import replay
+from audit.reports.exports.writing import export
+from audit.reports.study import study_report
+from audit.store import open_store
+
+PAIRS = {("en", "es"), ("es", "en"), ("en", "fr"), ("fr", "es")}
+
+
+def grade(shown) -> str:
+    """The Spanish of the second text is called wrong, all else is right."""
+    return "mistranslated" if shown.output == translations.SPANISH[1] else "accurate"
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Two people have answered everything, but for one question on which they differ, which ada settles."""
+    engine = translations.study(tmp_path)
+    people = [add_account(engine, name, "annotator", "long enough").id for name in ("anna", "ben")]
+    ada = add_account(engine, "ada", "adjudicator", "long enough").id
+    for person in people:
+        while (shown := next_question(engine, person)) is not None:
+            said = grade(shown)
+            if person == people[1] and shown.output == translations.SPANISH[0] and shown.languages[0] == "fr":
+                said = "not_fluent"
+                odd = shown.id
+            judge(engine, person, shown.id, said, on_change=refresh_around)
+    adjudicate(engine, ada, odd, ["accurate", "not_fluent"], "Either may stand.")
+    refresh(engine)
+    return engine
+
+
+def rates(engine) -> dict:
+    return {(one["relation"], one["system"]): (one["judged"], one["false"]) for one in study_report(engine)["cells"]}
+
+
+def test_false_satisfactions_are_counted_with_their_links(judged):
+    # The wrong Spanish is of both systems; under P it is the direct and the indirect translation.
+    assert rates(judged) == {("R", "one"): (4, 1), ("R", "two"): (4, 1), ("P", "one"): (4, 1), ("P", "two"): (0, 0)}
+
+
+def test_the_history_has_the_target_in_a_column_of_its_own(judged, tmp_path):
+    export(judged, tmp_path / "out")
+    # Of 20 questions the two behind the wrong Spanish are not asked: their groups are false already.
+    for name, number in (("judgements.csv", 2 * 18), ("adjudications.csv", 1)):
+        with (tmp_path / "out" / name).open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == number
+        assert {(row["languages"], row["target_language"]) for row in rows} <= PAIRS
+        assert all(row["text"] and row["output"] and not row["more_texts"] for row in rows)
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
+    assert "target_language" in json.dumps(manifest)
+
+
+def test_an_export_is_the_same_study_again_and_replays(judged, tmp_path):
+    export(judged, tmp_path / "out")
+    import_export(tmp_path / "out", str(tmp_path / "b.db"))
+    again = open_store(str(tmp_path / "b.db"))
+    assert study_report(again) == study_report(judged)
+    assert translations.questions(again) == translations.questions(judged)
+    assert replay(tmp_path / "out").equal
+
+
+def test_label_studio_has_both_languages_and_answers_come_back(judged, tmp_path):
+    to_label_studio(judged, tmp_path / "ls")
+    tasks = json.loads((tmp_path / "ls/tasks.json").read_text(encoding="utf-8"))
+    assert {(one["data"]["language"], one["data"]["target_language"]) for one in tasks} == PAIRS
+    assert list(tasks[0]["data"]) == ["text", "language", "target_language", "audit_question", "output"]
+    tree = ElementTree.fromstring((tmp_path / "ls/config.xml").read_text(encoding="utf-8"))
+    # The question; then each text under its language, as every `$name` is a name of the data.
+    shown = [one.get("value") for one in tree if one.tag != "Choices"]
+    assert shown[1:] == ["$language", "$text", "Output", "$target_language", "$output"]
+    assert {one[1:] for one in shown if one.startswith("$")} <= set(tasks[0]["data"])
+    result = {"id": "new", "from_name": "answer", "to_name": "text", "type": "choices"}
+    result |= {"value": {"choices": ["accurate"]}}
+    for one in tasks:
+        one["annotations"] = [{"completed_by": {"email": "eve"}, "result": [result]}]
+    (tmp_path / "back.json").write_text(json.dumps(tasks), encoding="utf-8")
+    made = import_labels(judged, read_labels(tmp_path / "back.json"))
+    assert (made.added, made.unmatched) == (len(tasks), {})
+    (tmp_path / "loose.csv").write_text("text,label,annotator\nIt rained all night.,accurate,eve\n", encoding="utf-8")
+    with pytest.raises(AuditError, match="task translation asks about each output"):
+        import_labels(judged, read_labels(tmp_path / "loose.csv"))
+
+
+def test_agreement_by_language_tells_directions_apart(judged):
+    assert set(attributed(judged, "language")["value"]) == {",".join(pair) for pair in PAIRS}
+    assert len(stored_ratings(judged).frame)
+
+
+def test_known_translations_are_listed_with_their_languages(judged, tmp_path, capsys):
+    settled = [one for one in translations.questions(judged) if one["filled"] and one["languages"] == "en,es"]
+    ids = [one["id"] for one in settled][:2]
+    know_questions(judged, "training", ids, "As in the guideline.")
+    (one, _) = known_questions(judged)
+    assert (one.kind, len(one.texts), one.languages) == ("pair", 1, ("en", "es"))
+    judged.dispose()
+    assert main(["known", "list", "--db", str(tmp_path / "translations.db"), "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [one["languages"] for one in listed] == [["en", "es"]] * 2
+    assert all(one["output"] in [text.strip() for text in translations.SPANISH] for one in listed)

@@ -1,0 +1,309 @@
+"""Translations in the app: languages are named, texts say theirs, and nothing of a system is shown before it may be."""
+
+import re
+
+import pytest
+from app_driver import Prepared, blocks, closed, go, in_both, open_app, opened_copy, press_answer, rows, said
+from sqlalchemy import select
+from translation_driver import both_say, prepare_translations, to_translation
+from translations import FRENCH, SPANISH, TEXTS
+
+from audit.annotation.accounts import add_account
+from audit.annotation.aside import flag
+from audit.annotation.judging import judge
+from audit.annotation.known import know_questions
+from audit.annotation.queue import next_question
+from audit.annotation.settings import change_settings
+from audit.false_satisfaction.contradictions import Side
+from audit.store import table_of, tables
+from audit.tasks import Input
+from audit.ui import quality_contradictions
+from audit.ui.asked import comparable
+from audit.ui.dashboard import TAB
+from audit.ui.language import LANGUAGES, name_in, text_in, texts
+from audit.ui.literal import html
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
+NAMES = {"en": ("English", "Spanish", "French"), "zh": ("英语", "西班牙语", "法语")}
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    return closed(prepare_translations(tmp_path_factory.mktemp("translations"), groups=20))
+
+
+@pytest.fixture
+def made(original: Prepared, tmp_path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+    return opened_copy(original, tmp_path / "audit.db", monkeypatch)
+
+
+def body(app) -> str:
+    """The page's HTML without its style sheet."""
+    return re.sub(r"<style>.*?</style>", "", blocks(app), flags=re.DOTALL)
+
+
+def headings(page: str) -> list[str]:
+    """Names of the parts, as they are read."""
+    return re.findall(r"<h4>(.*?)</h4>", page)
+
+
+def codes(page: str) -> list[str]:
+    """Languages of the texts, in their order."""
+    return re.findall(r'class="audit-text[^"]*" lang="([^"]*)"', page)
+
+
+def titled(language: str, key: str, *names: str) -> str:
+    """A heading as the app writes it: with the name of a language, or with two of a direction."""
+    what = names[0] if len(names) == 1 else text_in(language, "asked.direction", source=names[0], target=names[1])
+    return text_in(language, "asked.in_language", name=text_in(language, key), language=what)
+
+
+@in_both
+def test_a_question_names_both_languages_and_no_system(made: Prepared, language: str) -> None:
+    shown = to_translation(made, made.ann.id, TEXTS[2])
+    app = open_app(made.ann, language)
+    page = body(app)
+    english, spanish, _ = NAMES[language]
+    assert text_in(language, "task.translation.question") in page
+    assert headings(page) == [
+        titled(language, "task.translation.text", english),
+        titled(language, "task.translation.output", spanish),
+    ]
+    assert codes(page) == ["en", "es"]
+    assert page.index(html(TEXTS[2])) < page.index(html(SPANISH[2]))
+    assert "<b>" not in page
+    assert "<mark>" not in page
+    sent = page + said(app) + str(app.session_state)
+    assert not re.search(r"\b(one|two|satisfied)\b", sent)
+    assert [one.label for one in app.button if str(one.key).startswith("judge-")] == [
+        text_in(language, f"label.{label}") for label in (*shown.labels, "unsure")
+    ]
+    app.button(key=f"guideline-{shown.id}").click().run()
+    assert text_in(language, "label.omitted_or_added") in said(app)
+    press_answer(app, "mistranslated")
+    assert rows(made, tables.Judgement)[-1]["answer"] == "mistranslated"
+
+
+def test_long_texts_stand_side_by_side_and_short_ones_do_not(made: Prepared) -> None:
+    to_translation(made, made.ann.id, TEXTS[3][:30])
+    assert "audit-beside" in body(open_app(made.ann))
+    to_translation(made, made.ben.id, TEXTS[0])
+    assert "audit-beside" not in body(open_app(made.ben))
+
+
+@in_both
+def test_a_link_is_asked_about_in_its_own_direction(made: Prepared, language: str) -> None:
+    to_translation(made, made.ann.id, SPANISH[1], into="en")
+    page = body(open_app(made.ann, language))
+    english, spanish, _ = NAMES[language]
+    assert headings(page) == [
+        titled(language, "task.translation.text", spanish),
+        titled(language, "task.translation.output", english),
+    ]
+    assert codes(page) == ["es", "en"]
+
+
+@in_both
+def test_a_question_about_a_group_names_the_direction_of_each_member(made: Prepared, language: str) -> None:
+    english, spanish, french = NAMES[language]
+    while len((shown := to_translation(made, made.boss.id, kind="group")).group.members) < 3:
+        judge(made.engine, made.boss.id, shown.id, "holds")
+    app = go(open_app(made.boss, language), "annotate")
+    page = body(app)
+    assert shown.group.relation == "P"
+    assert headings(page) == [
+        titled(language, "role_of.source", english, spanish),
+        titled(language, "role_of.follow_up", english, french),
+        titled(language, "role_of.link", french, spanish),
+    ]
+    assert codes(page) == ["en", "en", "fr"]
+    # The text is the same in the follow-up; the French is not compared with it, else each of its words were marked.
+    assert "<mark>" not in page
+    assert not any(text.strip() in page for text in SPANISH)  # no output but those that were made inputs
+
+
+@in_both
+def test_a_dispute_is_shown_and_settled(made: Prepared, language: str) -> None:
+    question = both_say(made, TEXTS[0], "accurate", "mistranslated")
+    app = go(open_app(made.judge, language), "adjudicate")
+    page = body(app)
+    english, spanish, _ = NAMES[language]
+    assert titled(language, "task.translation.text", english) in headings(page)
+    assert titled(language, "task.translation.output", spanish) in headings(page)
+    assert text_in(language, "label.mistranslated") in page
+    app.checkbox(key=f"allow-{question}-not_fluent").check()
+    app.text_area(key=f"reason-{question}").set_value("Clumsy, but right.")
+    app.button(key=f"settle-{question}").click().run()
+    assert not app.exception
+    settled = {(one["question_id"], one["origin"]): one["allowed"] for one in rows(made, tables.Answer)}
+    assert settled[question, "adjudicated"] == ["not_fluent"]
+    app.session_state["adjudicate-mode"] = "mine"
+    mine = body(go(app, "adjudicate"))
+    direction = text_in(language, "asked.direction", source=english, target=spanish)
+    assert f" · {direction} · " in mine
+
+
+@in_both
+def test_a_flagged_translation_reaches_an_adjudicator(made: Prepared, language: str) -> None:
+    shown = to_translation(made, made.ann.id, TEXTS[1])
+    flag(made.engine, made.ann.id, shown.id, "Is this Spanish?")
+    app = open_app(made.judge, language)
+    app.session_state["adjudicate-mode"] = "flags"
+    page = body(go(app, "adjudicate"))
+    assert "Is this Spanish?" in page + said(app)
+    assert titled(language, "task.translation.output", NAMES[language][1]) in headings(page)
+
+
+def in_state(app, language: str, state: str) -> None:
+    """Choose the groups of this state: by its place, as names are looked up in the session of the page alone."""
+    box = app.selectbox(key="browse-state")
+    box.select_index(box.options.index(text_in(language, f"state.{state}"))).run()
+
+
+@in_both
+def test_browse_names_directions_and_compares_only_what_is_in_one_language(made: Prepared, language: str) -> None:
+    both_say(made, TEXTS[1], "mistranslated", "mistranslated")
+    english, spanish, french = NAMES[language]
+    app = go(open_app(made.judge, language), "browse")
+    relation = table_of(tables.Relation)
+    with made.engine.connect() as connection:
+        ids = {row.name: row.id for row in connection.execute(select(relation.c.name, relation.c.id))}
+    app.selectbox(key="browse-relation").set_value(ids["P"])
+    in_state(app, language, "false")
+    assert not app.exception
+    page = body(app)
+    assert headings(page) == [
+        titled(language, "role_of.source", english, spanish),
+        titled(language, "role_of.follow_up", english, french),
+        titled(language, "role_of.link", french, spanish),
+    ]
+    # Text and output of each member.
+    assert codes(page) == ["en", "es", "en", "fr", "fr", "es"]
+    assert "<mark>" not in page
+    assert FRENCH[1] in page
+    in_state(app, language, "inapplicable")
+    assert text_in(language, "browse.none") in body(app)  # system two has no French
+    assert not app.exception
+
+
+@in_both
+def test_causes_show_the_links_of_a_false_satisfaction(made: Prepared, language: str) -> None:
+    both_say(made, TEXTS[1], "untranslated", "untranslated")
+    app = open_app(made.judge, language)
+    app.session_state["adjudicate-mode"] = "causes"
+    page = body(go(app, "adjudicate"))
+    english, spanish, _ = NAMES[language]
+    assert titled(language, "role_of.link", spanish, english) in headings(page)
+
+
+@in_both
+def test_training_teaches_a_translation(made: Prepared, language: str) -> None:
+    question = both_say(made, TEXTS[0], "accurate", "accurate")
+    know_questions(made.engine, "training", [question], "See the guideline.", by=made.boss.id)
+    change_settings(made.engine, made.boss.id, {"pass_mark": 0.5})
+    new = add_account(made.engine, "new", "annotator", "long enough", languages=["es", "en"])
+    app = open_app(new, language)
+    app.button(key="training-begin-1").click().run()
+    page = body(app)
+    assert titled(language, "task.translation.output", NAMES[language][1]) in headings(page)
+    press_training(app, "mistranslated")
+    assert text_in(language, "label.accurate") in said(app)
+    assert titled(language, "task.translation.output", NAMES[language][1]) in headings(body(app))
+    known = go(open_app(made.boss, language), "quality")
+    assert not known.exception
+    # Who does not read Spanish is not trained in it, and goes on to what they read.
+    other = add_account(made.engine, "fra", "annotator", "long enough", languages=["fr", "en"])
+    assert next_question(made.engine, other.id).languages == ("en", "fr")
+
+
+def press_training(app, answer: str) -> None:
+    """Press an answer of the training."""
+    next(one for one in app.button if str(one.key).startswith("judge-training") and answer in str(one.key)).click()
+    app.run()
+    assert not app.exception
+
+
+def test_the_list_of_known_questions_says_the_direction(made: Prepared) -> None:
+    question = both_say(made, TEXTS[0], "accurate", "accurate")
+    know_questions(made.engine, "gold", [question], by=made.boss.id)
+    app = open_app(made.boss)
+    app.session_state["quality-mode"] = "known"
+    app = go(app, "quality")
+    column = app.dataframe[0].value[text_in("en", "known.text")]
+    assert list(column) == [f"{TEXTS[0]} | {SPANISH[0]} (English → Spanish)"]
+
+
+@in_both
+def test_the_dashboard_warns_of_languages_that_nobody_reads(made: Prepared, language: str) -> None:
+    app = open_app(made.boss, language)
+    app.session_state[TAB] = text_in(language, "dashboard.progress")
+    app = go(app, "dashboard")
+    assert not app.exception
+    english, spanish, french = NAMES[language]
+    warned = [one.value for one in app.warning]
+    # ann and ben read English and Spanish; each of three other sets of languages is told.
+    both = text_in(language, "browse.and")
+    assert len(warned) == 3
+    for some in ((english, french), (french, spanish), (english, spanish, french)):
+        assert any(both.join(some) in one for one in warned), (some, warned)
+    accounts = go(open_app(made.boss, language), "accounts")
+    assert [one.value for one in accounts.warning] == warned
+    for name in ("dan", "eve"):
+        add_account(made.engine, name, "annotator", "long enough", languages=["en", "es", "fr"])
+    assert not go(open_app(made.boss, language), "accounts").warning
+
+
+@in_both
+@pytest.mark.parametrize("page", ["results", "quality", "stale", "studies", "log", "account"])
+def test_other_pages_of_a_study_of_translations(made: Prepared, page: str, language: str) -> None:
+    both_say(made, TEXTS[0], "accurate", "mistranslated")
+    assert not go(open_app(made.boss, language), page).exception
+
+
+def test_contradicting_translations_are_compared_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Side(1, (TEXTS[0],), ("en", "es"), SPANISH[0], ("accurate",), "people", False)
+    follow = Side(2, (SPANISH[0],), ("es", "en"), TEXTS[0], ("mistranslated",), "people", False)
+    sent: list[str] = []
+    monkeypatch.setattr(quality_contradictions.st, "html", sent.append)
+    quality_contradictions._side("Follow-up", follow, source)
+    assert headings(sent[0]) == ["Follow-up (Spanish → English)"]
+    assert codes(sent[0]) == ["es", "en"]
+    assert "<mark>" not in sent[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "other", "found"),
+    [
+        (Input.of("b", target="es"), Input.of("a", target="fr"), "a"),
+        (Input.of("b", language="es", target="en"), Input.of("a", target="es"), None),
+        (Input.of("b"), None, None),
+        (Input.of("b", "c"), Input.of("a"), "a"),
+    ],
+)
+def test_texts_are_compared_in_one_language_only(given: Input, other: Input | None, found: str | None) -> None:
+    assert comparable(given, other, 0) == found
+    assert comparable(given, other, 1) is None
+
+
+@pytest.mark.parametrize("reader", LANGUAGES)
+def test_names_of_languages_are_those_of_cldr(reader: str) -> None:
+    babel = pytest.importorskip("babel", reason="babel is not installed")
+    known = babel.Locale(reader).languages
+    named = {key.partition(".")[2]: name for key, name in texts(reader).items() if key.startswith("language_name.")}
+    assert len(named) > 60
+    assert named == {code: known[code] for code in named}
+    assert name_in(reader, "pt-BR") == babel.Locale.parse("pt_BR").get_display_name(reader)
+    assert name_in(reader, "yi") == known["yi"]
+
+
+def test_a_language_that_nobody_knows_is_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert name_in("en", "x-y") == "x-y"
+    import sys
+
+    from audit.language.display_names import display_name
+
+    display_name.cache_clear()
+    monkeypatch.setitem(sys.modules, "babel", None)  # as where it is not installed
+    assert name_in("zh", "yi") == "yi"
+    assert name_in("zh", "es") == "西班牙语"
+    display_name.cache_clear()

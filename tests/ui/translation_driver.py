@@ -1,0 +1,42 @@
+"""The small run of translations with its accounts, and coming to a question about one of them."""
+
+from pathlib import Path
+
+import translations
+from app_driver import PASSWORD, Prepared
+
+from audit.annotation.accounts import add_account
+from audit.annotation.judging import judge
+from audit.annotation.queue import Shown, next_question
+from audit.false_satisfaction.questions import refresh_around
+
+
+def prepare_translations(folder: Path, **audits: float) -> Prepared:
+    """The accounts of `app_driver.prepare`; annotators read English and Spanish, the others everything."""
+    engine = translations.study(folder, **audits)
+    roles = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
+    people = {
+        name: add_account(engine, name, role, PASSWORD, languages=["en", "es"] if role == "annotator" else [])
+        for name, role in roles.items()
+    }
+    return Prepared(engine, folder / "translations.db", **people)
+
+
+def to_translation(made: Prepared, account: int, text: str = "", into: str = "es", kind: str = "pair") -> Shown:
+    """Answer questions until one of this kind, into this language and with this in its text, is next; returns it."""
+    while True:
+        shown = next_question(made.engine, account)
+        assert shown is not None
+        if shown.kind == kind and shown.languages[-1] == into and text in shown.texts[0]:
+            return shown
+        judge(made.engine, account, shown.id, shown.labels[0])
+        refresh_around(made.engine, shown.id)
+
+
+def both_say(made: Prepared, question: str, ann: str, ben: str) -> int:
+    """Ann and ben answer the question from English into Spanish with this in its text, so; its id."""
+    for account, answer in ((made.ann.id, ann), (made.ben.id, ben)):
+        shown = to_translation(made, account, question)
+        judge(made.engine, account, shown.id, answer)
+        refresh_around(made.engine, shown.id)
+    return shown.id
