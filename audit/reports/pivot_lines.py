@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audit.reports.pivots import CLOSE, CONSISTENCY
-from audit.reports.terminal_tables import headed, table_lines
+from audit.reports.terminal_tables import aligned, headed
 from audit.reports.words import UNKNOWN, count, percent, signature_line, with_interval
 
 WIDTH = 100
@@ -33,7 +33,7 @@ def pivot_lines(report: Mapping[str, Any]) -> list[str]:
         lines += _wrapped(f"- The file has no column {', '.join(report['lacking'])}.")
     if report["recorded"]:
         lines += ["", f"Recorded scores, and those computed here: met within {CLOSE:g}", ""]
-        lines += table_lines(_SCORE_HEADS, [_score_row(one) for one in report["recorded"]], 1, WIDTH)
+        lines += aligned(_SCORE_HEADS, [_score_row(one) for one in report["recorded"]], 1, WIDTH)
     for title, part in (("Over a pivot", pivots), ("Round trips", trips)):
         if part["pairs"]:
             lines += ["", *_part(title, part, report["signature"])]
@@ -45,7 +45,7 @@ def _part(title: str, part: Mapping[str, Any], signature: Mapping[str, Any]) -> 
     limit = f">= {signature['threshold']:g}, %"
     lines = headed(f"{title}: {model['score']} by {part['by']} and system")
     heads = (part["by"], "system", "pairs", "sentences", "levensht.", "BLEU", "cosine", "consist.", "equal", limit)
-    lines += table_lines(heads, [_cell_row(cell) for cell in part["cells"]], 2, WIDTH)
+    lines += aligned(heads, [_cell_row(cell) for cell in part["cells"]], 2, WIDTH)
     lines.append("")
     if model["reason"]:
         return [*lines, *_wrapped(f"No model: {model['reason']}.")]
@@ -62,7 +62,7 @@ def _part(title: str, part: Mapping[str, Any], signature: Mapping[str, Any]) -> 
     )
     for factor in model["factors"]:
         means = sorted((one for one in model["means"] if one["factor"] == factor), key=_best_first)
-        lines += ["", *table_lines((factor, *_MEAN_HEADS), [_mean_row(mean) for mean in means], 1, WIDTH)]
+        lines += ["", *aligned((factor, *_MEAN_HEADS), [_mean_row(mean) for mean in means], 1, WIDTH)]
         lines += _unknown(means)
     lines += ["", "F tests (type III)", ""]
     for test in model["tests"]:
@@ -70,7 +70,7 @@ def _part(title: str, part: Mapping[str, Any], signature: Mapping[str, Any]) -> 
     if model["comparisons"]:
         lines += ["", "Pairs (Tukey-Kramer)", ""]
         rows = [_pair_row(pair) for pair in model["comparisons"]]
-        lines += table_lines(("pair", *_PAIR_HEADS), rows, 1, WIDTH)
+        lines += aligned(("pair", *_PAIR_HEADS), rows, 1, WIDTH)
     return lines
 
 

@@ -38,12 +38,12 @@ def table_blocks(report: Report, width: int) -> list[str]:
         if entry["reason"]:
             blocks.append("\n".join([*lines, *textwrap.wrap(f"Not known: {entry['reason']}.", width)]))
         else:
-            lines += table_lines(TOPIC_HEADS, topic_rows(entry), 2, width)
+            lines += aligned(TOPIC_HEADS, topic_rows(entry), 2, width)
             blocks.append("\n".join([*lines, *textwrap.wrap(topic_key(entry), width)]))
     for entry in shown_accuracy(report):
         lines = headed(title_of(report, entry, ACCURACY))
         if entry["systems"]:
-            lines += table_lines(ACCURACY_HEADS, accuracy_rows(entry), 1, width)
+            lines += aligned(ACCURACY_HEADS, accuracy_rows(entry), 1, width)
         wrapped = [
             line for text in accuracy_lines(entry) for line in textwrap.wrap(text, width, subsequent_indent="  ")
         ]
@@ -83,7 +83,7 @@ def _violations(report: Report, table: Mapping[str, Any], width: int) -> str:
     return "\n".join(lines)
 
 
-def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int, width: int) -> list[str]:
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int, width: int) -> list[str]:
     """A table of which the first `texts` columns are names; names are cut where there is no room."""
     table = [tuple(heads), *(tuple(row) for row in rows)]
     sizes = [max(_wide(row[at]) for row in table) for at in range(len(heads))]
