@@ -111,6 +111,9 @@ def _records(header: list[str], lines: list[tuple[int, list[str]]], found: _Odd)
         if empty:
             found.add(f"empty {empty[0]}", [line], False, f"have no {empty[0]}")
             continue
+        for name in WANTED:
+            if name in header and not row[name]:
+                found.add(f"empty {name}", [line], True, f"have no {name}")
         record: dict[str, object] = {"line": line} | {name: row.get(name, "") for name in COLUMNS}
         for name in SCORES:
             score = _score(row.get(name, ""))

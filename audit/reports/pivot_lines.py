@@ -42,9 +42,9 @@ def pivot_lines(report: Mapping[str, Any]) -> list[str]:
 
 def _part(title: str, part: Mapping[str, Any], signature: Mapping[str, Any]) -> list[str]:
     model = part["model"]
-    limit = f"{signature['score']} >= {signature['threshold']:g}, %"
+    limit = f">= {signature['threshold']:g}, %"
     lines = headed(f"{title}: {model['score']} by {part['by']} and system")
-    heads = (part["by"], "system", "pairs", "sentences", "levensht.", "BLEU", "cosine", CONSISTENCY[:7] + ".", limit)
+    heads = (part["by"], "system", "pairs", "sentences", "levensht.", "BLEU", "cosine", "consist.", "equal", limit)
     lines += aligned(heads, [_cell_row(cell) for cell in part["cells"]], 2, WIDTH)
     lines.append("")
     if model["reason"]:
@@ -94,7 +94,15 @@ def _score_row(one: Mapping[str, Any]) -> tuple[str, ...]:
 def _cell_row(cell: Mapping[str, Any]) -> tuple[str, ...]:
     scores = (_number(cell[name]) for name in ("levenshtein", "bleu", "cosine", CONSISTENCY))
     rate = with_interval(cell, "sr_observed", "sr_low", "sr_high")
-    return (cell["level"], cell["system"], count(cell["pairs"]), count(cell["sentences"]), *scores, rate)
+    return (
+        cell["level"],
+        cell["system"],
+        count(cell["pairs"]),
+        count(cell["sentences"]),
+        *scores,
+        count(cell["equal"]),
+        rate,
+    )
 
 
 def _mean_row(mean: Mapping[str, Any]) -> tuple[str, ...]:

@@ -170,6 +170,7 @@ def _cell(some: "pd.DataFrame", threshold: float, confidence: float) -> dict[str
         "sentences": _sentences(some),
         **{name: float(some[f"computed_{name}"].mean()) for name in FUNCTIONS},
         CONSISTENCY: float(some[CONSISTENCY].mean()),
+        "equal": int(some["direct"].eq(some["alternate"]).sum()),
         "satisfied": int(hit.sum()),
         "sr_observed": rate,
         "sr_low": ends.low,

@@ -123,7 +123,7 @@ def fit_two_way(
     df = len(values) - int(np.linalg.matrix_rank(seen))
     if df < 1:
         raise AuditError(
-            f"{len(values):,} scores of {int((counts > 0).sum()):,} cells leave no degree of freedom for the error; "
+            f"no degree of freedom is left for the error (scores: {len(values):,}, cells with any: {len(seen):,}); "
             "the model needs cells with two or more scores, or no interaction"
         )
     mse = float(errors @ errors) / df

@@ -47,6 +47,7 @@ def test_every_oddity_is_counted_and_only_useless_rows_are_left_out(written):
             "a,T,fr,zh,,乙,0.5,0,0",
             ",T,fr,zh,甲,乙,0.5,0,0",
             "a,T,fr",
+            "b,,,zh,甲,乙,0.5,0,0",
         )
     )
     assert oddities(chains) == {
@@ -55,14 +56,16 @@ def test_every_oddity_is_counted_and_only_useless_rows_are_left_out(written):
         "empty direct": (1, 7, False),
         "empty system": (1, 8, False),
         "fields": (1, 9, False),
+        "empty source": (1, 10, True),
+        "empty pivot": (1, 10, True),
         "repeated rows": (1, 3, True),
         "entities direct": (1, 6, True),
         "contradicting direct": (4, 2, True),
         "contradicting alternate": (3, 2, True),
         "pivot is target": (1, 6, True),
     }
-    assert chains.rows == 8
-    assert len(chains.frame) == 5
+    assert chains.rows == 9
+    assert len(chains.frame) == 6
 
 
 def test_repeated_rows_may_be_left_out(written):

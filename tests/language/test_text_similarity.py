@@ -203,3 +203,4 @@ def test_without_wordnet_it_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr("nltk.corpus.wordnet", Absent())
     with pytest.raises(NotInstalled, match=r"nltk\.downloader wordnet"):
         meteor("a cat", "a cat")
+    assert meteor("a cat sleeps", "a cat sleeping", synonyms=False) == pytest.approx(1 - 0.5 / 27)

@@ -51,7 +51,7 @@ def test_cells_by_hand(chains):
     assert cells["de", "a"]["pairs"] == 2
     assert cells["de", "a"]["bleu"] == pytest.approx(0.5)
     assert cells["de", "a"]["cosine"] == pytest.approx(0.5)
-    assert cells["de", "a"]["satisfied"] == 1
+    assert (cells["de", "a"]["satisfied"], cells["de", "a"]["equal"]) == (1, 1)
     assert (cells["de", "a"]["sr_observed"], cells["de", "a"]["sentences"]) == (0.5, 2)
     assert cells["de", "a"]["sr_low"] < 0.5 < cells["de", "a"]["sr_high"]
     # System b: eins -> zwei takes four edits of eight characters.
