@@ -18,6 +18,7 @@ import pytest
         "terminal",
         "terminal_tables",
         "html",
+        "progress",
         "sheet",
         "violation_charts",
         "violation_words",

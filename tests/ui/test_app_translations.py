@@ -1,6 +1,8 @@
 """Translations in the app: languages are named, texts say theirs, and nothing of a system is shown before it may be."""
 
+import doctest
 import re
+import sys
 
 import pytest
 from app_driver import Prepared, blocks, closed, go, in_both, open_app, opened_copy, press_answer, rows, said
@@ -15,8 +17,10 @@ from audit.annotation.known import know_questions
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.false_satisfaction.contradictions import Side
+from audit.language import display_names
 from audit.store import table_of, tables
 from audit.tasks import Input
+from audit.ui import language as language_module
 from audit.ui import quality_contradictions
 from audit.ui.asked import comparable
 from audit.ui.dashboard import TAB
@@ -296,14 +300,17 @@ def test_names_of_languages_are_those_of_cldr(reader: str) -> None:
     assert name_in(reader, "yi") == known["yi"]
 
 
+@pytest.mark.parametrize("one", [display_names, language_module], ids=lambda one: one.__name__)
+def test_examples(one) -> None:
+    found = doctest.testmod(one)
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
 def test_a_language_that_nobody_knows_is_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert name_in("en", "x-y") == "x-y"
-    import sys
-
-    from audit.language.display_names import display_name
-
-    display_name.cache_clear()
+    display_names.display_name.cache_clear()
     monkeypatch.setitem(sys.modules, "babel", None)  # as where it is not installed
     assert name_in("zh", "yi") == "yi"
     assert name_in("zh", "es") == "西班牙语"
-    display_name.cache_clear()
+    display_names.display_name.cache_clear()
