@@ -174,9 +174,11 @@ class Seq2Seq:
             )
         ends = model.generation_config.eos_token_id
         ends = ends if isinstance(ends, list) else [ends]
-        for one in generated.tolist():
-            if any(end in one[1:] for end in ends):
-                yield Output(text=tokenizer.decode(one, skip_special_tokens=True))
+        for start, *one in generated.tolist():
+            if any(end in one for end in ends):
+                # The name of the language is no special token of every tokenizer.
+                said = one[1:] if one[:1] == [forced] else one
+                yield Output(text=tokenizer.decode([start, *said], skip_special_tokens=True).strip())
             else:
                 yield Output(error=f"the translation did not end within {most:,} tokens")
 

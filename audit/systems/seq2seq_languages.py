@@ -65,7 +65,9 @@ def language_tokens(tokens: Iterable[str]) -> dict[str, str]:
 
 def spoken(tokenizer: Any, config: Mapping[str, Any], pair: tuple[str, str] | None) -> Spoken:
     """What the model of this tokenizer and configuration can be asked; `pair` where the user named it."""
-    vocabulary = set(tokenizer.get_vocab()) | set(getattr(tokenizer, "all_special_tokens", ()))
+    vocabulary = set(tokenizer.get_vocab())
+    for name in ("all_special_tokens", "lang_token_to_id", "lang_code_to_id"):  # not all have them in their vocabulary
+        vocabulary |= set(getattr(tokenizer, name, ()))
     tokens = language_tokens(vocabulary) if hasattr(tokenizer, "src_lang") else {}
     if pair is None:
         tasks = config.get("task_specific_params") or {}
