@@ -101,9 +101,8 @@ class BeneparParser:
                 f"benepar.download('{self._model}')\", or name the file or directory that holds it"
             ) from problem
         except Exception as problem:  # whatever a damaged file makes it raise
-            raise BadFile(
-                f"{self._model}: benepar cannot load this model ({type(problem).__name__}: {problem})"
-            ) from problem
+            reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
+            raise BadFile(f"{self._model}: benepar cannot load this model ({reason}); download it again") from problem
 
 
 def _sentence(tokens: Sequence[Token], language: str) -> Any:
