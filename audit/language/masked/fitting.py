@@ -5,6 +5,8 @@ from functools import lru_cache
 
 from audit.language.wordsets import words
 
+RULES = "1"
+"""Version of the rules of this module; part of that of every proposer."""
 _CLOSED = words("be am is are was were been being have has had having do does did done doing not ain own such")
 """English words that are no one's free choice: in the place of "is" another verb makes another structure, and "own"
 needs a word before it that others do not."""
