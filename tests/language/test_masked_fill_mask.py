@@ -13,23 +13,8 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-WORDS = [
-    "the",
-    "a",
-    "good",
-    "great",
-    "film",
-    "story",
-    "is",
-    "was",
-    ".",
-    ",",
-    "##s",
-    "1990",
-    "quickly",
-    "slowly",
-    "sees",
-]
+WORDS = ["the", "a", "good", "great", "film", "story", "is", "was", ".", ",", "##s", "1990", "quickly", "sees"]
+FAVOURITES = ["##s", "1990", ".", "the", "film", "story", "great", "good"]
 CHINESE = ["好", "电", "影", "故", "事", "医", "生", "的", "看", "我", "。"]
 
 
@@ -109,7 +94,7 @@ def test_chinese_words_get_a_mask_for_each_character(tmp_path):
 def test_versions_name_the_files(tiny, tmp_path):
     one = FillMask(str(tiny))
     assert one.version.startswith(f"fill-mask(transformers {transformers.__version__}, model ")
-    same = make(tmp_path / "same", ["##s", "1990", ".", "the", "film", "story", "great", "good"])
+    same = make(tmp_path / "same", FAVOURITES)
     other = make(tmp_path / "other", ["good"])
     assert FillMask(str(same)).version == one.version != FillMask(str(other)).version
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -189,10 +189,15 @@ def leaf_spans(text: str, tree: Tree) -> list[tuple[int, int]] | None:
     >>> leaf_spans("It (really) is.", Tree.fromstring("(S (_ it) (_ -LRB-) (_ really) (_ -RRB-) (_ is) (_ .))"))
     [(0, 2), (3, 4), (4, 10), (10, 11), (12, 14), (14, 15)]
     """
+    return spans_of(text, [(leaf, ESCAPED[leaf]) if leaf in ESCAPED else (leaf,) for leaf in tree.leaves()])
+
+
+def spans_of(text: str, words: Iterable[Sequence[str]]) -> list[tuple[int, int]] | None:
+    """As `leaf_spans`, for words each of which is written in one of several forms; the first that fits is taken."""
     spans = []
     at = 0
-    for leaf in tree.leaves():
-        span = _found(text, at, [leaf, *([ESCAPED[leaf]] if leaf in ESCAPED else [])])
+    for forms in words:
+        span = _found(text, at, forms)
         if span is None:
             return None
         spans.append(span)

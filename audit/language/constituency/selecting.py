@@ -133,12 +133,8 @@ def _is_head(tree: Tree, place: tuple[int, ...], language: str) -> bool:
     phrase, within = _phrase(tree, place)
     if base_label(phrase.label()) != "NP":
         return False
-    return not any(
-        kind_of(tag, language) in ("noun", "name")
-        for at, child in enumerate(phrase)
-        if at != within
-        for tag in _tags(child)
-    )
+    others = [child for at, child in enumerate(phrase) if at != within]
+    return not any(kind_of(tag, language) in ("noun", "name") for child in others for tag in _tags(child))
 
 
 def _before_noun(tree: Tree, place: tuple[int, ...]) -> bool:
