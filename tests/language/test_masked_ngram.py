@@ -1,6 +1,7 @@
 """N-grams of a running text: what is counted, how words are ranked, which ones fit, what is kept."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -79,7 +80,7 @@ def test_counts_are_those_of_a_plain_count_and_survive_the_cache(text):
     }
     size = len(made.singles)
     for line in text:
-        for one, other in zip(line, line[1:], strict=False):
+        for one, other in pairwise(line):
             if one != ".":
                 assert made.ids[one] * size + made.ids[other] in made.pairs
     again = Counts.of(made.as_kept())

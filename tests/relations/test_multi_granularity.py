@@ -335,7 +335,8 @@ def test_a_run_in_processes_and_one_that_goes_on_find_the_same(spec, tmp_path, p
     assert ran.counts.failed == 0
 
     other = open_store(str(tmp_path / "other.db"), create=True)
-    run(other, Sentences(), [spec], relations, Processes(2))
+    with Processes(2) as executor:
+        run(other, Sentences(), [spec], relations, executor)
     assert stored(other) == found
 
     broken = open_store(str(tmp_path / "broken.db"), create=True)
