@@ -179,6 +179,9 @@ def test_a_neighbour_is_not_repeated_and_the_tag_decides():
     assert first_fitting(tokens, 1, ["old", "GOOD", "films", "quickly", "great"], "en") == "great"
     assert first_fitting(tokens, 3, ["films", "good", "movie"], "en") == "movie"
     assert first_fitting(("un", "bon", "film"), 1, ["film", "un", "grand"], "fr") == "grand"
+    german = ("It", "is", "a", "German", "film", ".")
+    assert first_fitting(german, 3, ["strange", "French"], "en") == "French"
+    assert first_fitting(("German", "films", "are", "old"), 0, ["strange", "French"], "en") == "strange"
     assert first_fitting(tokens, 1, ["the"] * 50 + ["great"], "en") is None  # forty are looked at
 
 
