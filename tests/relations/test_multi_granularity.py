@@ -318,6 +318,20 @@ def stored(engine):
         return sorted((one[0], int(one[1]), one[2][0], *one[3:]) for one in connection.execute(query))
 
 
+class TowardFrench(Sentences):
+    def rows(self):
+        for row in super().rows():
+            yield Row(row.key, Input.of(row.input.text, target="fr"))
+
+
+def test_a_run_that_needs_an_absent_parser_ends_and_says_so(spec, tmp_path, parser, proposer):
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    one = relation("word", parser="small-parser,absent-parser")
+    with pytest.raises(NotInstalled, match=r"parses fr with absent-parser, which is absent; apt-get install nothing"):
+        run(engine, TowardFrench(), [spec], [one], InProcess())
+    assert stored(engine) == []
+
+
 def test_a_run_in_processes_and_one_that_goes_on_find_the_same(spec, tmp_path, parser, proposer):
     relations = [relation("phrase"), relation("word", k=3)]
     engine = open_store(str(tmp_path / "one.db"), create=True)

@@ -117,7 +117,9 @@ class FillMask:
             for number, row in zip(batch, rows, strict=True):
                 one = asked[number]
                 wide = _BEST if one.masks == 1 else 1 if one.filled else _BEGINNINGS
-                for word, log in row[:wide]:
+                # A character twice is hardly ever a word, but what weak models like best.
+                fresh = [found for found in row if found[0] not in one.filled]
+                for word, log in fresh[:wide]:
                     yield _Asked(one.question, one.before, one.after, one.masks, (*one.filled, word), one.log + log)
 
     def _readable(self, pieces: Sequence[int], asked: _Asked) -> bool:
