@@ -87,12 +87,7 @@ class _Told(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         message = _COLOUR.sub("", record.getMessage()).strip()
-        if (
-            message.startswith("Epoch")
-            or "Accuracy" in message
-            or "saved" in message
-            or re.search(r"\(\d+\)$", message)
-        ):
+        if message.startswith("Epoch") or "Accuracy" in message or " LF: " in message:
             self._say(message)
 
 

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit.errors import AuditError, BadFile
-from audit.language.constituency.base import ESCAPED
+from audit.language.constituency.pieces import clauses_of, is_mark, sentences_of, written
 from audit.language.hanlp_models import MISSING, load, model_version, one_thread
-from audit.language.sentences import spans
-from audit.language.tagging import tag
 from audit.language.text import Token
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ MOST_WORDS = 100
 """Of a piece of text that is parsed at once: time and memory grow with the cube."""
 _MARK = "PU"
 """The tag of marks in Chinese, which the Sinica Treebank has none of: the Chinese Treebank's."""
-_OPENING, _CLOSING = frozenset("\"“‘'«「『"), frozenset("\"”’'»」』")
 
 
 @dataclass(frozen=True)
@@ -80,17 +77,18 @@ class HanlpParser:
         if find_spec("hanlp") is None or find_spec("torch") is None:
             return MISSING
         if ("/" in self._model or "." in self._model) and not Path(self._model).is_dir():
-            return f"there is no directory {self._model!r}; make a model with: audit hanlp train-parser --out {self._model}"
+            made = f"audit hanlp train-parser --out {self._model}"
+            return f"there is no directory {self._model!r}; make a model with: {made}"
         return None
 
     def parse(self, texts: Sequence[str], language: str) -> list[Tree | None]:
         """One tree for each text, under TOP; None for one with a sentence of more than `MOST_WORDS` words."""
         from nltk import Tree
 
-        pieces = [_clauses(text) if self._about.clauses else _sentences(text, language) for text in texts]
+        pieces = [clauses_of(text) if self._about.clauses else sentences_of(text, language) for text in texts]
         able = [bool(some) and all(len(piece) <= MOST_WORDS for piece in some) for some in pieces]
-        asked = [piece for some, can in zip(pieces, able, strict=True) if can for piece in some if not _is_mark(piece)]
-        found = iter(self.parse_words([_written(piece, language) for piece in asked]))
+        asked = [piece for some, can in zip(pieces, able, strict=True) if can for piece in some if not is_mark(piece)]
+        found = iter(self.parse_words([written(piece, language) for piece in asked]))
         trees: list[Tree | None] = []
         for some, can in zip(pieces, able, strict=True):
             if not can:
@@ -99,7 +97,7 @@ class HanlpParser:
             parts: list[Tree] = []
             whole = True
             for piece in some:
-                if _is_mark(piece):
+                if is_mark(piece):
                     parts.append(Tree(_MARK, [piece[0].text]))
                     continue
                 tree = next(found)
@@ -144,52 +142,11 @@ def _about(model: str) -> About:
         labels = set(json.loads((folder / "vocabs.json").read_text(encoding="utf-8"))["chart"]["idx_to_token"])
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise BadFile(
-            f"{folder}: this is no constituency parser of HanLP ({type(problem).__name__} in its files); make one with: "
-            "audit hanlp train-parser --out DIRECTORY"
+            f"{folder}: this is no constituency parser of HanLP ({type(problem).__name__} in its files); make one "
+            "with: audit hanlp train-parser --out DIRECTORY"
         ) from problem
     # IP and CP are clauses of the Chinese Treebank alone.
     return About("zh" if {"IP", "CP"} & labels else "en", frozenset(), False)
-
-
-def _sentences(text: str, language: str) -> list[list[Token]]:
-    """The words of each sentence."""
-    tokens = tag(text, language)
-    found = [[token for token in tokens if start <= token.start < end] for start, end in spans(text, language)]
-    return [some for some in found if some]
-
-
-def _clauses(text: str) -> list[list[Token]]:
-    """The words of each clause of a Chinese text; a mark stands alone."""
-    found: list[list[Token]] = [[]]
-    for token in tag(text, "zh"):
-        if token.tag.startswith("w") or not any(one.isalnum() for one in token.text):
-            found += [[token], []]
-        else:
-            found[-1].append(token)
-    return [piece for piece in found if piece]
-
-
-def _is_mark(piece: Sequence[Token]) -> bool:
-    return len(piece) == 1 and not any(one.isalnum() for one in piece[0].text)
-
-
-def _written(tokens: Sequence[Token], language: str) -> list[str]:
-    """The words as a treebank writes them: Penn's brackets and quotation marks; Chinese in simplified characters."""
-    if language == "zh":
-        from audit.language.chinese_characters import simplified
-
-        return [simplified(token.text) for token in tokens]
-    brackets = {sign: name for name, sign in ESCAPED.items() if sign != '"'}
-    words = []
-    opened = False
-    for index, token in enumerate(tokens):
-        word = brackets.get(token.text, token.text).replace("’", "'")
-        if token.text in _OPENING | _CLOSING:
-            apart = index + 1 < len(tokens) and tokens[index + 1].start > token.end
-            opened = token.text not in _CLOSING or (not opened and not apart)
-            word = "``" if opened else "''"
-        words.append(word)
-    return words
 
 
 def _with_words(tree: Tree, tokens: Sequence[Token]) -> list[Tree]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from audit.errors import AuditError
 from audit.keys import fingerprint
-from audit.language.constituency.brackets import MARKS, bracket_score, of_label
+from audit.language.constituency.brackets import bracket_score, of_label
 from audit.language.constituency.hanlp_encoder import WordsAndLetters, shortened
 from audit.language.constituency.hanlp_parser import ABOUT, HanlpParser
 from audit.language.constituency.treebanks import documents, split
@@ -165,7 +165,7 @@ def _fit(
             n_mlp_span=128,
             n_mlp_label=48,
             mbr=False,
-            delete=("_", "TOP", *sorted(MARKS)),
+            delete=("TOP",),  # of what chooses the best epoch
             no_subcategory=False,
             eval_trn=False,
             devices=-1,
@@ -206,17 +206,17 @@ def _adamw() -> Iterator[None]:
     from torch.optim import AdamW as Original
     from transformers import optimization
 
-    class AdamW(Original):  # type: ignore[misc]
+    class AdamW(Original):
         def __init__(self, parameters: Any, no_deprecation_warning: bool = False, **settings: Any):
             super().__init__(parameters, betas=(0.9, 0.95), **settings)
 
     absent = object()
     before = getattr(optimization, "AdamW", absent)
-    optimization.AdamW = AdamW
+    setattr(optimization, "AdamW", AdamW)  # noqa: B010  (to mypy it has none)
     try:
         yield
     finally:
         if before is absent:
-            del optimization.AdamW
+            delattr(optimization, "AdamW")
         else:
-            optimization.AdamW = before
+            setattr(optimization, "AdamW", before)  # noqa: B010
