@@ -13,23 +13,8 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-WORDS = [
-    "the",
-    "a",
-    "good",
-    "great",
-    "film",
-    "story",
-    "is",
-    "was",
-    ".",
-    ",",
-    "##s",
-    "1990",
-    "quickly",
-    "slowly",
-    "sees",
-]
+WORDS = ["the", "a", "good", "great", "film", "story", "is", "was", ".", ",", "##s", "1990", "quickly", "sees"]
+FAVOURITES = ["##s", "1990", ".", "the", "film", "story", "great", "good"]
 CHINESE = ["好", "电", "影", "故", "事", "医", "生", "的", "看", "我", "。"]
 
 
@@ -97,19 +82,19 @@ def test_a_sentence_longer_than_the_model_is_cut_or_not_asked_about(tiny):
 
 def test_chinese_words_get_a_mask_for_each_character(tmp_path):
     pytest.importorskip("jieba")
-    model = make(tmp_path / "chinese", ["the", "故", "事", "电", "影"])
+    model = make(tmp_path / "chinese", ["the", "事", "故", "电", "影"])
     proposer = FillMask(str(model))
     tokens = ("我", "看", "电影", "。")
-    # 故 is the most probable at every place; of two characters only words that the tagger takes for one noun will do.
-    found = proposer.propose([(tokens, 2)], "zh")
-    assert found == [None] or (len(found[0]) == 2 and found[0] != "电影")
-    assert len(list(proposer._filled([proposer._asked(0, tokens, 2, "zh")], "zh"))) == 5
+    # 事 is the most probable character at every place, then 故; 事事 is left out; both orders of the two are nouns like 电影.
+    assert proposer.propose([(tokens, 2), (tokens, 1)], "zh")[0] in ("事故", "故事")
+    first = list(proposer._filled([proposer._asked(0, tokens, 2, "zh")], "zh"))
+    assert [one.filled for one in first][:4] == [("事",), ("故",), ("电",), ("影",)]
 
 
 def test_versions_name_the_files(tiny, tmp_path):
     one = FillMask(str(tiny))
     assert one.version.startswith(f"fill-mask(transformers {transformers.__version__}, model ")
-    same = make(tmp_path / "same", ["##s", "1990", ".", "the", "film", "story", "great", "good"])
+    same = make(tmp_path / "same", FAVOURITES)
     other = make(tmp_path / "other", ["good"])
     assert FillMask(str(same)).version == one.version != FillMask(str(other)).version
 

@@ -8,6 +8,7 @@ import nltk
 from audit.errors import NotInstalled
 from audit.language.constituency import base as constituency
 from audit.language.tagging import tag
+from audit.language.wordsets import words
 
 GRAMMAR = """
 NP: {<DT|PRP\\$>?<RB.*|JJ.*>*<NN.*>+}
@@ -15,11 +16,11 @@ PP: {<IN|TO><NP>}
 VP: {<RB.*>*<VB.*><RB.*>*<NP|PP>*}
 """
 SPANISH = {
-    **dict.fromkeys(["el", "la", "un", "una"], "DT"),
-    **dict.fromkeys(["perro", "gato", "jardín", "casa", "película", "día"], "NN"),
-    **dict.fromkeys(["viejo", "grande", "pequeño", "bueno", "mucho"], "JJ"),
-    **dict.fromkeys(["ve", "duerme", "es", "corre"], "VBZ"),
-    **dict.fromkeys(["en", "de"], "IN"),
+    **dict.fromkeys(words("el la un una"), "DT"),
+    **dict.fromkeys(words("perro gato jardín casa película día"), "NN"),
+    **dict.fromkeys(words("viejo grande pequeño bueno mucho"), "JJ"),
+    **dict.fromkeys(words("ve duerme es corre"), "VBZ"),
+    **dict.fromkeys(words("en de"), "IN"),
 }
 
 
@@ -43,8 +44,9 @@ class SmallParser:
         if language == "en":
             tagged = [(token.text, token.tag) for token in tag(text, "en")]
         else:
-            words = text.replace(".", " .").split()
-            tagged = [(word, SPANISH.get(word.lower(), "." if word == "." else "FW")) for word in words]
+            tagged = [
+                (one, SPANISH.get(one.lower(), "." if one == "." else "FW")) for one in text.replace(".", " .").split()
+            ]
         tree = nltk.RegexpParser(GRAMMAR).parse(tagged)
         for place in tree.treepositions("leaves"):
             word, mark = tree[place]

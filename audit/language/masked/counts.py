@@ -83,8 +83,10 @@ class Counts:
         """
         import numpy as np
 
-        before, last = (self._id(left, -2), self._id(left, -1))
-        after, then = (self._id(right, 0), self._id(right, 1))
+        last, after, then = self._id(left, -1), self._id(right, 0), self._id(right, 1)
+        if left and left[-1] in _ENDS:
+            last = _EDGE  # as it was counted: a sentence begins after it
+        before = _EDGE if last == _EDGE else self._id(left, -2)
         follow, precede = self._following(last), self._preceding(after)
         wanted = self._wanted(tag)
         follow, precede = follow[wanted[follow]], precede[wanted[precede]]
@@ -192,7 +194,7 @@ def count(lines: Iterable[Sequence[str]], tag: Callable[[str], str] | None = Non
 
 
 def _counted(keys: "np.ndarray", size: int, least: int) -> tuple["np.ndarray", "np.ndarray"]:
-    """Keys in order with their counts, without those that are rare, hold an unknown word, or end in two edges."""
+    """Keys in order with their counts, without those that are rare or hold an unknown word."""
     import numpy as np
 
     found, counts = np.unique(keys, return_counts=True)

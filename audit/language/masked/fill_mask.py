@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from audit.errors import BadFile, NotInstalled
 from audit.language.hanlp_models import one_thread
 from audit.language.masked.base import ANY, Masked
-from audit.language.masked.fitting import first_fitting, replaceable
+from audit.language.masked.fitting import RULES, first_fitting, replaceable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,14 +66,14 @@ class FillMask:
 
     @cached_property
     def version(self) -> str:
-        """`fill-mask(transformers VERSION, model DIGEST)`, the digest that of the model's files."""
+        """`fill-mask(transformers VERSION, model DIGEST, rules VERSION)`, the digest that of the model's files."""
         state = hashlib.blake2b(digest_size=6)
         for file in sorted(self._folder.iterdir()):
             if file.is_file() and (file.name in _STATE or file.suffix in (".safetensors", ".bin", ".model", ".txt")):
                 state.update(file.name.encode())
                 with file.open("rb") as content:
                     state.update(hashlib.file_digest(content, "blake2b").digest())
-        return f"fill-mask(transformers {_transformers().__version__}, model {state.hexdigest()})"
+        return f"fill-mask(transformers {_transformers().__version__}, model {state.hexdigest()}, rules {RULES})"
 
     def propose(self, masked: Sequence[Masked], language: str) -> list[str | None]:
         ranked: list[list[tuple[float, str]]] = [[] for _ in masked]
@@ -117,7 +117,9 @@ class FillMask:
             for number, row in zip(batch, rows, strict=True):
                 one = asked[number]
                 wide = _BEST if one.masks == 1 else 1 if one.filled else _BEGINNINGS
-                for word, log in row[:wide]:
+                # A character twice is hardly ever a word, but what weak models like best.
+                fresh = [found for found in row if found[0] not in one.filled]
+                for word, log in fresh[:wide]:
                     yield _Asked(one.question, one.before, one.after, one.masks, (*one.filled, word), one.log + log)
 
     def _readable(self, pieces: Sequence[int], asked: _Asked) -> bool:

@@ -5,9 +5,13 @@ from functools import lru_cache
 
 from audit.language.wordsets import words
 
+RULES = "1"
+"""Version of the rules of this module; part of that of every proposer."""
 _CLOSED = words("be am is are was were been being have has had having do does did done doing not ain own such")
 """English words that are no one's free choice: in the place of "is" another verb makes another structure, and "own"
 needs a word before it that others do not."""
+_OPENERS = frozenset({".", "!", "?", ":", '"', "“", "("})
+"""After these a capital says nothing."""
 _NEAR = 6
 """How many words to each side the tagger is shown: it looks no further, and time grows with the length."""
 _TRIED = 40
@@ -39,7 +43,8 @@ def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], languag
     the first forty does.
 
     It is no repetition of its neighbours. In English it has the tag that the old word has in its place, in Chinese a
-    tag of the same kind, and both taggers take it for one word; in other languages any part of speech will do.
+    tag of the same kind, and both taggers take it for one word; in other languages any part of speech will do. An
+    English adjective with a capital of its own (German) gives way only to another one with a capital.
 
     >>> first_fitting(("a", "good", "film", "."), 1, ["Good", "the", "is", "great"], "en")
     'great'
@@ -51,9 +56,11 @@ def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], languag
     around, place = _around(tokens, at)
     tag = _TAGS.get(language, _no_tag)
     wanted = tag(around, place)
+    inside = at > 0 and tokens[at - 1] not in _OPENERS
+    of_name = inside and wanted.startswith("JJ") and old[:1].isupper() and not old.isupper()
     tried = 0
     for word in ranked:
-        if word.lower() in taken or not replaceable(word, language):
+        if word.lower() in taken or not replaceable(word, language) or (of_name and not word[:1].isupper()):
             continue
         tried += 1
         if tried > _TRIED:

@@ -9,7 +9,7 @@ from audit.kept_arrays import Kept, made_once, say
 from audit.keys import fingerprint
 from audit.language.masked.base import Masked
 from audit.language.masked.counts import COUNTING, Counts, count
-from audit.language.masked.fitting import first_fitting, replaceable, tag_alone, tag_in_place
+from audit.language.masked.fitting import RULES, first_fitting, replaceable, tag_alone, tag_in_place
 from audit.language.masked.running_text import Text, split
 from audit.language.wordsets import words
 from audit.resources import cache_folder
@@ -32,7 +32,7 @@ class NgramProposer:
 
     @cached_property
     def version(self) -> str:
-        return f"ngram({fingerprint([self.text.fingerprint(), COUNTING])})"
+        return f"ngram({fingerprint([self.text.fingerprint(), COUNTING, RULES])})"
 
     def needs(self) -> str | None:
         return self.text.needs()
@@ -63,7 +63,7 @@ class NgramProposer:
 @lru_cache(maxsize=4)
 def _counts(proposer: NgramProposer, language: str, cache: Path) -> Counts:
     name = f"ngram-{language}"
-    version = fingerprint([proposer.version])
+    version = fingerprint([proposer.text.fingerprint(), COUNTING])
 
     def counted() -> Kept:
         say(f"counting the words of {proposer.text.name}, once; 6 million words take half a minute")
