@@ -13,17 +13,20 @@ slow beginning (`batch_seconds`, `call_size`) and of the pairs that it lacks (`l
 """
 
 import argparse
+import csv
 import importlib
 import json
 import os
 import sys
 import tempfile
 import time
+from itertools import islice
 from pathlib import Path
 
 from speed import AUDIT, measured
 from sqlalchemy import select
 
+from audit.corpora import get_corpus
 from audit.store import open_store, table_of, tables
 from audit.systems import get_system
 from audit.tasks import Input
@@ -77,7 +80,7 @@ def main():
     parser.add_argument("--system", help="a real one, as `audit run --systems` takes it (default: the simulated one)")
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--targets", default="es,ca,fr")
-    parser.add_argument("--corpus", default="rotten-tomatoes")
+    parser.add_argument("--corpus", default="rotten-tomatoes", help="of sentences; the first ones are taken")
     parser.add_argument("--workers", default="0,2", help="processes, 0 for one that does everything")
     parser.add_argument("--relations", default="RTT,MCMT,MGMT-sentence")
     parser.add_argument("--plain", action="store_true", help="the simulated engine without its attributes")
@@ -101,8 +104,11 @@ def one_run(folder, arguments, workers):
     spec = arguments.system or f"{name}:Simulated"
     database = str(folder / "a.db")
     path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [*AUDIT, "run", "--task", "translation", "--corpus", arguments.corpus, "--targets", arguments.targets]
-    command += ["--limit", str(arguments.sentences * len(arguments.targets.split(",")))]
+    with (folder / "sentences.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = islice(get_corpus(arguments.corpus, "sentiment").rows(), arguments.sentences)
+        csv.writer(file).writerows([("text",), *((row.input.text,) for row in rows)])
+    corpus = ["--corpus", str(folder / "sentences.csv"), "--unit", "sentence", "--targets", arguments.targets]
+    command = [*AUDIT, "run", "--task", "translation", *corpus]
     command += ["--relations", arguments.relations, "--systems", spec, "--workers", workers, "--db", database, "--json"]
     ran = measured(command, os.environ | {"PYTHONPATH": path})
     begun = len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else None
@@ -117,7 +123,15 @@ def one_run(folder, arguments, workers):
     if json.loads(json.dumps(ran.answer))["failed"]:
         raise SystemExit(f"the engine failed: {ran.answer}")
     overhead = f"{100 * (ran.seconds / alone - 1):.1f} %"
-    cells = [workers, f"{len(inputs):,}", f"{alone:.1f}", f"{ran.seconds:.1f}", overhead, f"{ran.own_cpu:.1f}", begun or ""]
+    cells = [
+        workers,
+        f"{len(inputs):,}",
+        f"{alone:.1f}",
+        f"{ran.seconds:.1f}",
+        overhead,
+        f"{ran.own_cpu:.1f}",
+        begun or "",
+    ]
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
