@@ -14,6 +14,8 @@ def add(commands: Any) -> None:
     for name, list_rows in (("relations", _relations), ("systems", _systems), ("corpora", _corpora)):
         parser = commands.add_parser(name, help=f"the {name} there are")
         parser.add_argument("--task", help="only of this task (default: every task)")
+        if name == "systems":
+            parser.add_argument("--pairs", action="store_true", help="the pairs of languages of those that translate")
         add_json(parser)
         parser.set_defaults(run=_shower(list_rows))
 
@@ -24,7 +26,7 @@ def _shower(list_rows: Callable[[str | None], Rows]) -> Callable[[argparse.Names
 
         if arguments.task is not None:
             get_task(arguments.task)
-        rows = list_rows(arguments.task)
+        rows = (_pairs if getattr(arguments, "pairs", False) else list_rows)(arguments.task)
         answer(arguments.json, rows, table(rows))
 
     return run
@@ -51,6 +53,12 @@ def _systems(task: str | None) -> Rows:
     from audit.systems import listing
 
     return listing(task)
+
+
+def _pairs(task: str | None) -> Rows:
+    from audit.systems import pair_listing
+
+    return pair_listing(task)
 
 
 def _corpora(task: str | None) -> Rows:

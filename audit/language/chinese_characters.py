@@ -36,3 +36,12 @@ def _converters():
     except ImportError as problem:
         raise NotInstalled(_MISSING) from problem
     return OpenCC("t2s"), OpenCC("s2t")
+
+
+def simplified(text: str) -> str:
+    """The text in simplified characters. Raises NotInstalled without OpenCC.
+
+    >>> simplified("我們常常一起上學")
+    '我们常常一起上学'
+    """
+    return text if text.isascii() else _converters()[0].convert(text)

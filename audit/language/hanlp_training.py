@@ -181,8 +181,8 @@ def _fit(
     for file, part in zip(files, (learned, readable), strict=True):
         file.write_text("\n".join(map(_lines, part)), encoding="utf-8")
     logger = logging.Logger("training")  # HanLP's own would write to stdout
-    logger.addHandler(_Told(say))
-    with one_thread(), _countdown():
+    logger.addHandler(Told(say))
+    with one_thread(), countdown():
         RNNTagger().fit(
             *map(str, files),
             str(folder),
@@ -201,7 +201,7 @@ def _fit(
         file.unlink()
 
 
-class _Told(logging.Handler):
+class Told(logging.Handler):
     """Tells of each epoch what HanLP says of it; the rest is about its own inside."""
 
     def __init__(self, say: Callable[[str], None]):
@@ -222,7 +222,7 @@ class _Nowhere(io.StringIO):
 
 
 @contextmanager
-def _countdown() -> Iterator[None]:
+def countdown() -> Iterator[None]:
     """HanLP's countdown, which overwrites itself: to a terminal on stderr, else nowhere."""
     from hanlp.utils.log_util import ErasablePrinter
 

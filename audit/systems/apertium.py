@@ -1,0 +1,132 @@
+"""The rule-based translation engine Apertium, with the pairs of languages that are installed here."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from audit.errors import AuditError
+from audit.language import apertium as engine
+from audit.systems.pairs import Pair
+from audit.tasks import Input, Output
+
+LONGEST = 3
+"""Modes of a chain, at most: what four rule-based translations in a row leave of a text tells nothing."""
+
+
+class Apertium:
+    """The system `apertium`: texts between any two languages that installed modes lead from one to the other.
+
+    Of each pair of languages the plain mode is taken (`spa-cat`), else the first variant by name. Where there is no
+    mode of a pair, the shortest chain of modes is (English to French through Catalan), of at most three, and of equally
+    short ones that whose languages come first in the alphabet; `settings` and `pairs()` say which. What a chain makes
+    on its way stays inside the system: it is no output of its own and no link of a group. For other pairs, and for
+    languages that no mode has, the output is absent.
+
+    `apertium:eng-cat+cat-spa` has only the modes that are named: another system, with its own outputs.
+
+    An input becomes the same alone and in any batch, which is not so for the lines of a file that `apertium` is given
+    (see `audit.language.apertium.engine`). Unknown words stay as they are, without a mark.
+    """
+
+    tasks: tuple[str, ...] = ("translation",)
+    languages: tuple[str, ...] = ("*",)
+
+    def __init__(self, modes: str = ""):
+        self.name = f"apertium:{modes}" if modes else "apertium"
+        self._names = tuple(name.strip() for name in modes.split("+")) if modes else ()
+        if len(set(self._names)) < len(self._names) or not all(self._names or ("all",)):
+            raise AuditError(
+                f"system apertium:{modes}: name modes of `apertium -l`, each once, such as apertium:eng-spa+spa-eng"
+            )
+        known = engine.installed()
+        self._modes = engine.taken(one for one in known if one.name in self._names or not self._names)
+        shut_out = set(self._names) & {one.name for one in known} - {one.name for one in self._modes.values()}
+        if shut_out:
+            raise AuditError(
+                f"system apertium:{modes}: {', '.join(sorted(shut_out))} is a second mode of the same two languages; "
+                "name one mode for each"
+            )
+        self._paths = _paths(self._modes)
+        self.version = _version(self._modes.values())
+        self.summary = "rule-based translation (Apertium), through other languages where it has no mode for a pair"
+        self.settings: Mapping[str, object] = {
+            "modes": {f"{source}-{target}": mode.name for (source, target), mode in self._modes.items()},
+            "chains": {
+                f"{pair.source}-{pair.target}": " + ".join(pair.steps) for pair in self.pairs() if pair.through
+            },
+            "longest chain": LONGEST,
+            "unknown words": "unmarked",
+        }
+
+    def needs(self) -> str | None:
+        return engine.needs(self._names)
+
+    def prepare(self) -> None:
+        """Nothing to load: the engine's programs read their data for each batch."""
+
+    def pairs(self) -> list[Pair]:
+        """Every pair of languages with its modes, direct or chained, sorted by languages."""
+        return [
+            Pair(path[0], path[-1], tuple(self._modes[step].name for step in _steps(path)), path[1:-1])
+            for path in self._paths.values()
+        ]
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        outputs = [Output()] * len(inputs)
+        places: dict[tuple[str, ...], list[int]] = {}
+        for place, one in enumerate(inputs):
+            if one.target is None:
+                raise AuditError("system apertium translates: its inputs have a language to translate into")
+            if path := self._paths.get((one.languages[0], one.target)):
+                places.setdefault(path, []).append(place)
+        for path, mine in places.items():
+            for place, output in zip(mine, self._along(path, [inputs[place].text for place in mine]), strict=True):
+                outputs[place] = output
+        return outputs
+
+    def _along(self, path: tuple[str, ...], texts: Sequence[str]) -> list[Output]:
+        """Each text through every mode of the path; one that a mode fails at goes no further."""
+        found: list[str | AuditError] = list(texts)
+        for step in _steps(path):
+            mode = self._modes[step]
+            going = [(place, one) for place, one in enumerate(found) if isinstance(one, str)]
+            made = engine.translated(mode, [one for _, one in going])
+            for (place, _), one in zip(going, made, strict=True):
+                found[place] = AuditError(f"{mode.name}: {one}") if isinstance(one, AuditError) else one
+        return [Output(text=one) if isinstance(one, str) else Output(error=str(one)) for one in found]
+
+
+def _version(modes: Iterable[engine.Mode]) -> str:
+    """Of the engine, and of the content of the modes' data."""
+    version = engine.engine_version()
+    if not (some := list(modes)):
+        return version
+    try:
+        return f"{version} data {engine.fingerprint(some)}"
+    except (AuditError, OSError):
+        return f"{version} data unreadable"
+
+
+def _steps(path: tuple[str, ...]) -> Iterable[tuple[str, str]]:
+    return zip(path, path[1:], strict=False)
+
+
+def _paths(modes: Iterable[tuple[str, str]]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """(from, to) -> the languages on the way, both ends among them; sorted.
+
+    >>> _paths([("en", "ca"), ("ca", "fr"), ("en", "es"), ("es", "fr")])["en", "fr"]
+    ('en', 'ca', 'fr')
+    """
+    onward: dict[str, list[str]] = {}
+    for source, target in sorted(modes):
+        onward.setdefault(source, []).append(target)
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    for start in onward:
+        ends: list[tuple[str, ...]] = [(start,)]
+        for _ in range(LONGEST):
+            # In the order of the alphabet at every step, so that the first path that reaches a language is its path.
+            longer = [(*path, target) for path in ends for target in onward.get(path[-1], []) if target != start]
+            ends = []
+            for path in longer:
+                if (start, path[-1]) not in found:
+                    found[start, path[-1]] = path
+                    ends.append(path)
+    return dict(sorted(found.items()))

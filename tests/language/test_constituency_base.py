@@ -1,0 +1,114 @@
+"""Parsers by name, what they remember, and where a tree's words stand in a text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk import Tree
+
+from audit.errors import AuditError, UnknownName
+from audit.language.constituency import base, get_parser, leaf_spans, parser_of
+
+
+class FlatFake:
+    """A parser for tests: all words right under S."""
+
+    def __init__(self, languages=("en", "es")):
+        self.name = "fake"
+        self.version = "fake 1"
+        self.languages = languages
+        self.shallow = True
+        self.asked = []
+
+    def needs(self):
+        return None
+
+    def parse(self, texts, language):
+        self.asked.append(list(texts))
+        return [None if "?" in text else Tree("S", [Tree("X", [word]) for word in text.split()]) for text in texts]
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    made = FlatFake()
+    monkeypatch.setitem(base.PARSERS, "fake", lambda _: made)
+    base._made.cache_clear()
+    yield made
+    base._made.cache_clear()
+
+
+def test_a_text_is_parsed_once(fake):
+    parser = get_parser("fake")
+    first = parser.parse(["a b", "c?", " ", "a b"], "en")
+    assert fake.asked == [["a b", "c?"]]
+    assert [tree and tree.leaves() for tree in first] == [["a", "b"], None, None, ["a", "b"]]
+    assert parser.parse(["c?", "d", "a b"], "en")[2] is first[0]
+    assert fake.asked[1:] == [["d"]]
+    assert parser.parse(["d"], "es")[0].leaves() == ["d"]
+    assert fake.asked[2:] == [["d"]]
+    assert get_parser(" fake ") is parser
+    assert (parser.name, parser.version, parser.shallow, parser.needs()) == ("fake", "fake 1", True, None)
+
+
+def test_not_everything_is_remembered(fake, monkeypatch):
+    monkeypatch.setattr(base, "REMEMBERED", 2)
+    parser = get_parser("fake")
+    assert [tree.leaves() for tree in parser.parse(["a", "b", "c"], "en")] == [["a"], ["b"], ["c"]]
+    parser.parse(["b", "c"], "en")
+    parser.parse(["a"], "en")
+    assert fake.asked == [["a", "b", "c"], ["a"]]
+
+
+def test_a_language_that_a_parser_does_not_parse(fake):
+    with pytest.raises(UnknownName, match="unknown language of the parser fake 'zh'; known are: en, es"):
+        get_parser("fake").parse(["a"], "zh")
+
+
+@pytest.mark.parametrize("spec", ["nobody", "hanlp", "hanlp:", "link-grammar:en", "", "corenlp"])
+def test_unknown_parsers(spec):
+    with pytest.raises(UnknownName, match="unknown parser .*hanlp:DIRECTORY.*link-grammar"):
+        get_parser(spec)
+
+
+def test_the_first_of_a_list_that_parses_the_language(fake):
+    assert parser_of("es", "link-grammar,fake").name == "fake"
+    assert parser_of("en", "link-grammar,fake").name == "link-grammar"
+    assert parser_of("en", "es=fake, link-grammar").name == "link-grammar"
+    assert parser_of("es", "es=fake,link-grammar").name == "fake"
+    assert parser_of("zh", "fake,link-grammar") is None
+    assert parser_of("es", "en=fake") is None
+    assert parser_of("en", "corenlp:http://localhost:9000/?annotators=parse").name.startswith("corenlp:http")
+
+
+def test_an_entry_without_a_parser(fake):
+    with pytest.raises(AuditError, match="'fake,,x' has an entry without a parser"):
+        parser_of("zh", "fake,,x")
+
+
+def leaves(*words):
+    return Tree("S", [Tree("X", [word]) for word in words])
+
+
+def test_leaves_are_found_where_they_stand():
+    text = 'He said: "It’s (not) 3 %".'
+    found = leaf_spans(text, leaves("he", "said", ":", "``", "it", "’s", "-LRB-", "not", "-RRB-", "3", "%", "''", "."))
+    assert [text[a:b] for a, b in found] == ["He", "said", ":", '"', "It", "’s", "(", "not", ")", "3", "%", '"', "."]
+
+
+def test_marks_may_be_missing_words_may_not():
+    assert leaf_spans("Well, yes!", leaves("well", "yes")) == [(0, 4), (6, 9)]
+    assert leaf_spans("Well, no, yes!", leaves("well", "yes")) is None
+    assert leaf_spans("Well, yes", leaves("well")) is None
+    assert leaf_spans("Well", leaves("well", "yes")) is None
+    assert leaf_spans("", leaves("a")) is None
+
+
+def test_words_with_white_space_inside_and_chinese():
+    assert leaf_spans("in spite of it", leaves("in spite of", "it")) == [(0, 11), (12, 14)]
+    assert leaf_spans("我们走。", leaves("我们", "走", "。")) == [(0, 2), (2, 3), (3, 4)]
+
+
+@given(st.lists(st.text("abß1,.ü(", min_size=1, max_size=4), max_size=8), st.sampled_from([" ", "  ", "\n"]))
+def test_spans_of_any_words(words, between):
+    text = between.join(words)
+    found = leaf_spans(text, leaves(*words))
+    assert [text[a:b] for a, b in found] == words
