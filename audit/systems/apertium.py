@@ -28,6 +28,9 @@ class Apertium:
 
     tasks: tuple[str, ...] = ("translation",)
     languages: tuple[str, ...] = ("*",)
+    call_size = 8192
+    batch_seconds = 20.0
+    """Its programs take a quarter of a second to begin, for each pair of languages in each call."""
 
     def __init__(self, modes: str = ""):
         self.name = f"apertium:{modes}" if modes else "apertium"
@@ -61,6 +64,10 @@ class Apertium:
 
     def prepare(self) -> None:
         """Nothing to load: the engine's programs read their data for each batch."""
+
+    def lacks(self, one: Input) -> bool:
+        """Whether no mode or chain leads from the language of an input to its target."""
+        return one.target is not None and (one.languages[0], one.target) not in self._paths
 
     def pairs(self) -> list[Pair]:
         """Every pair of languages with its modes, direct or chained, sorted by languages."""
