@@ -12,7 +12,7 @@ FEW = 8
 """Inputs of a system's first batch: nobody knows yet how long it takes."""
 AIM = 2.0
 """Seconds that a batch should take: what a killed run has to do again, and how long a limit of time has to wait."""
-MOST_GATHERED = 8_192
+MOST_GATHERED = 4_096
 """Inputs of one batch, at most, of a system that begins slowly,"""
 FEW_GATHERED = 32
 """of its first,"""

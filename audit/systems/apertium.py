@@ -28,7 +28,7 @@ class Apertium:
 
     tasks: tuple[str, ...] = ("translation",)
     languages: tuple[str, ...] = ("*",)
-    call_size = 8192
+    call_size = 4096
     batch_seconds = 20.0
     """Its programs take a quarter of a second to begin, for each pair of languages in each call."""
 

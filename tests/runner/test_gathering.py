@@ -10,7 +10,7 @@ from audit.corpora import get_corpus
 from audit.relations import get_relation
 from audit.runner.chunk import Bound
 from audit.runner.executors import InProcess, Processes
-from audit.runner.pacing import AIM, HASTE, Pending, gathered, pace_of
+from audit.runner.pacing import AIM, HASTE, MOST_GATHERED, Pending, gathered, pace_of
 from audit.runner.run import run
 from audit.store import open_store
 from audit.tasks import Input
@@ -55,9 +55,11 @@ def test_the_pace_is_the_systems_own_but_never_too_near_to_the_limit_of_time():
     sizes = []
     for _ in range(3):
         sizes.append(pace.size)
-        pace.learn(pace.size, 0.3 + pace.size / 500)  # seconds to begin, sentences a second
-    # Sixteen times as many, then what 20 seconds are enough for: 512 * 20 / 1.324.
-    assert (pace.aim, sizes) == (20.0, [32, 512, 7734])
+        pace.learn(pace.size, 0.3 + pace.size / 200)  # seconds to begin, sentences a second
+    # Sixteen times as many, then what 20 seconds are enough for: 512 * 20 / 2.86.
+    assert (pace.aim, sizes) == (20.0, [32, 512, 3580])
+    pace.learn(3580, 1.0)
+    assert pace.size == MOST_GATHERED
     assert pace_of(slow, 40.0).aim == 40.0 / HASTE
     assert pace_of(Bound(2, "quick"), None, first=32).size == 32
     assert pace_of(Bound(2, "quick"), None).aim == AIM
