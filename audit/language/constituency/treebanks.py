@@ -44,9 +44,7 @@ def split(
         raise AuditError(f"there are {len(given)} documents, too few to hold one out; raise the limit")
     order = sorted(range(len(given)), key=lambda index: (uniform("held out", seed, str(index)), index))
     out = set(order[: min(max(round(held_out * len(given)), 1), len(given) - 1)])
-    parts = [
-        tuple(tuple(one) for index, one in enumerate(given) if (index in out) == wanted) for wanted in (False, True)
-    ]
+    parts = [tuple(tuple(one) for index, one in enumerate(given) if (index in out) == wanted) for wanted in (False, True)]
     return parts[0], parts[1]
 
 
@@ -87,7 +85,9 @@ def _read(language: str) -> tuple[tuple[Tree, ...], ...]:
 
         reader = getattr(corpus, name)
         if language == "en":
-            return tuple(tuple(cleaned(tree) for tree in reader.parsed_sents(one)) for one in reader.fileids())
+            return tuple(
+                tuple(cleaned(tree) for tree in reader.parsed_sents(one)) for one in reader.fileids()
+            )
         trees = [_chinese(tree) for tree in reader.parsed_sents()]
     except LookupError as problem:
         raise NotInstalled(
