@@ -1,5 +1,8 @@
-"""Where the files of `data/` are, in a checkout and in an installed package."""
+"""Where files are that are not the user's: those of `data/`, those of installed packages, and what is kept in the cache
+between runs, written so that no reader ever sees half a file."""
 
+import os
+import tempfile
 from pathlib import Path
 
 from audit.errors import AuditError
@@ -15,3 +18,44 @@ def data_file(name: str) -> Path:
         if (root / name).exists():
             return root / name
     raise AuditError(f"the file data/{name} is missing from this installation of audit; install it again")
+
+
+def package_file(package: str, *parts: str) -> Path | None:
+    """Path of a file of an installed package, None where either is absent. Imports nothing.
+
+    >>> package_file("no_such_package", "data", "words.csv") is None
+    True
+    """
+    from importlib.util import find_spec
+
+    spec = find_spec(package)
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        file = Path(place, *parts)
+        if file.is_file():
+            return file
+    return None
+
+
+def cache_folder() -> Path:
+    """The folder of the environment variable AUDIT_CACHE, or the user's cache folder for `audit`."""
+    chosen = os.environ.get("AUDIT_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    from platformdirs import user_cache_dir
+
+    return Path(user_cache_dir("audit"))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file at once: under another name in the same folder, then renamed. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,36 +1,13 @@
-"""Where what took long (models, counts) is kept between runs, written so that no reader ever sees half a file."""
+"""Counts of corpora that took long, kept between runs."""
 
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from types import MappingProxyType
 
+from audit.resources import cache_folder as folder
+from audit.resources import write_whole
 
-def folder() -> Path:
-    """The folder of the environment variable AUDIT_CACHE, or the user's cache folder for `audit`."""
-    chosen = os.environ.get("AUDIT_CACHE")
-    if chosen:
-        return Path(chosen).expanduser()
-    from platformdirs import user_cache_dir
-
-    return Path(user_cache_dir("audit"))
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file at once: under another name in the same folder, then renamed. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+__all__ = ["counted", "folder", "write_whole"]
 
 
 def counted(

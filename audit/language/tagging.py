@@ -29,6 +29,15 @@ def _english(text: str) -> tuple[Token, ...]:
     return tuple(Token(word, mark, start, end) for (word, start, end), mark in zip(found, tags, strict=True))
 
 
+def split_words(text: str) -> list[str]:
+    """The English words of a text as `tag` finds them, without their tags.
+
+    >>> split_words("It isn't 3 o'clock.")
+    ['It', 'is', "n't", '3', "o'clock", '.']
+    """
+    return _ENGLISH.findall(text)
+
+
 def tag_words(words: list[str]) -> list[str]:
     """Penn tags of English words that are already split (none holds white space): same length, same order."""
     from textblob.en import tag as pattern_tag

@@ -28,6 +28,7 @@ from audit.relations import chinese_punctuation as _chinese_punctuation  # noqa:
 from audit.relations import chinese_reordering as _chinese_reordering  # noqa: F401
 from audit.relations import chinese_synonyms as _chinese_synonyms  # noqa: F401
 from audit.relations import monte_carlo as _monte_carlo  # noqa: F401
+from audit.relations import multi_granularity as _multi_granularity  # noqa: F401
 from audit.relations import multi_granularity_sentence as _multi_granularity_sentence  # noqa: F401
 from audit.relations import round_trip as _round_trip  # noqa: F401
 from audit.relations import sentiment_adding as _sentiment_adding  # noqa: F401

@@ -130,12 +130,20 @@ class Relation:
 
     @property
     def full_version(self) -> str:
-        """The version, with that of the tagger it asks, if any: another one finds other words.
+        """The version, with those of what it asks: another tagger finds other words.
 
-        Raises as `audit.language.chinese.tagger_of` does where that tagger cannot be had.
+        Raises as `asks` does.
+        """
+        return "; ".join([self.version, *self.asks()])
+
+    def asks(self) -> Sequence[str]:
+        """Versions of the programs and models that follow-ups and verdicts depend on: here that of its tagger, if any.
+
+        A relation that asks others (a parser, a model) overrides this. Raises as `audit.language.chinese.tagger_of`
+        does where a tagger cannot be had; NotInstalled and the like for others.
         """
         tagger = self.params.get("tagger")
-        return self.version if tagger is None else f"{self.version}; {version_of(str(tagger))}"
+        return [] if tagger is None else [version_of(str(tagger))]
 
     def reads(self, source: Source) -> bool:
         """Whether all texts of a source are in languages of this relation."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Literal
 
 from audit.errors import AuditError, UnknownName
-from audit.relations.base import Chained, Check, CheckParams, Perturb, Plain, Relation, Rewriting, Source, Steps
+from audit.relations.base import Chained, Check, CheckParams, Fixed, Perturb, Plain, Relation, Rewriting, Source, Steps
 from audit.relations.carry import Carry
 from audit.tasks import base_of
 
@@ -104,7 +104,8 @@ def all_relations(task: str | None = None) -> list[Relation]:
 
 
 def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
-    """The relation with other parameters: its function is given them by name.
+    """The relation with other parameters: its function is given them by name; a `Fixed` one of another kind reads
+    `params` itself, and refuses what it cannot use when it is made.
 
     Raises AuditError for a parameter that the relation does not have, or a value of another kind than its default (a
     whole number will do for a fraction), or one that the relation refuses.
@@ -112,14 +113,15 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
     >>> configured(get_relation("sentiment", "MR6.1"), {"sentences": 5}).params
     {'sentences': 5}
     """
-    changes = dict(changes)
+    changes = {
+        name: float(value) if type(value) is int and type(relation.params.get(name)) is float else value
+        for name, value in changes.items()
+    }
     for name, value in changes.items():
         if name not in relation.params:
             has = ", ".join(relation.params) or "none"
             raise AuditError(f"relation {relation.name} has no parameter {name!r}; it has {has}")
         default = relation.params[name]
-        if isinstance(default, float) and type(value) is int:
-            value = changes[name] = float(value)
         if type(value) is not type(default):
             kind = type(default).__name__
             raise AuditError(f"parameter {name} of relation {relation.name} is {value!r}; it must be of type {kind}")
@@ -132,6 +134,8 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
         return replace(relation, params=params, rewrite=partial(relation.rewrite, **changes))
     if isinstance(relation, Chained):
         return replace(relation, params=params, walk=partial(relation.walk, **changes))
+    if isinstance(relation, Fixed):
+        return replace(relation, params=params)
     raise TypeError(f"{type(relation).__name__} cannot be configured")
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from audit.kept_arrays import as_array
 from audit.systems import jieba_words
-from audit.systems.kept_arrays import as_array
 from audit.systems.trained_chinese import Classifier, Model
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from audit.corpora import movie_reviews
 from audit.corpora.cache import folder
+from audit.kept_arrays import made_once, say
 from audit.keys import canonical, fingerprint
 from audit.systems import tfidf_model
 from audit.systems.installed import missing, package_version
-from audit.systems.kept_arrays import made_once, say
 from audit.tasks import Input, Output
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from audit.systems.kept_arrays import Kept, as_array, texts_of
+from audit.kept_arrays import Kept, as_array, texts_of
 
 _PATTERN = r"\b\w+(?:'\w+)*\b"
 _TOKEN = re.compile(_PATTERN)

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from audit.systems.kept_arrays import as_array
+from audit.kept_arrays import as_array
 from audit.systems.trained_chinese import Classifier, Model
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from audit.corpora import envtext, get_corpus, inews
 from audit.corpora.cache import folder
 from audit.errors import BadFile
+from audit.kept_arrays import Kept, made_once, say, texts_of
 from audit.keys import canonical, fingerprint
 from audit.systems.installed import missing, package_version
-from audit.systems.kept_arrays import Kept, made_once, say, texts_of
 from audit.tasks import Input, Output, get_task
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import pytest
 
 from audit.language import Analysis
 from audit.relations import Plain, Relation, Source, Verdict, all_relations, get_relation
+from audit.relations.multi_granularity import MultiGranularity
 from audit.relations.on_documents import on_documents
 from audit.relations.registry import configured
 from audit.tasks import Input, Output
@@ -19,7 +20,8 @@ TEXTS = [
     "It makes sense.",
 ]
 LABELS = ("positive", "neutral", "negative")
-REGISTERED = all_relations()
+# Those that ask parsers and proposers have tests of their own: test_multi_granularity.
+REGISTERED = [one for one in all_relations() if not isinstance(one, MultiGranularity)]
 SPREAD = [on_documents(one, 0.5) for one in REGISTERED if isinstance(one, Plain) and one.unit == "sentence"]
 CONFIGURED = [configured(get_relation("sentiment", name), {"sentences": 5}) for name in ("MR6.1", "MR6.2")]
 EVERY = [*REGISTERED, *SPREAD, *CONFIGURED]

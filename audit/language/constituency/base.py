@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -69,6 +69,23 @@ def parser_of(language: str, spec: str = "") -> Parser | None:
     >>> parser_of("en").name, parser_of("xx")
     ('link-grammar', None)
     """
+    for for_language, parser in _listed(spec):
+        if for_language in ("", language) and language in parser.languages:
+            return parser
+    return None
+
+
+def parsers_in(spec: str = "") -> list[Parser]:
+    """The parsers of such a list, each once: whose trees something may depend on. Raises as `parser_of` does.
+
+    >>> [parser.name for parser in parsers_in("en=link-grammar")]
+    ['link-grammar']
+    """
+    return list({parser.name: parser for _, parser in _listed(spec)}.values())
+
+
+def _listed(spec: str) -> Iterator[tuple[str, Parser]]:
+    """The entries of a list of parsers: the language that one is kept to, or an empty string, and the parser."""
     entries = [entry.strip() for entry in spec.split(",")] if spec else [one for one in DEFAULT if one in PARSERS]
     for entry in entries:
         for_language, equals, name = entry.partition("=")
@@ -76,11 +93,7 @@ def parser_of(language: str, spec: str = "") -> Parser | None:
             for_language, name = "", entry
         if not name:
             raise AuditError(f"{spec!r} has an entry without a parser; write them as hanlp:DIRECTORY,shallow")
-        if for_language in ("", language):
-            parser = get_parser(name)
-            if language in parser.languages:
-                return parser
-    return None
+        yield for_language, get_parser(name)
 
 
 class _Remembering:

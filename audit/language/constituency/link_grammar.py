@@ -37,10 +37,10 @@ MOST_BYTES = 1000
 _FIRST_MARK = 20_000
 _MARK = re.compile(r"^width set to (\d+)$", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
-# went.v-d, foo{!}.n, bar{?}.a, {word that no link reaches}
-_GUESSED = re.compile(r"\{[!?~&]\}")
-_SUBSCRIPT = re.compile(r"\.[a-z]+(-[a-z0-9]+)?$")
-_BRACKETS = {"{": "([{", "}": ")]}"}
+# went.v-d, or.#nor-j-n, foo{!}.n, bar{?}.a
+_GUESSED = re.compile(r"(?<=.)\{[!?~&]\}$")
+_SUBSCRIPT = re.compile(r"(?<=.)\.#?[a-z][-#a-z0-9]*$")
+_BRACKETS = [str.maketrans("{}", pair) for pair in ("()", "[]")]
 
 
 class LinkGrammar:
@@ -125,18 +125,18 @@ def read(text: str, answer: str) -> Tree | None:
 
 
 def _forms(leaf: str) -> Iterator[str]:
-    """How the text may have written a leaf: the program adds subscripts, and writes all brackets alike."""
-    yield leaf
-    if leaf[0] in _BRACKETS and len(leaf) == 1:
-        yield from _BRACKETS[leaf]
+    """How the text may have written a leaf: the program adds subscripts and marks of its guesses, puts words that no
+    link reaches between braces, and writes all brackets as braces.
+
+    >>> list(_forms("so.e")), "(" in _forms("{{}"), "and" in _forms("{and}")
+    (['so.e', 'so'], True, True)
+    """
     bare = _GUESSED.sub("", _SUBSCRIPT.sub("", leaf))
-    yield bare
+    forms = [leaf, bare, _GUESSED.sub("", leaf)]
     if len(bare) > 2 and bare[0] == "{" and bare[-1] == "}":
-        inner = bare[1:-1]
-        yield inner
-        yield from _BRACKETS.get(inner, ())
-    # `and.j-n` is a word with a subscript, but `e.g` is one without.
-    yield _GUESSED.sub("", leaf)
+        forms.append(bare[1:-1])
+    forms += [form.translate(table) for form in forms for table in _BRACKETS]
+    yield from dict.fromkeys(forms)
 
 
 def _parsable(line: str) -> bool:

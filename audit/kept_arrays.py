@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit.corpora.cache import write_whole
+from audit.resources import write_whole
 
 if TYPE_CHECKING:
     import numpy as np

