@@ -28,6 +28,8 @@ class Toy:
         pass
 
     def run(self, inputs):
+        with open(self.log + ".calls", "a", encoding="utf-8") as file:
+            file.write(" ".join(sorted({{"".join(one.languages) for one in inputs}})) + "\\n")
         with open(self.log, "a", encoding="utf-8") as file:
             file.write("".join(f"{{one.languages[0]}}>{{one.target}}\\t{{one.text}}\\n" for one in inputs))
         return [self._one(one) for one in inputs]
@@ -44,6 +46,15 @@ class Toy:
     def _lost(self, word, pair):
         number = hashlib.md5("|".join((word, *pair)).encode()).digest()[0]
         return number < 256 * self.spoils
+
+
+class Slow(Toy):
+    """Begins slowly, and knows what it lacks."""
+
+    batch_seconds, call_size = 20.0, 4096
+
+    def lacks(self, one):
+        return bool(self.pairs) and (one.languages[0], one.target) not in self.pairs
 
 
 class Empty(Toy):
@@ -67,4 +78,10 @@ def write(folder, module, name="toy", pairs=(), spoils=0.0):
 def calls(folder, module):
     """What the system was asked, one `en>es<TAB>text` a call."""
     log = folder / f"{module}.log"
+    return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+
+
+def batches(folder, module):
+    """The pairs of languages in each call of `run`, as in `enes enfr`."""
+    log = folder / f"{module}.log.calls"
     return log.read_text(encoding="utf-8").splitlines() if log.exists() else []

@@ -79,8 +79,9 @@ class Chunk:
     """The work of one chunk for some relations and systems, without a database and without an executor.
 
     `todo[system id]` holds the relations that are not finished for that system; `sources` maps ids to sources, in the
-    order of their ids. Whoever drives it gives `planned` what the planning job made, then in turns: gives `receive`
-    every output that was wanted, and asks `wanted` again, until nothing is; then the chunk is ready to be stored.
+    order of their ids. Whoever drives it gives `planned` what the planning job made, then in turns: gives `keep` or
+    `receive` outputs that were wanted, and asks `wanted` again; once nothing is, and nothing is waited for, the chunk
+    is ready to be stored.
     """
 
     def __init__(
@@ -102,6 +103,8 @@ class Chunk:
         self._shared: list[_Group] = []
         self._chained: list[_Group] = []
         self._walking: list[_Group] = []
+        self._asked: dict[int, set[bytes]] = {system: set() for system in todo}
+        """By system, the inputs that were wanted."""
         self._lacks = lacks
         self._lacking: Wanted = {}
 
@@ -158,7 +161,7 @@ class Chunk:
         self._outputs[system].update(outputs)
 
     def wanted(self) -> Wanted:
-        """What the chunk wants next, after all that it wanted before; nothing at its end."""
+        """What groups want next that have all they asked for; nothing where the others wait, or at the chunk's end."""
         wanted: Wanted = {system: {} for system in self.todo}
         self._step(self._walking, wanted)
         return {system: some for system, some in wanted.items() if some}
@@ -167,8 +170,12 @@ class Chunk:
         """Send each group that hangs on its system's outputs what it asked for; note what it asks for next."""
         walking = []
         for group in groups:
-            outputs = self._outputs[group.system or 0]
-            sent = None if first else [outputs[key] for key in group.keys[len(group.keys) - group.asked :]]
+            outputs, asked_before = self._outputs[group.system or 0], self._asked[group.system or 0]
+            last = group.keys[len(group.keys) - group.asked :]
+            if not all(key in outputs for key in last):
+                walking.append(group)
+                continue
+            sent = None if first else [outputs[key] for key in last]
             while (asked := _advance(group, sent)) is not None:
                 keys = [member.input.key for member in asked]
                 group.keys += keys
@@ -178,11 +185,15 @@ class Chunk:
                 missing = self._without_lacking(group.system or 0, missing)
                 if missing:
                     walking.append(group)
-                    wanted[group.system or 0].update(missing)
+                    wanted[group.system or 0].update(
+                        {key: one for key, one in missing.items() if key not in asked_before}
+                    )
                     break
                 # All is known: it goes on at once, and need not wait until the others have what they wait for.
                 sent = [outputs[key] for key in keys]
         self._walking = walking
+        for system, some in wanted.items():
+            self._asked[system].update(some)
 
     def _without_lacking(self, system: int, inputs: dict[bytes, Input]) -> dict[bytes, Input]:
         """The inputs but those that the system has no output for; their outputs are absent."""

@@ -189,14 +189,15 @@ class Coordinator:
         return True
 
     def _want(self, chunk: Chunk, wanted: Wanted) -> None:
-        """See to it that the chunk gets what it wants, asking the database first and the systems last."""
-        while True:
+        """See to it that the chunk gets what it wants, asking the database first and the systems last.
+
+        Groups whose outputs are all stored go on at once: what they want next is asked for together with the rest.
+        """
+        while any(wanted.values()):
             self._ask(chunk, wanted)
-            if chunk.waits:
-                return
             wanted = chunk.wanted()
-            if not wanted:
-                return self._finish(chunk)
+        if not chunk.waits:
+            self._finish(chunk)
 
     def _ask(self, chunk: Chunk, wanted: Wanted) -> None:
         self._note_lacking(chunk)

@@ -1,6 +1,7 @@
 """The rule-based translation engine Apertium, with the pairs of languages that are installed here."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from audit.errors import AuditError
 from audit.language import apertium as engine
@@ -28,11 +29,14 @@ class Apertium:
 
     tasks: tuple[str, ...] = ("translation",)
     languages: tuple[str, ...] = ("*",)
+    call_size = 4096
+    batch_seconds = 20.0
+    """Its programs take a quarter of a second to begin, for each pair of languages in each call."""
 
-    def __init__(self, modes: str = ""):
-        self.name = f"apertium:{modes}" if modes else "apertium"
-        self._names = tuple(name.strip() for name in modes.split("+")) if modes else ()
-        if len(set(self._names)) < len(self._names) or not all(self._names or ("all",)):
+    def __init__(self, modes: str | None = None):
+        self.name = "apertium" if modes is None else f"apertium:{modes}"
+        self._names = () if modes is None else tuple(name.strip() for name in modes.split("+"))
+        if len(set(self._names)) < len(self._names) or not all(self._names):
             raise AuditError(
                 f"system apertium:{modes}: name modes of `apertium -l`, each once, such as apertium:eng-spa+spa-eng"
             )
@@ -49,9 +53,7 @@ class Apertium:
         self.summary = "rule-based translation (Apertium), through other languages where it has no mode for a pair"
         self.settings: Mapping[str, object] = {
             "modes": {f"{source}-{target}": mode.name for (source, target), mode in self._modes.items()},
-            "chains": {
-                f"{pair.source}-{pair.target}": " + ".join(pair.steps) for pair in self.pairs() if pair.through
-            },
+            "chains": {f"{pair.source}-{pair.target}": " + ".join(pair.steps) for pair in self.pairs() if pair.through},
             "longest chain": LONGEST,
             "unknown words": "unmarked",
         }
@@ -61,6 +63,10 @@ class Apertium:
 
     def prepare(self) -> None:
         """Nothing to load: the engine's programs read their data for each batch."""
+
+    def lacks(self, one: Input) -> bool:
+        """Whether no mode or chain leads from the language of an input to its target."""
+        return one.target is not None and (one.languages[0], one.target) not in self._paths
 
     def pairs(self) -> list[Pair]:
         """Every pair of languages with its modes, direct or chained, sorted by languages."""
@@ -106,7 +112,7 @@ def _version(modes: Iterable[engine.Mode]) -> str:
 
 
 def _steps(path: tuple[str, ...]) -> Iterable[tuple[str, str]]:
-    return zip(path, path[1:], strict=False)
+    return pairwise(path)
 
 
 def _paths(modes: Iterable[tuple[str, str]]) -> dict[tuple[str, str], tuple[str, ...]]:

@@ -3,6 +3,7 @@
 python tests/benchmarks/translation_overhead.py                       # a simulated engine, 1,000 sentences x 3 targets
 python tests/benchmarks/translation_overhead.py --system apertium     # a real one
 
+Of a real engine the CPU seconds of all processes are compared, too: what else the machine does hardly changes them.
 Both times are of one machine in one go: the whole process of `audit run` on a new database, from its start to its end,
 and one call of the system's own `run` with all the distinct inputs that the run had executed. `begun` counts how often
 the simulated engine began on a pair of languages: what batches that are too small cost.
@@ -13,17 +14,21 @@ slow beginning (`batch_seconds`, `call_size`) and of the pairs that it lacks (`l
 """
 
 import argparse
+import csv
 import importlib
 import json
 import os
+import resource
 import sys
 import tempfile
 import time
+from itertools import islice
 from pathlib import Path
 
 from speed import AUDIT, measured
 from sqlalchemy import select
 
+from audit.corpora import get_corpus
 from audit.store import open_store, table_of, tables
 from audit.systems import get_system
 from audit.tasks import Input
@@ -77,14 +82,14 @@ def main():
     parser.add_argument("--system", help="a real one, as `audit run --systems` takes it (default: the simulated one)")
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--targets", default="es,ca,fr")
-    parser.add_argument("--corpus", default="rotten-tomatoes")
+    parser.add_argument("--corpus", default="rotten-tomatoes", help="of sentences; the first ones are taken")
     parser.add_argument("--workers", default="0,2", help="processes, 0 for one that does everything")
     parser.add_argument("--relations", default="RTT,MCMT,MGMT-sentence")
     parser.add_argument("--plain", action="store_true", help="the simulated engine without its attributes")
     parser.add_argument("--begins", type=float, default=0.25, help="seconds the simulated one needs for a pair")
     parser.add_argument("--sentence", type=float, default=0.002, help="seconds it needs for a sentence")
     arguments = parser.parse_args()
-    print("| workers | inputs | engine alone, s | audit run, s | overhead | CPU of its own process, s | begun |")
+    print("| workers | inputs | engine alone, s (CPU) | audit run, s (CPU; own process) | overhead | of CPU | begun |")
     print("|---|---|---|---|---|---|---|")
     for workers in arguments.workers.split(","):
         with tempfile.TemporaryDirectory() as folder:
@@ -101,8 +106,11 @@ def one_run(folder, arguments, workers):
     spec = arguments.system or f"{name}:Simulated"
     database = str(folder / "a.db")
     path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [*AUDIT, "run", "--task", "translation", "--corpus", arguments.corpus, "--targets", arguments.targets]
-    command += ["--limit", str(arguments.sentences * len(arguments.targets.split(",")))]
+    with (folder / "sentences.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = islice(get_corpus(arguments.corpus, "sentiment").rows(), arguments.sentences)
+        csv.writer(file).writerows([("text",), *((row.input.text,) for row in rows)])
+    corpus = ["--corpus", str(folder / "sentences.csv"), "--unit", "sentence", "--targets", arguments.targets]
+    command = [*AUDIT, "run", "--task", "translation", *corpus]
     command += ["--relations", arguments.relations, "--systems", spec, "--workers", workers, "--db", database, "--json"]
     ran = measured(command, os.environ | {"PYTHONPATH": path})
     begun = len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else None
@@ -111,12 +119,13 @@ def one_run(folder, arguments, workers):
     inputs = executed(database)
     system = get_system(spec)
     system.run(inputs[:1])
-    started = time.perf_counter()
+    started, used = time.perf_counter(), cpu()
     system.run(inputs)
-    alone = time.perf_counter() - started
+    alone, used = time.perf_counter() - started, cpu() - used
     if json.loads(json.dumps(ran.answer))["failed"]:
         raise SystemExit(f"the engine failed: {ran.answer}")
     overhead = f"{100 * (ran.seconds / alone - 1):.1f} %"
+<<<<<<< HEAD
     cells = [
         workers,
         f"{len(inputs):,}",
@@ -126,7 +135,18 @@ def one_run(folder, arguments, workers):
         f"{ran.own_cpu:.1f}",
         begun or "",
     ]
+=======
+    of_cpu = f"{100 * (ran.cpu / used - 1):.1f} %" if arguments.system else ""
+    seconds = (f"{alone:.1f} ({used:.1f})", f"{ran.seconds:.1f} ({ran.cpu:.1f}; {ran.own_cpu:.1f})", overhead, of_cpu)
+    cells = (workers, f"{len(inputs):,}", *seconds, begun or "")
+>>>>>>> h7
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def cpu():
+    """CPU seconds of this process and of all that it waited for."""
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(found.ru_utime + found.ru_stime for found in both)
 
 
 def executed(database):

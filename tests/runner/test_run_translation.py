@@ -5,9 +5,11 @@ import toy_translator
 from sqlalchemy import select
 
 from audit.corpora import get_corpus
+from audit.false_satisfaction.questions import refresh
 from audit.relations import all_relations, get_relation
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import fitting, run
+from audit.sampling.draw import Size, draw_all
 from audit.store import open_store, table_of, tables
 
 NAMES = ["RTT", "MCMT", "MGMT-sentence"]
@@ -59,6 +61,12 @@ def test_probes_do_not_count_and_links_do(study, tmp_path):
     probes = {row.group_id: {one.input_id for one in rows if one[:2] == (row.group_id, "probe")} for row in rows}
     assert len(links) == 40
     assert all(len(links[group]) == 2 and links[group] <= probes[group] for group in links)
+    draw_all(engine, Size(per_relation=1))
+    refresh(engine)
+    with engine.connect() as connection:
+        asked = connection.execute(select(table_of(tables.Question).c.input_id)).scalars().all()
+    # The direct translation, the one into the pivot, and the one from there; not what was probed in vain.
+    assert len(asked) == len(set(asked)) == 3
 
 
 def test_recorded_parameters_are_those_that_were_set(study, tmp_path):
@@ -83,15 +91,17 @@ class Broken(RuntimeError):
     pass
 
 
-def test_a_run_that_is_broken_off_ends_with_the_same(study, tmp_path, content, monkeypatch):
+@pytest.mark.parametrize(("system", "batches"), [("Toy", 9), ("Slow", 4)])
+def test_a_run_that_is_broken_off_ends_with_the_same(system, batches, study, tmp_path, content, monkeypatch):
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 7, "document": 2})
-    spec = toy_translator.write(tmp_path, "toy_resumed", pairs=PAIRS, spoils=0.1)
+    toy_translator.write(tmp_path, f"toy_resumed_{batches}", pairs=PAIRS, spoils=0.1)
+    spec = f"toy_resumed_{batches}:{system}"
     relations = [get_relation("translation", name) for name in NAMES]
     whole = open_store(str(tmp_path / "whole.db"), create=True)
     run(whole, study, [spec], relations, InProcess())
 
     class Breaking(InProcess):
-        left = 9
+        left = batches
 
         def finished(self, timeout=None):
             self.left -= 1

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
+from typing import IO
 
 from audit.errors import AuditError, NotInstalled
 from audit.language.apertium.formatting import deformatted, joined, parted, reformatted
@@ -51,6 +52,14 @@ def tagged(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list
         raise AuditError(f"Apertium's mode {mode.name} has no tagger")
     program, *arguments = every[place]
     return _through([*every[:place], [program, "-p", *arguments]], texts, patience)
+
+
+def has_tagger(mode: Mode) -> bool:
+    """Whether texts can be `tagged` by the mode; not where its file cannot be read."""
+    try:
+        return _tagger(stages(mode)) is not None
+    except AuditError:
+        return False
 
 
 def _through(every: Stages, texts: Sequence[str], patience: float) -> list[str | AuditError]:
@@ -144,9 +153,7 @@ def _run(every: Stages, given: bytes, until: float) -> tuple[bytes, str]:
         try:
             for stage, speaks in zip(every, spoken, strict=True):
                 reads = running[-1].stdout if running else source
-                one = subprocess.Popen(
-                    list(stage), stdin=reads, stdout=subprocess.PIPE, stderr=speaks, env=environment
-                )
+                one = subprocess.Popen(list(stage), stdin=reads, stdout=subprocess.PIPE, stderr=speaks, env=environment)
                 if running and running[-1].stdout:
                     running[-1].stdout.close()  # else a program whose reader died would wait for ever
                 running.append(one)
@@ -174,6 +181,6 @@ def _run(every: Stages, given: bytes, until: float) -> tuple[bytes, str]:
     return output, said[-1]
 
 
-def _said(file: "tempfile._TemporaryFileWrapper[bytes]") -> str:
+def _said(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode(errors="replace").strip()

@@ -25,7 +25,8 @@ def deformatted(text: str) -> str:
     >>> deformatted("Up [5%].")
     'Up \\\\[5%\\\\]..[]'
     """
-    text = _NEVER.sub("\ufffd", text.replace("\0", " ")).strip()
+    # A byte order mark is none within a text, and at the beginning of a stream no program passes it on.
+    text = _NEVER.sub("\ufffd", text.replace("\0", " ").replace("\ufeff", "")).strip()
     if not text:
         return ""
     return _BLANKS.sub(_superblank, _ORDER.sub(r"\\\g<0>", text)) + _END

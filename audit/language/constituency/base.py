@@ -172,11 +172,18 @@ def _corenlp(address: str) -> Parser:
     return CoreNlp(address)
 
 
+def _shallow(_: str) -> Parser:
+    from audit.language.constituency.shallow import Shallow
+
+    return Shallow()
+
+
 PARSERS: dict[str, Callable[[str], Parser]] = {
     "hanlp": _hanlp,
     "link-grammar": _link_grammar,
     "benepar": _benepar,
     "corenlp": _corenlp,
+    "shallow": _shallow,
 }
 """Kind -> who makes the parser of what stands behind the colon. A new parser is one line here."""
 _WITH_ARGUMENT = {"hanlp": "DIRECTORY", "benepar": "MODEL", "corenlp": "URL"}

@@ -1,0 +1,242 @@
+"""The parser `shallow`: what is read of Apertium's tagger, and chunks of real sentences in four languages.
+
+The trees were read and found right by us; there is no treebank of these languages here to measure against. Sentences
+are ours and, with "Wikipedia", of the MCMT study's translations.
+"""
+
+import doctest
+
+import pytest
+from apertium_here import fake_apertium, needs_apertium, no_apertium  # noqa: F401
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit.errors import NotInstalled, UnknownName
+from audit.language.constituency import (
+    deep_phrase,
+    get_parser,
+    kind_of,
+    leaf_spans,
+    modifiers,
+    parser_of,
+    shallow_words,
+)
+from audit.language.constituency.shallow import Shallow
+from audit.language.constituency.shallow_words import Word, words_of
+
+# Reading the tagger
+
+
+def test_contractions_clitics_and_words_of_several_words():
+    stream = (
+        "^Del/de<pr>+el<det><def><m><sg>$ ^vecino/vecino<n><m><sg>$ ^no/no<adv>$ "
+        "^dárselo/dar<vblex><inf>+le<prn><enc><p3><mf><sp>+lo<prn><enc><p3><m><sg>$ "
+        "^a pesar de/a pesar de<pr>$ ^Nueva York/Nueva York<np><loc>$^./.<sent>$[]"
+    )
+    assert words_of(stream) == [
+        Word("Del", "pr+det", "OFDET"),
+        Word("vecino", "n", "N"),
+        Word("no", "adv", "NOT"),
+        Word("dárselo", "vblex.inf", "INF"),
+        Word("a", "pr", "PR"),
+        Word("pesar", "pr", "PR"),
+        Word("de", "pr", "PR"),
+        Word("Nueva", "np", "NAME"),
+        Word("York", "np", "NAME"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stream", "wanted"),
+    [
+        ("^blorfeaba/*blorfeaba$^./.<sent>$[]", [("blorfeaba", "unknown")]),
+        ("^Fin/Fin<n><m><sg>$^./.<sent>$^./.<sent>$[]", [("Fin", "n"), (".", "sent")]),
+        # The engine's own full stop has become part of an abbreviation that the text has without one.
+        ("^etc./etc.<adv>$[]", [("etc", "adv")]),
+        ("^3.5/3.5<num>$% ^\\[/\\[<lpar>$^1/1<num>$^\\]/\\]<rpar>$.[]",
+         [("3.5", "num"), ("%", "mark"), ("[", "lpar"), ("1", "num"), ("]", "rpar")]),
+        ("Привет 中文![  ]^no/no<adv>$.[]", [("Привет", "unknown"), ("中文", "unknown"), ("!", "mark"), ("no", "adv")]),
+        ("[[t:b:1]]^a\\/b/*a\\/b$ x\\$.[]", [("a/b", "unknown"), ("x", "unknown"), ("$", "mark")]),
+        ("^va/anar<vblex><pri><p3><sg>$ ^n'/en<prn><pro><adv>$ ^qui/qui<prn><rel><an>$.[]",
+         [("va", "vblex"), ("n'", "prn.pro"), ("qui", "prn.rel")]),
+        ("^conmigo/con<pr>+mí<prn><tn><p1><mf><sg>$ ^avant du/avant<adv>+de<pr>+le<det><def><m><sg>$.[]",
+         [("conmigo", "pr+prn"), ("avant", "pr+det"), ("du", "pr+det")]),
+        ("^B1/B1$.[]", [("B1", "unknown")]),
+        (".[]", []),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_words_and_tags(stream, wanted):
+    assert [(word.text, word.tag) for word in words_of(stream)] == wanted
+
+
+@given(st.lists(st.sampled_from([*"^$/[]<>+*\\.ab n", "<n>", "[]", ".[]"]), max_size=30).map("".join))
+def test_no_stream_is_too_odd_to_read(stream):
+    assert all(word.text and not any(one.isspace() for one in word.text) for word in words_of(stream))
+
+
+# Trees
+
+
+def tree(text, language):
+    found = get_parser("shallow").parse([text], language)[0]
+    assert found is not None
+    assert leaf_spans(text, found) is not None
+    return found
+
+
+def phrases(text, language, *labels):
+    """Label and words of every phrase, in the order of their first words, larger ones first."""
+    wanted = labels or ("NP", "VP", "PP", "ADVP")
+    return [
+        (one.label(), " ".join(one.leaves()))
+        for one in tree(text, language).subtrees(lambda one: one.label() in wanted and one.height() > 2)
+    ]
+
+
+@needs_apertium
+def test_spanish():
+    text = "El viejo perro del vecino no quería dárselo a la niña rubia en Nueva York."
+    assert phrases(text, "es") == [
+        ("NP", "El viejo perro del vecino"),
+        ("NP", "El viejo perro"),
+        ("PP", "del vecino"),
+        ("NP", "vecino"),
+        ("VP", "no quería dárselo a la niña rubia en Nueva York"),
+        ("PP", "a la niña rubia"),
+        ("NP", "la niña rubia"),
+        ("PP", "en Nueva York"),
+        ("NP", "Nueva York"),
+    ]
+    assert tree(text, "es").pformat(10**6).endswith("(sent .))")
+
+
+@needs_apertium
+def test_spanish_of_wikipedia():
+    text = "El odio es una profunda y extrema aversión emocional."
+    assert phrases(text, "es") == [
+        ("NP", "El odio"),
+        ("VP", "es una profunda y extrema aversión emocional"),
+        ("NP", "una profunda y extrema aversión emocional"),
+    ]
+    text = "El entrevistador sigue un guión proporcionado por una aplicación de software."
+    assert phrases(text, "es", "PP") == [("PP", "por una aplicación de software"), ("PP", "de software")]
+    text = "Es una técnica en la que el entrevistador sigue un guión."
+    assert ("PP", "en la que") in phrases(text, "es")
+    assert ("VP", "Es una técnica") in phrases(text, "es")
+
+
+@needs_apertium
+def test_catalan():
+    text = "L'home que va venir ahir n'ha comprat dos cotxes molt vells dels veïns."
+    assert phrases(text, "ca") == [
+        ("NP", "L' home"),
+        ("VP", "va venir ahir"),
+        ("ADVP", "ahir"),
+        ("VP", "n' ha comprat dos cotxes molt vells dels veïns"),
+        ("NP", "dos cotxes molt vells dels veïns"),
+        ("NP", "dos cotxes molt vells"),
+        ("PP", "dels veïns"),
+        ("NP", "veïns"),
+    ]
+    assert phrases(text, "ca", "ADJP") == [("ADJP", "molt vells")]
+
+
+@needs_apertium
+def test_french():
+    text = "L'homme qu'on a vu hier n'a pas acheté les très vieilles voitures des voisins."
+    assert phrases(text, "fr", "VP", "ADVP") == [
+        ("VP", "on a vu hier"),
+        ("ADVP", "hier"),
+        ("VP", "n' a pas acheté les très vieilles voitures des voisins"),
+    ]
+    assert ("NP", "les très vieilles voitures") in phrases(text, "fr")
+    assert ("PP", "des voisins") in phrases(text, "fr")
+    text = "La haine est une aversion émotionnelle profonde et extrême."  # Wikipedia
+    assert phrases(text, "fr", "NP") == [("NP", "La haine"), ("NP", "une aversion émotionnelle profonde et extrême")]
+
+
+@needs_apertium
+def test_english():
+    text = "The neighbour's old dog didn't want to give it to the blond girl."
+    assert phrases(text, "en") == [
+        ("NP", "The neighbour 's old dog"),
+        ("NP", "The neighbour"),
+        ("NP", "old dog"),
+        ("VP", "didn't want to give it to the blond girl"),
+        ("NP", "it"),
+        ("PP", "to the blond girl"),
+        ("NP", "the blond girl"),
+    ]
+
+
+@needs_apertium
+def test_trees_serve_the_selection_of_words_and_phrases():
+    found = tree("El perro duerme en la vieja casa del vecino.", "es")
+    assert [kind_of(tag, "es") for _, tag in found.pos()] == [
+        "other", "noun", "verb", "other", "other", "adjective", "noun", "other", "noun", "other",
+    ]  # fmt: skip
+    assert modifiers(found, range(10), "es") == (5,)
+
+    class First:
+        choice = staticmethod(lambda some: some[0])
+
+    label, leaves = deep_phrase(found, ("NP", "PP"), 1, First(), having=lambda leaves: modifiers(found, leaves, "es"))
+    assert (label, [found.leaves()[one] for one in leaves]) == ("NP", ["la", "vieja", "casa"])
+
+
+@needs_apertium
+def test_a_batch_is_its_parts_and_some_texts_have_no_tree():
+    texts = ["El perro.", "", " ", "Blorf conocido.", "\ud800", "A [b] ^c^ $d$ <e> \\ / {f} @g #h.", "El perro.\n\nNo."]
+    parser = Shallow()
+    found = parser.parse(texts, "es")
+    assert [one is None for one in found] == [False, True, True, False, True, False, False]
+    assert found == [parser.parse([text], "es")[0] for text in texts]
+    assert parser.parse([], "es") == []
+    assert "".join(found[5].leaves()) == texts[5].replace(" ", "")
+    assert found[6].label() == "S"
+
+
+PIECES = [*"ab .,'[]^$/<>{}\n-é%", "de ", "casa ", "no "]
+
+
+@needs_apertium
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=15).map("".join), max_size=6))
+def test_leaves_are_the_words_of_the_text(texts):
+    for text, found in zip(texts, get_parser("shallow").parse(texts, "es"), strict=True):
+        if found is not None:
+            spans = leaf_spans(text, found)
+            assert [text[start:end] for start, end in spans] == found.leaves()
+
+
+@needs_apertium
+def test_what_it_says_of_itself():
+    parser = parser_of("ca", "link-grammar,shallow")
+    assert (parser.name, parser.shallow, parser.needs()) == ("shallow", True, None)
+    assert parser.languages == ("ca", "en", "es", "fr")
+    assert parser.version.startswith("apertium ")
+    assert " spa-cat " in parser.version
+    with pytest.raises(UnknownName, match="zh"):
+        Shallow().parse(["我"], "zh")
+
+
+def test_without_apertium(no_apertium):  # noqa: F811
+    parser = Shallow()
+    assert parser.needs().startswith("apt-get install apertium ")
+    with pytest.raises(NotInstalled, match="apt-get install apertium "):
+        parser.parse(["El perro."], "es")
+    with pytest.raises(NotInstalled, match="apt-get install apertium "):
+        _ = parser.version
+
+
+def test_modes_without_a_tagger(fake_apertium):  # noqa: F811
+    fake_apertium.mode("spa-eng")
+    parser = Shallow()
+    assert parser.needs().startswith("no mode of Apertium tags ca, en, es, fr; install ")
+    with pytest.raises(NotInstalled, match="no installed mode of Apertium tags texts in 'es'"):
+        parser.parse(["El perro."], "es")
+
+
+def test_examples_of_the_docs():
+    assert doctest.testmod(shallow_words).failed == 0

@@ -1,0 +1,118 @@
+"""Systems that begin slowly are given the inputs of many chunks together, and are not asked for what they lack."""
+
+from collections import deque
+
+import pytest
+import toy_translator
+from test_run_translation import NAMES, PAIRS, stored
+
+from audit.corpora import get_corpus
+from audit.relations import get_relation
+from audit.runner.chunk import Bound
+from audit.runner.executors import InProcess, Processes
+from audit.runner.pacing import AIM, HASTE, MOST_GATHERED, Pending, gathered, pace_of
+from audit.runner.run import run
+from audit.store import open_store
+from audit.tasks import Input
+
+
+def pending(system, *pairs, alone=False):
+    inputs = {f"{text}{target}".encode(): Input.of(text, target=target) for text, target in pairs}
+    return Pending(system, inputs, alone)
+
+
+def test_inputs_of_one_pair_stand_together_and_nothing_is_lost():
+    one = pending(1, ("a", "fr"), ("b", "es"))
+    other, lost = pending(2, ("a", "es")), pending(1, ("z", "fr"), alone=True)
+    waiting = deque([other, one, lost, pending(1, ("c", "fr"), ("d", "es"))])
+    found = gathered(waiting, one)
+    assert [(given.text, given.target) for given in found.inputs.values()] == [
+        ("b", "es"),
+        ("d", "es"),
+        ("a", "fr"),
+        ("c", "fr"),
+    ]
+    assert list(waiting) == [found, other, lost]
+
+
+def test_what_comes_later_waits_until_all_that_was_gathered_is_in_batches():
+    first = pending(1, ("a", "es"))
+    waiting = deque([first])
+    found = gathered(waiting, first)
+    waiting.append(pending(1, ("b", "es")))
+    assert gathered(waiting, found) is found
+    assert [len(one.inputs) for one in waiting] == [1, 1]
+
+
+def test_inputs_that_are_done_alone_are_not_gathered():
+    lost = pending(1, ("z", "fr"), alone=True)
+    assert gathered(deque([lost, pending(1, ("a", "es"))]), lost) is lost
+
+
+def test_the_pace_is_the_systems_own_but_never_too_near_to_the_limit_of_time():
+    slow = Bound(1, "slow", aim=20.0)
+    pace = pace_of(slow, None)
+    sizes = []
+    for _ in range(3):
+        sizes.append(pace.size)
+        pace.learn(pace.size, 0.3 + pace.size / 200)  # seconds to begin, sentences a second
+    # Sixteen times as many, then what 20 seconds are enough for: 512 * 20 / 2.86.
+    assert (pace.aim, sizes) == (20.0, [32, 512, 3580])
+    pace.learn(3580, 1.0)
+    assert pace.size == MOST_GATHERED
+    assert pace_of(slow, 40.0).aim == 40.0 / HASTE
+    assert pace_of(Bound(2, "quick"), None, first=32).size == 32
+    assert pace_of(Bound(2, "quick"), None).aim == AIM
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 10, "document": 2})
+    rows = [f"Day {number} brought {'rain' if number % 3 else 'wind'} and news to us." for number in range(100)]
+    (tmp_path / "days.csv").write_text("\n".join(["text", *rows]), encoding="utf-8")
+    return get_corpus("days.csv@es", "translation", "sentence")
+
+
+def ran(study, spec, where, executor=None):
+    engine = open_store(str(where), create=True)
+    executor = executor or InProcess()
+    with executor:
+        found = run(engine, study, [spec], [get_relation("translation", name) for name in NAMES], executor)
+    return engine, found.counts
+
+
+def test_it_begins_seldom_and_what_is_stored_is_the_same(study, tmp_path, content):
+    quick = toy_translator.write(tmp_path, "toy_quick", pairs=PAIRS, spoils=0.1)
+    toy_translator.write(tmp_path, "toy_slow", pairs=PAIRS, spoils=0.1)
+    expected, _ = ran(study, quick, tmp_path / "quick.db")
+    found, counts = ran(study, "toy_slow:Slow", tmp_path / "slow.db")
+    assert stored(found) == stored(expected)
+    held, wanted = content(found), content(expected)
+    assert held == wanted  # the absent outputs among them
+    # Sources of ten chunks; the first batches are small, then each round is one batch.
+    assert len(toy_translator.batches(tmp_path, "toy_slow")) <= 8
+    assert len(toy_translator.batches(tmp_path, "toy_quick")) > 20
+    asked = toy_translator.calls(tmp_path, "toy_slow")
+    assert len(asked) == len(set(asked)) == counts.executed
+    assert {call.split("\t")[0] for call in asked} <= {">".join(pair) for pair in PAIRS}
+
+
+def test_workers_and_a_second_run_find_the_same(study, tmp_path, content, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    toy_translator.write(tmp_path, "toy_both", pairs=PAIRS, spoils=0.1)
+    alone, _ = ran(study, "toy_both:Slow", tmp_path / "alone.db")
+    both, _ = ran(study, "toy_both:Slow", tmp_path / "both.db", Processes(2))
+    assert content(alone) == content(both)
+    _, again = ran(study, "toy_both:Slow", tmp_path / "alone.db")
+    assert (again.executed, again.checks) == (0, 0)
+
+
+def test_a_relation_that_is_added_uses_the_absent_outputs_too(study, tmp_path):
+    toy_translator.write(tmp_path, "toy_added", pairs=PAIRS)
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    for names in (["MCMT"], ["RTT", "MCMT"]):
+        relations = [get_relation("translation", name) for name in names]
+        run(engine, study, ["toy_added:Slow"], relations, InProcess())
+    assert {row[0] for row in stored(engine)} == {"MCMT", "RTT"}
+    assert all(row[2] == 0 for row in stored(engine))
