@@ -7,22 +7,7 @@ from functools import partial
 from typing import Literal
 
 from audit.errors import AuditError, UnknownName
-<<<<<<< HEAD
-from audit.relations.base import (
-    Chained,
-    Check,
-    CheckParams,
-    Fixed,
-    Perturb,
-    Plain,
-    Relation,
-    Rewriting,
-    Source,
-    Steps,
-)
-=======
 from audit.relations.base import Chained, Check, CheckParams, Fixed, Perturb, Plain, Relation, Rewriting, Source, Steps
->>>>>>> h7
 from audit.relations.carry import Carry
 from audit.tasks import base_of
 
@@ -128,14 +113,10 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
     >>> configured(get_relation("sentiment", "MR6.1"), {"sentences": 5}).params
     {'sentences': 5}
     """
-<<<<<<< HEAD
-    changes = dict(changes)
-=======
     changes = {
         name: float(value) if type(value) is int and type(relation.params.get(name)) is float else value
         for name, value in changes.items()
     }
->>>>>>> h7
     for name, value in changes.items():
         if name not in relation.params:
             has = ", ".join(relation.params) or "none"

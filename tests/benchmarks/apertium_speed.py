@@ -50,7 +50,8 @@ def systems(sentences, rounds):
     steps = {(pair.source, pair.target): pair.steps for pair in system.pairs()}
     print(f"\n{len(sentences):,} English sentences, {rounds} rounds; {system.version}\n")
     print(
-        "| into | modes | bare, sentences a second | in batches of 256, % longer | at once, % longer | others in a file |"
+        "| into | modes | bare, sentences a second | in batches of 256, % longer | at once, % longer "
+        "| others in a file |"
     )
     print("|---|---|---|---|---|---|")
     for target in TARGETS:
@@ -74,7 +75,8 @@ def systems(sentences, rounds):
 def parser(sentences):
     shallow, system = Shallow(), get_system("apertium")
     print(
-        "\n| parser `shallow`, language | sentences a second | without a tree | words unknown to Apertium |\n|---|---|---|---|"
+        "\n| parser `shallow`, language | sentences a second | without a tree | words unknown to Apertium |\n"
+        "|---|---|---|---|"
     )
     for language in ("en", *TARGETS):
         texts = sentences

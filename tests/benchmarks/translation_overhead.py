@@ -125,21 +125,9 @@ def one_run(folder, arguments, workers):
     if json.loads(json.dumps(ran.answer))["failed"]:
         raise SystemExit(f"the engine failed: {ran.answer}")
     overhead = f"{100 * (ran.seconds / alone - 1):.1f} %"
-<<<<<<< HEAD
-    cells = [
-        workers,
-        f"{len(inputs):,}",
-        f"{alone:.1f}",
-        f"{ran.seconds:.1f}",
-        overhead,
-        f"{ran.own_cpu:.1f}",
-        begun or "",
-    ]
-=======
     of_cpu = f"{100 * (ran.cpu / used - 1):.1f} %" if arguments.system else ""
     seconds = (f"{alone:.1f} ({used:.1f})", f"{ran.seconds:.1f} ({ran.cpu:.1f}; {ran.own_cpu:.1f})", overhead, of_cpu)
     cells = (workers, f"{len(inputs):,}", *seconds, begun or "")
->>>>>>> h7
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
