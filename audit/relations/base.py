@@ -151,6 +151,10 @@ class Relation:
         # Mostly one and one: there are millions.
         return given == self.languages or self.languages == ANY or set(given) <= set(self.languages)
 
+    def lacks(self, language: str) -> str | None:
+        """What is not installed here, so that sources in a language make no groups; None where nothing is missing."""
+        return None
+
     def speaks(self, language: str) -> bool:
         """Whether the relation is for sources in this language."""
         return self.languages == ANY or language in self.languages

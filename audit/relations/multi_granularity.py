@@ -189,9 +189,21 @@ class MultiGranularity(Fixed):
         distinct = list(dict.fromkeys(texts))
         return None if parser is None else dict(zip(distinct, parser.parse(distinct, language), strict=True))
 
+    def lacks(self, language: str) -> str | None:
+        """What parses sources in the language, where nobody named a parser and it is not installed."""
+        if self._parser(language) is not None or (absent := parser_of(language, self._text("parser"))) is None:
+            return None
+        return f"sources in {language} are parsed with {absent.name}, which is absent; {absent.needs()}"
+
     def _parser(self, language: str) -> Parser | None:
-        """The parser of a language, None where there is none. Raises NotInstalled for one that is absent."""
-        parser = parser_of(language, self._text("parser"))
+        """The parser of a language; None where there is none, or nobody named one and none is installed.
+
+        Raises NotInstalled for one that was named and is absent.
+        """
+        spec = self._text("parser")
+        if not spec:
+            return next((one for one in parsers_in() if language in one.languages and not one.needs()), None)
+        parser = parser_of(language, spec)
         if parser is not None and (needs := parser.needs()):
             raise NotInstalled(f"relation {self.name} parses {language} with {parser.name}, which is absent; {needs}")
         return parser

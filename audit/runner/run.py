@@ -203,6 +203,9 @@ def run(
     for remark in dict.fromkeys(getattr(system, "remark", None) for system in made.values()):
         if remark:
             watcher.says(remark)
+    for relation in relations:
+        if lacking := relation.lacks(corpus.language):
+            watcher.says(f"relation {relation.name} makes no groups: {lacking}")
     engine = opened if isinstance(opened, Engine) else opened()
     study = patiently(lambda: make_study(engine, corpus, seed, limit), watcher.says)
     bound, by_id = written(engine, lambda connection: _bound(connection, relations, made), watcher.says)

@@ -20,6 +20,7 @@ from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
+from audit.runner.watching import Watcher
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input, Output
 
@@ -330,6 +331,26 @@ def test_a_run_that_needs_an_absent_parser_ends_and_says_so(spec, tmp_path, pars
     with pytest.raises(NotInstalled, match=r"parses fr with absent-parser, which is absent; apt-get install nothing"):
         run(engine, TowardFrench(), [spec], [one], InProcess())
     assert stored(engine) == []
+
+
+def test_where_nobody_named_a_parser_and_none_is_installed_a_run_says_so_and_makes_no_groups(
+    spec, tmp_path, monkeypatch, parser, proposer
+):
+    monkeypatch.setattr("audit.language.constituency.base.DEFAULT", ("absent-parser",))
+    monkeypatch.setattr(small_parsers.AbsentParser, "languages", ("en", "fr"))
+    one = relation("word", parser="")
+    assert one.lacks("xx") is None  # nobody parses that
+    assert relation("word").lacks("en") is None
+    heard = []
+    watcher = Watcher()
+    watcher.says = heard.append
+    engine = open_store(str(tmp_path / "a.db"), create=True)
+    ran = run(engine, Sentences(), [spec], [one], InProcess(), watcher=watcher)
+    assert ran.counts.groups == 0
+    assert heard == [
+        "relation MGMT-word makes no groups: sources in en are parsed with absent-parser, which is absent; "
+        "apt-get install nothing"
+    ]
 
 
 def test_a_run_in_processes_and_one_that_goes_on_find_the_same(spec, tmp_path, parser, proposer):
