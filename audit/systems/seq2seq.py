@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError, BadFile, NotInstalled
-from audit.language.hanlp_models import one_thread
 from audit.systems.installed import missing, package_version
 from audit.systems.seq2seq_languages import Spoken, pair_of, read_pair, spoken
 from audit.tasks import Input, Output
@@ -91,6 +90,11 @@ class Seq2Seq:
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         if self._loaded is None:
+            import torch
+
+            # For good, and before anything is loaded: each of our processes has a core of its own, and one that is
+            # forked from a process whose torch has ever had more threads may wait for them for ever.
+            torch.set_num_threads(1)
             tokenizer = self._tokenizer()
             self._loaded = tokenizer, self._weights(), self._speaks(tokenizer)
         tokenizer, model, speaks = self._loaded
@@ -100,11 +104,10 @@ class Seq2Seq:
             pair = (one.languages[0], one.target or "")
             if speaks.has(pair):
                 pairs.setdefault(pair, []).append(place)
-        with one_thread():
-            for pair, places in pairs.items():
-                texts = [inputs[place].text for place in places]
-                for place, output in zip(places, self._translated(tokenizer, model, speaks, pair, texts), strict=True):
-                    outputs[place] = output
+        for pair, places in pairs.items():
+            texts = [inputs[place].text for place in places]
+            for place, output in zip(places, self._translated(tokenizer, model, speaks, pair, texts), strict=True):
+                outputs[place] = output
         return outputs
 
     def _tokenizer(self) -> Any:

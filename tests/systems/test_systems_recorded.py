@@ -1,5 +1,6 @@
 """Recorded translations: what is read, what is wrong with files, chains, and runs of several engines at once."""
 
+import csv
 import json
 import pickle
 from pathlib import Path
@@ -335,8 +336,14 @@ def test_the_recordings_of_the_mcmt_study():
     assert all(not translation.count("&quot;") for said in recording.outputs.values() for translation in said.values())
     corpus = get_corpus(f"recorded:{REAL}", "translation")
     assert (corpus.size(), len({row.cluster for row in corpus.rows()}), corpus.language) == (5_952, 746, "en")
-    google = get_system(f"recorded:{REAL}#google")
-    # The second row of pivot_runs.csv that is google's and a round trip by Chinese is answered from start to end.
-    text = "Abdication is the act of formally relinquishing monarchical authority; To give up leadership."
-    middle = asked(google, text, "zh")
-    assert middle.text == "放弃是正式放弃君主权力的行为;放弃领导"
+    # Every chain of the study is answered step by step as it was recorded.
+    with (REAL / "pivot_runs.csv").open(encoding="utf-8", newline="") as file:
+        chains = list(csv.DictReader(file))
+    engines = {name: get_system(f"recorded:{REAL}#{name}") for name in recording.systems}
+    assert len(chains) == 3_752
+    for chain in chains:
+        engine, source, target = engines[chain["system"]], chain["source"], chain["target"]
+        middle = asked(engine, source, chain["pivot"])
+        assert asked(engine, middle.text, target, chain["pivot"]).text == unescaped(chain["alternate"])
+        direct = asked(engine, source, target)
+        assert direct.absent if target == "en" else direct.text == unescaped(chain["direct"])

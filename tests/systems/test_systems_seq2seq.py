@@ -11,7 +11,6 @@ import shutil
 import pytest
 
 from audit.errors import AuditError, BadFile, NotInstalled
-from audit.language.hanlp_models import one_thread
 from audit.systems import get_system
 from audit.systems.seq2seq_languages import Spoken, language_tokens, pair_of, read_pair, spoken
 from audit.tasks import Input, Output
@@ -34,6 +33,14 @@ TINY = {
     "dropout": 0.0,
     "attention_dropout": 0.0,
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    """Whoever forks this process later (other tests do) must find no threads of torch's in it: one, for good."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def pieces(folder):
@@ -64,14 +71,13 @@ def learn(model, batches):
 
     model.train()
     steps = torch.optim.Adam(model.parameters(), lr=0.01)
-    with one_thread():
-        for _ in range(600):
-            loss = sum(model(**batch).loss for batch in batches)
-            if loss.item() < 0.01 * len(batches):
-                return
-            loss.backward()
-            steps.step()
-            steps.zero_grad()
+    for _ in range(600):
+        loss = sum(model(**batch).loss for batch in batches)
+        if loss.item() < 0.01 * len(batches):
+            return
+        loss.backward()
+        steps.step()
+        steps.zero_grad()
     raise AssertionError(f"the model did not learn its sentences: {loss.item()}")
 
 
