@@ -1,46 +1,24 @@
 """Training of a small HanLP tagger of characters on the People's Daily corpus, and its scores on a part held out."""
 
-import io
 import json
-import logging
-import re
-import shutil
-import sys
-import tempfile
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
-from audit.errors import AuditError, BadFile
+from audit.errors import AuditError
 from audit.keys import fingerprint
+from audit.language.hanlp_making import DEVELOPMENT, SCORES, Part, check, countdown, told, whole
 from audit.language.hanlp_models import hanlp, one_thread
 from audit.language.hanlp_tagger import HanlpTagger
 from audit.language.peoples_daily import Paragraph, Span, Tagged, placed, read_corpus, score, sentences, split
 from audit.language.text import Token
 
 _TOGETHER = 200
-SCORES = "scores.json"
 LEARNED = ("nr", "ns", "nt", "r", "n", "v", "w")
 """Tags that are scored alone."""
-DEVELOPMENT = 0.05
-"""Share of what is not held out by which the best epoch is chosen, so that what is held out is seen once."""
-_COLOUR = re.compile(r"\[/?[a-z]+\]")
-
-
-@dataclass(frozen=True)
-class Part:
-    """Scores of words that were found exactly; None where there is nothing to divide by."""
-
-    there: int
-    """Words that are there."""
-    precision: float | None
-    recall: float | None
-    f1: float | None
 
 
 @dataclass(frozen=True)
@@ -79,7 +57,7 @@ def train(
     holds something, and what `read_corpus` and `hanlp_models.hanlp` raise.
     """
     folder = Path(folder)
-    _check(folder, held_out, epochs, limit)
+    check(folder, held_out, epochs, limit, "paragraphs")
     paragraphs = read_corpus(corpus)[:limit]
     learned, out = split(paragraphs, held_out, seed)
     learned, development = split(learned, DEVELOPMENT, seed)
@@ -87,9 +65,7 @@ def train(
     parts = [sentences(part) for part in (learned, development, out)]
     say(f"{len(parts[0]):,} sentences are learned from, {len(parts[2]):,} are held out; {epochs} epochs.")
     begun = time.monotonic()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
-    try:
+    with whole(folder) as made:
         _fit(made, parts[0], parts[1], epochs, seed, say)
         segmentation, tags = scores(HanlpTagger(str(made)), parts[2])
         trained = Trained(
@@ -106,12 +82,6 @@ def train(
             tags=tags,
         )
         (made / SCORES).write_text(json.dumps(asdict(trained), indent=2) + "\n", encoding="utf-8")
-        with suppress(FileNotFoundError):
-            folder.rmdir()  # it is empty, or is no longer there
-        made.chmod(0o755)  # a temporary directory is its maker's alone
-        made.rename(folder)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
     return trained
 
 
@@ -137,24 +107,7 @@ def _by_lines(tagger: Callable[[str], Sequence[Token]], lines: Sequence[str]) ->
 
 
 def _part(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]], tag: str) -> Part:
-    one = score(gold, found, tag)
-    return Part(one.there, *(None if x is None else round(x, 4) for x in (one.precision, one.recall, one.f1)))
-
-
-def _check(folder: Path, held_out: float, epochs: int, limit: int | None) -> None:
-    if not 0 < held_out < 1:
-        raise AuditError(
-            f"the part held out is {held_out:g} of the corpus; a number between 0 and 1 is allowed, as 0.1"
-        )
-    if epochs < 1:
-        raise AuditError(f"{epochs} epochs train nothing; at least 1 is needed")
-    if limit is not None and limit < 1:
-        raise AuditError(f"the limit is {limit:,} paragraphs; at least 1 is needed, and enough to hold some out")
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise BadFile(f"{folder}: something is there already; name a directory that is empty or new with --out")
-    except OSError as problem:
-        raise BadFile(f"{folder}: cannot be written ({problem.strerror})") from problem
+    return Part.of(score(gold, found, tag))
 
 
 def _fingerprint(paragraphs: Sequence[Paragraph]) -> str:
@@ -180,8 +133,6 @@ def _fit(
     files = folder / "train.tsv", folder / "development.tsv"
     for file, part in zip(files, (learned, readable), strict=True):
         file.write_text("\n".join(map(_lines, part)), encoding="utf-8")
-    logger = logging.Logger("training")  # HanLP's own would write to stdout
-    logger.addHandler(Told(say))
     with one_thread(), countdown():
         RNNTagger().fit(
             *map(str, files),
@@ -195,50 +146,10 @@ def _fit(
             drop=0.3,
             devices=-1,
             seed=seed,
-            logger=logger,
+            logger=told(say),
         )
     for file in files:
         file.unlink()
-
-
-class Told(logging.Handler):
-    """Tells of each epoch what HanLP says of it; the rest is about its own inside."""
-
-    def __init__(self, say: Callable[[str], None]):
-        super().__init__(logging.INFO)
-        self._say = say
-
-    def emit(self, record: logging.LogRecord) -> None:
-        message = _COLOUR.sub("", record.getMessage()).strip()
-        if message.startswith("Epoch") or "Accuracy" in message:
-            self._say(message)
-
-
-class _Nowhere(io.StringIO):
-    """A stream that keeps nothing and is never closed."""
-
-    def write(self, _: str) -> int:
-        return 0
-
-
-@contextmanager
-def countdown() -> Iterator[None]:
-    """HanLP's countdown, which overwrites itself: to a terminal on stderr, else nowhere."""
-    from hanlp.utils.log_util import ErasablePrinter
-
-    stream = sys.stderr if sys.stderr.isatty() else _Nowhere()
-    erase = ErasablePrinter.erase
-
-    def erased(printer: Any) -> None:
-        printer.out = stream  # its printers write to stdout as it was when HanLP was imported, and erase before
-        erase(printer)
-
-    ErasablePrinter.erase = erased
-    try:
-        with redirect_stdout(stream):
-            yield
-    finally:
-        ErasablePrinter.erase = erase
 
 
 def characters(words: Sequence[Tagged]) -> list[tuple[str, str]]:

@@ -65,7 +65,7 @@ def test_a_language_that_a_parser_does_not_parse(fake):
 
 @pytest.mark.parametrize("spec", ["nobody", "hanlp", "hanlp:", "link-grammar:en", "", "corenlp"])
 def test_unknown_parsers(spec):
-    with pytest.raises(UnknownName, match="unknown parser .*hanlp:DIRECTORY.*link-grammar"):
+    with pytest.raises(UnknownName, match=r"unknown parser .*hanlp:DIRECTORY.*link-grammar"):
         get_parser(spec)
 
 

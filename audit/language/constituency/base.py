@@ -25,10 +25,13 @@ class Parser(Protocol):
 
     name: str
     """As it is registered, with its model: `hanlp:DIRECTORY`."""
-    languages: tuple[str, ...]
-    """ISO 639-1 codes of the languages that it parses."""
     shallow: bool
     """Whether its trees are flat chunks (noun phrases and the like under one node), no full parse."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """ISO 639-1 codes of the languages that it parses. May raise BadFile for a model that does not say."""
+        ...
 
     @property
     def version(self) -> str:

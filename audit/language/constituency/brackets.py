@@ -56,16 +56,25 @@ def bracket_score(gold: Iterable[Tree], found: Iterable[Tree | None]) -> Score:
 
     Each pair of trees has the same words. Raises ValueError where the numbers of trees or of words differ.
     """
+    return of_label("", gold, found)
+
+
+def of_label(label: str, gold: Iterable[Tree], found: Iterable[Tree | None]) -> Score:
+    """As `bracket_score`, for the brackets of one label; empty: all."""
     right = there = all_found = 0
     for one, other in zip(gold, found, strict=True):
         tags = [tag for _, tag in one.pos()]
-        wanted = brackets(one, tags)
+        wanted = _labelled(brackets(one, tags), label)
         there += wanted.total()
         if other is None:
             continue
         if len(other.leaves()) != len(tags):
             raise ValueError(f"trees of {len(tags)} and {len(other.leaves())} words cannot be compared: {one.leaves()}")
-        got = brackets(other, tags)
+        got = _labelled(brackets(other, tags), label)
         all_found += got.total()
         right += (wanted & got).total()
     return Score(right, there, all_found)
+
+
+def _labelled(given: Counter[tuple[str, int, int]], label: str) -> Counter[tuple[str, int, int]]:
+    return Counter({one: times for one, times in given.items() if one[0] == label}) if label else given

@@ -1,7 +1,7 @@
 """The encoder of the small parsers that are trained here: words, their letters, and what stands around them.
 
 HanLP's parser brings a decoder, but as encoders only transformers, which want a model that was trained elsewhere. This
-is the classic one in their place (Stern et al. 2017): embeddings of words and of letters, and an LSTM in each direction.
+is the classic one in their place (Stern et al. 2017): embeddings of words and of letters, an LSTM in each direction.
 HanLP's loader makes it by its class path, so it has what an embedding of HanLP has: `config`, `transform`, `module`.
 """
 

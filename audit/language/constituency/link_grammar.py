@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from audit.errors import NotInstalled
 from audit.language.constituency.base import spans_of
+from audit.language.constituency.tags import kind_of
 from audit.language.tagging import tag
 
 if TYPE_CHECKING:
@@ -37,14 +38,16 @@ MOST_BYTES = 1000
 _FIRST_MARK = 20_000
 _MARK = re.compile(r"^width set to (\d+)$", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
-# went.v-d, foo{!}.n, bar{?}.a, {word that no link reaches}
-_GUESSED = re.compile(r"\{[!?~&]\}")
-_SUBSCRIPT = re.compile(r"\.[a-z]+(-[a-z0-9]+)?$")
-_BRACKETS = {"{": "([{", "}": ")]}"}
+# went.v-d, or.#nor-j-n, foo{!}.n, bar{?}.a
+_GUESSED = re.compile(r"(?<=.)\{[!?~&]\}$")
+_SUBSCRIPT = re.compile(r"(?<=.)\.#?[a-z][-#a-z0-9]*$")
+_LINKED = {"n": "noun", "v": "verb", "a": "adjective", "e": "adverb"}
+"""What a subscript says of the word; the other ones say less."""
+_BRACKETS = [str.maketrans("{}", pair) for pair in ("()", "[]")]
 
 
 class LinkGrammar:
-    """Parses English. Parts of speech are the project's own tags of English (Penn's), since links name none."""
+    """Parses English. Parts of speech are the project's own tags of English (Penn's) where the links agree."""
 
     name = "link-grammar"
     languages: tuple[str, ...] = ("en",)
@@ -98,7 +101,7 @@ def answers(lines: Sequence[str]) -> list[str]:
 
 
 def read(text: str, answer: str) -> Tree | None:
-    """The tree of an answer, with the words as the text has them and their tags; None where there is none.
+    """The tree of an answer, with the words as the text has them and tags of Penn's; None where there is none.
 
     >>> print(read("He said so.", "(S (NP he) (VP said.q-d so.e) .)"))
     (S (NP (PRP He)) (VP (VBD said) (RB so)) (. .))
@@ -120,23 +123,45 @@ def read(text: str, answer: str) -> Tree | None:
     for place, (start, end) in zip(tree.treepositions("leaves"), spans, strict=True):
         while token.end <= start:
             token = next(tokens)
-        tree[place] = Tree(token.tag, [text[start:end]])
+        tree[place] = Tree(agreed(token.tag, tree[place]), [text[start:end]])
     return tree
 
 
+def agreed(tag: str, leaf: str) -> str:
+    """The tagger's tag, unless the links say that the word is another part of speech.
+
+    >>> agreed("NNS", "jumps.v"), agreed("VBD", "said.v-d"), agreed("NN", "lazy.a"), agreed("VB", "walks.n")
+    ('VBZ', 'VBD', 'JJ', 'NNS')
+    """
+    found = _SUBSCRIPT.search(leaf)
+    if not found:
+        return tag
+    linked, plural = found.group()[1:], leaf[: found.start()].endswith("s")
+    kind = _LINKED.get(linked[0]) if len(linked) == 1 or linked[1] == "-" else None
+    if kind is None or kind == kind_of(tag, "en"):
+        return tag
+    if kind == "verb" and tag != "MD":
+        return "VBD" if linked == "v-d" else "VBZ" if plural else "VB"
+    if kind == "noun" and tag not in ("NNP", "NNPS", "VBG"):
+        return "NNS" if plural else "NN"
+    if kind == "adjective" and tag not in ("VBN", "VBG", "NNP"):
+        return "JJ"
+    return "RB" if kind == "adverb" else tag
+
+
 def _forms(leaf: str) -> Iterator[str]:
-    """How the text may have written a leaf: the program adds subscripts, and writes all brackets alike."""
-    yield leaf
-    if leaf[0] in _BRACKETS and len(leaf) == 1:
-        yield from _BRACKETS[leaf]
+    """How the text may have written a leaf: the program adds subscripts and marks of its guesses, puts words that no
+    link reaches between braces, and writes all brackets as braces.
+
+    >>> list(_forms("so.e")), "(" in _forms("{{}"), "and" in _forms("{and}")
+    (['so.e', 'so'], True, True)
+    """
     bare = _GUESSED.sub("", _SUBSCRIPT.sub("", leaf))
-    yield bare
+    forms = [leaf, bare, _GUESSED.sub("", leaf)]
     if len(bare) > 2 and bare[0] == "{" and bare[-1] == "}":
-        inner = bare[1:-1]
-        yield inner
-        yield from _BRACKETS.get(inner, ())
-    # `and.j-n` is a word with a subscript, but `e.g` is one without.
-    yield _GUESSED.sub("", leaf)
+        forms.append(bare[1:-1])
+    forms += [form.translate(table) for form in forms for table in _BRACKETS]
+    yield from dict.fromkeys(forms)
 
 
 def _parsable(line: str) -> bool:

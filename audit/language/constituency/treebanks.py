@@ -44,8 +44,8 @@ def split(
         raise AuditError(f"there are {len(given)} documents, too few to hold one out; raise the limit")
     order = sorted(range(len(given)), key=lambda index: (uniform("held out", seed, str(index)), index))
     out = set(order[: min(max(round(held_out * len(given)), 1), len(given) - 1)])
-    parts = [tuple(tuple(one) for index, one in enumerate(given) if (index in out) == wanted) for wanted in (False, True)]
-    return parts[0], parts[1]
+    learned = tuple(tuple(one) for index, one in enumerate(given) if index not in out)
+    return learned, tuple(tuple(given[index]) for index in sorted(out))
 
 
 def simple_tag(tag: str) -> str:
@@ -85,9 +85,7 @@ def _read(language: str) -> tuple[tuple[Tree, ...], ...]:
 
         reader = getattr(corpus, name)
         if language == "en":
-            return tuple(
-                tuple(cleaned(tree) for tree in reader.parsed_sents(one)) for one in reader.fileids()
-            )
+            return tuple(tuple(cleaned(tree) for tree in reader.parsed_sents(one)) for one in reader.fileids())
         trees = [_chinese(tree) for tree in reader.parsed_sents()]
     except LookupError as problem:
         raise NotInstalled(
@@ -116,7 +114,7 @@ def _clean(node: Tree) -> Iterator[Tree]:
     if node.label() == "-NONE-":
         return
     if isinstance(node[0], str):
-        yield Tree(node.label(), [node[0]])
+        yield Tree(node.label(), [node[0].replace("\\", "")])  # 1\/2: a slash is escaped, and nothing else has one
         return
     children = [one for child in node for one in _clean(child)]
     label = base_label(node.label())

@@ -1,0 +1,128 @@
+"""Link grammar: what is made of its answers, the program itself where it is installed, and programs that fail."""
+
+import shutil
+import stat
+
+import pytest
+
+from audit.errors import NotInstalled
+from audit.language.constituency import get_parser, leaf_spans, link_grammar
+from audit.language.constituency.link_grammar import LinkGrammar, answers, read
+
+real = pytest.mark.skipif(not shutil.which("link-parser"), reason="link-parser is not installed")
+
+
+def flat(tree):
+    return " ".join(str(tree).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "tree"),
+    [
+        # Answers of link-grammar 5.12.0.
+        (
+            'He said "go (now)".',
+            '\n(S (NP he) (VP said.q-d " {go} (PP { now.r } ")) .)\n',
+            '(S (NP (PRP He)) (VP (VBD said) (" ") (VB go) (PP (( () (RB now) () )) (" "))) (. .))',
+        ),
+        ("Hello world", "(S (VP hello.ij (S (VP world.p))))", "(S (VP (UH Hello) (S (VP (NN world)))))"),
+        ("a.b baz", "(S (VP a.b{?}.n baz{!}))", "(S (VP (NN a.b) (NN baz)))"),
+        ("and/or", "(S {and/or})", "(S (CC and/or))"),
+    ],
+)
+def test_trees_have_the_words_of_the_text(text, answer, tree):
+    made = read(text, answer)
+    assert made.pformat(margin=10**6) == tree
+    assert [text[a:b] for a, b in leaf_spans(text, made)] == made.leaves()
+
+
+@pytest.mark.parametrize("answer", ["", "\nNo complete linkages found.\n", "(S (NP he)", "(S)", "(S (NP she) .)"])
+def test_no_tree(answer):
+    assert read("He runs.", answer) is None
+
+
+@real
+def test_sentences_are_parsed():
+    parser = get_parser("link-grammar")
+    assert parser.needs() is None
+    assert parser.version.startswith("link-grammar 5.")
+    first, second, third = parser.parse(
+        ["The quick brown fox jumps over the lazy dog.", "I like fish.\nThey swim.", "Cats"], "en"
+    )
+    # Made by link-grammar 5.12.0.
+    assert flat(first) == (
+        "(S (NP (DT The) (JJ quick) (JJ brown) (NN fox)) (VP (VBZ jumps) (PP (IN over) (NP (DT the) (JJ lazy) "
+        "(NN dog)))) (. .))"
+    )
+    assert second.leaves() == ["I", "like", "fish", ".", "They", "swim", "."]
+    assert third.leaves() == ["Cats"]
+
+
+@real
+def test_no_text_is_a_command_or_another_ones_answer(tmp_path):
+    texts = ["!exit", f"!file {tmp_path}", "!help", "% nothing", "width set to 20001", "(S (NP fake))", "a\nb\r!exit"]
+    trees = LinkGrammar().parse([*texts, "Dogs bark."], "en")
+    assert [tree and "".join(tree.leaves()) for tree in trees[:3]] == ["!exit", f"!file{tmp_path}", "!help"]
+    assert trees[5] is None or trees[5].leaves() != ["fake"]
+    assert trees[-1].leaves() == ["Dogs", "bark", "."]
+    assert flat(trees[-1]).startswith("(S (NP (NNS Dogs)) (VP")
+
+
+@real
+def test_texts_that_have_no_tree():
+    texts = ["", " \n", "word " * 101, "a" * 1001, "Dogs bark.", "\x00\x1f", "中" * 400]
+    assert [tree is not None for tree in LinkGrammar().parse(texts, "en")] == [False] * 4 + [True] + [False] * 2
+
+
+@real
+def test_each_text_has_its_own_tree_whatever_is_beside_it(monkeypatch):
+    texts = ["Dogs bark.", "She didn't see it.", "Odd \ud800 text.", "We like fish (and chips)."]
+    together = LinkGrammar().parse(texts, "en")
+    alone = [LinkGrammar().parse([text], "en")[0] for text in texts]
+    monkeypatch.setattr(link_grammar, "TOGETHER", 3)
+    assert together == alone == LinkGrammar().parse(texts, "en")
+    assert together[0] is not None
+    assert together[3].leaves() == ["We", "like", "fish", "(", "and", "chips", ")", "."]
+
+
+def fake_program(folder, monkeypatch, script):
+    """A program of this name that is none."""
+    program = folder / "link-parser"
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+
+def test_texts_that_a_program_fails_at_are_found(tmp_path, monkeypatch):
+    answer = (
+        'while read line; do case "$line" in *bad*) exit 1;; !width=*) echo "width set to ${line#!width=}";; '
+        '*) echo "(S (NP $line))";; esac; done'
+    )
+    fake_program(tmp_path, monkeypatch, answer)
+    said = answers(["one", "two", "bad", "four", "five"])
+    assert [one.strip() for one in said] == ["(S (NP one))", "(S (NP two))", "", "(S (NP four))", "(S (NP five))"]
+
+
+def test_a_program_that_hangs_has_no_answer(tmp_path, monkeypatch):
+    fake_program(tmp_path, monkeypatch, "exec sleep 30")
+    monkeypatch.setattr(link_grammar, "SECONDS", -29.8)
+    assert answers(["one"]) == [""]
+
+
+def test_an_answer_too_few_is_no_answer(tmp_path, monkeypatch):
+    """The program says one thing however much it is asked: each text is then asked about alone."""
+    fake_program(tmp_path, monkeypatch, 'cat > /dev/null; echo "width set to 20000"; echo "(S (NP he))"')
+    assert [one.strip() for one in answers(["one", "two"])] == ["(S (NP he))"] * 2
+    fake_program(tmp_path, monkeypatch, 'cat > /dev/null; echo "width set to 20001"; echo "(S (NP he))"')
+    assert answers(["one", "two"]) == ["", ""]
+
+
+def test_the_package_is_named_where_the_program_is_absent(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    link_grammar._program_version.cache_clear()
+    parser = LinkGrammar()
+    assert parser.needs() == "the program link-parser is not installed; run: apt-get install link-grammar"
+    with pytest.raises(NotInstalled, match="apt-get install link-grammar"):
+        parser.parse(["Dogs bark."], "en")
+    with pytest.raises(NotInstalled, match="apt-get install link-grammar"):
+        _ = parser.version
