@@ -1,4 +1,4 @@
-"""`audit hanlp train`: mistakes are one sentence and exit status 2, and the JSON has the keys that are documented."""
+"""`audit hanlp train` and `train-parser`: mistakes are one sentence and exit status 2, the JSON has the keys shown."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -7,7 +7,11 @@ import pytest
 from test_commands_docs import example
 
 from audit.cli import main
-from audit.language.hanlp_training import LEARNED, Part, Trained
+from audit.language.constituency import parser_training
+from audit.language.constituency.parser_training import SCORED, TrainedParser
+from audit.language.constituency.treebanks import TREEBANKS
+from audit.language.hanlp_making import Part
+from audit.language.hanlp_training import LEARNED, Trained
 
 
 def test_the_json_shown_has_the_keys_of_the_real_one():
@@ -48,4 +52,49 @@ def test_a_tagger_is_trained_by_the_command(tmp_path, monkeypatch, capsys):
     assert main(["hanlp", "train", *arguments]) == 0
     shown = capsys.readouterr()
     assert "The tagger's name is hanlp:made/tagger" in shown.out
+    assert "Epoch 1 / 1:" in shown.err
+
+
+def test_the_json_shown_of_a_parser_has_the_keys_of_the_real_one():
+    shown = example("hanlp train-parser")
+    assert list(shown) == ["parser", *(one.name for one in fields(TrainedParser))]
+    assert list(shown["brackets"]) == [one.name for one in fields(Part)]
+    assert set(shown["labels"]) <= set(SCORED)
+    assert shown["language"] in TREEBANKS
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("--out full", "full: something is there already"),
+        ("--out new --held-out 0", "the part held out is 0 of the corpus"),
+        ("--out new --epochs 0", "0 epochs train nothing"),
+        ("--out new --limit 0", "the limit is 0 sentences"),
+        ("--out new --language de", "unknown language with a treebank 'de'; known are: en, zh"),
+    ],
+)
+def test_mistakes_with_a_parser_are_one_sentence(tmp_path, monkeypatch, capsys, arguments, says):
+    monkeypatch.chdir(tmp_path)
+    Path("full").mkdir()
+    Path("full/notes.txt").touch()
+    assert main(["hanlp", "train-parser", *arguments.split()]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert says in shown.err
+    assert len(shown.err.splitlines()) == 1
+    assert not Path("new").exists()
+
+
+@pytest.mark.slow
+def test_a_parser_is_trained_by_the_command(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("hanlp")
+    from nltk import Tree
+
+    monkeypatch.chdir(tmp_path)
+    trees = [Tree.fromstring(f"(TOP (S (NP (NNP {name})) (VP (VBZ sings)) (. .)))") for name in ("Ann", "Bob")]
+    monkeypatch.setattr(parser_training, "documents", lambda _: ((*trees, *trees),) * 10)
+    assert main(["hanlp", "train-parser", "--out", "made/parser", "--epochs", "1"]) == 0
+    shown = capsys.readouterr()
+    assert "The parser's name is hanlp:made/parser" in shown.out
+    assert "of the tags right" in shown.out
     assert "Epoch 1 / 1:" in shown.err

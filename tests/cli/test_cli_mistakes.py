@@ -61,7 +61,10 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         ([*RUN, "--corpus", "nothing", "--systems", "vader"], "unknown corpus 'nothing'; known are: imdb"),
         ([*RUN, "--corpus", "absent.csv", "--systems", "vader"], "absent.csv: there is no such file"),
         ([*RUN, "--corpus", "n" * 400, "--systems", "vader"], "unknown corpus"),
-        ([*RUN, "--corpus", "reviews.csv", "--systems", "nobody"], "unknown system 'nobody'; known are: hiv4"),
+        (
+            [*RUN, "--corpus", "reviews.csv", "--systems", "nobody"],
+            "unknown system 'nobody'; known are: apertium, hiv4",
+        ),
         ([*RUN, "--corpus", "reviews.csv", "--systems", ","], "expected one or more names with commas"),
         ([*RUN, "--corpus", "reviews.csv", "--systems", "absent:it"], "no module 'absent' for the system 'absent:it'"),
         ([*RUN, *GOOD, "--relations", "MR99"], "unknown relation 'MR99'; known are: MR1.1"),

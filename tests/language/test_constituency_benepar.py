@@ -93,11 +93,14 @@ def test_names_say_the_language(stand_in, tmp_path):
         _ = BeneparParser("mymodel").languages
 
 
-def test_models_that_are_absent_or_damaged(stand_in):
+def test_models_that_are_absent_or_damaged(stand_in, monkeypatch):
     with pytest.raises(NotInstalled, match=r"benepar\.download\('benepar_fr2'\)"):
         BeneparParser("benepar_fr2").parse(["Oui."], "fr")
     with pytest.raises(BadFile, match=r"cannot load this model \(damaged\)"):
         BeneparParser("benepar_de2").parse(["Ja."], "de")
+    monkeypatch.setattr(StandIn, "parse", lambda *_: 1 / 0)
+    with pytest.raises(BadFile, match=r"benepar's model parses no sentence at all \(division by zero\)"):
+        BeneparParser("benepar_en3").parse(["Yes."], "en")
 
 
 def test_the_package_is_named_where_it_is_absent(absent):

@@ -111,6 +111,18 @@ def test_chinese_is_given_in_clauses_and_simplified():
     assert ["".join(words) for words in component.asked] == ["我来了，他走。"]
 
 
+def test_a_model_that_parses_nothing_is_said_to():
+    pytest.importorskip("torch")
+    parser, _ = parser_with(About("en", frozenset(), False))
+
+    def broken(sentences):
+        raise RuntimeError("sizes do not match\nat all")
+
+    parser.__dict__["_component"] = broken
+    with pytest.raises(BadFile, match=r"model: HanLP's model parses no sentence at all \(sizes do not match\)"):
+        parser.parse(["Good."], "en")
+
+
 def test_a_model_of_several_tasks():
     class Several:
         tasks = ("tok/fine", "pos/ctb", "pos/pku", "con")

@@ -14,11 +14,10 @@ from audit.errors import BadFile, NotInstalled
 from audit.keys import fingerprint
 from audit.language.constituency.pieces import sentences_of, written
 from audit.language.hanlp_models import one_thread
+from audit.language.text import Token
 
 if TYPE_CHECKING:
     from nltk import Tree
-
-    from audit.language.text import Token
 
 MISSING = "this needs the package benepar; run: pip install benepar"
 RULES = "1"
@@ -69,7 +68,7 @@ class BeneparParser:
         return None if find_spec("benepar") else MISSING
 
     def parse(self, texts: Sequence[str], language: str) -> list[Tree | None]:
-        """One tree for each text, under TOP; None where the model fails."""
+        """One tree for each text, under TOP; None where the model fails. Raises BadFile where it fails at any text."""
         from nltk import Tree
 
         pieces = [sentences_of(text, language) for text in texts]
@@ -78,7 +77,8 @@ class BeneparParser:
         with one_thread():
             try:
                 made = list(parser.parse_sents([_sentence(piece, language) for piece in asked]))
-            except Exception:
+            except Exception as problem:
+                self._check_working(problem)
                 made = [_alone(parser, piece, language) for piece in asked]
         found = iter(made)
         trees: list[Tree | None] = []
@@ -86,6 +86,12 @@ class BeneparParser:
             parts = [_with_words(tree, piece) for piece, tree in zip(some, found, strict=False)]
             trees.append(Tree("TOP", parts) if parts and None not in parts else None)
         return trees
+
+    def _check_working(self, problem: Exception) -> None:
+        """Raise BadFile where it was not for the sake of a sentence that the model failed."""
+        if _alone(self._parser, [Token("1", "CD", 0, 1)], "en") is None:
+            reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
+            raise BadFile(f"{self._model}: benepar's model parses no sentence at all ({reason})") from problem
 
     @cached_property
     def _parser(self) -> Any:

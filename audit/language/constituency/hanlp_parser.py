@@ -108,14 +108,16 @@ class HanlpParser:
 
     def parse_words(self, sentences: Sequence[Sequence[str]]) -> list[Tree | None]:
         """The tree of each sentence, given as words that are written as in the model's treebank; TOP is their root.
-        Words whose part of speech the model does not find have the tag `_`. None: the model fails."""
+        Words whose part of speech the model does not find have the tag `_`. None: the model fails. Raises BadFile for a
+        model that fails at any sentence."""
         if not sentences:
             return []
         component = self._component
         with one_thread():
             try:
                 made = component([list(words) for words in sentences])
-            except Exception:
+            except Exception as problem:
+                _check_working(component, self._model, problem)
                 made = [_alone(component, words) for words in sentences]
         return [None if tree is None else _mended(tree, self._about.tags) for tree in made]
 
@@ -177,6 +179,15 @@ def _mended(tree: Any, tags: frozenset[str]) -> Tree:
         return children
 
     return Tree("TOP", [one for child in tree for one in mend(child)])
+
+
+def _check_working(component: Callable[[list[list[str]]], list[Any]], model: str, problem: Exception) -> None:
+    """Raise BadFile where it was not for the sake of a sentence that the model failed."""
+    if _alone(component, ["1"]) is None:
+        reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
+        raise BadFile(
+            f"{model}: HanLP's model parses no sentence at all ({reason}); train or download it again"
+        ) from problem
 
 
 def _alone(component: Callable[[list[list[str]]], list[Any]], words: Sequence[str]) -> Any:
