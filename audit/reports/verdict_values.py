@@ -111,16 +111,13 @@ def source_outputs(engine: Engine, sources: Iterable[int]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["source", "system_id", "output"])
 
 
-def plain(value: Any) -> Any:
-    """A number as JSON has it: None for NaN, Python's own types.
+def plain(value: float | None) -> float | None:
+    """A number as JSON has it: None for NaN, of Python's own type.
 
     >>> plain(float("nan")), plain(0.5)
     (None, 0.5)
     """
-    if value is None or isinstance(value, str):
-        return value
-    number = float(value)
-    return None if math.isnan(number) else int(number) if isinstance(value, int) else number
+    return None if value is None or math.isnan(value) else float(value)
 
 
 def origin(engine: Engine, values: pd.DataFrame) -> dict[str, Any]:
