@@ -115,7 +115,7 @@ def test_a_treebank_that_is_not_there(monkeypatch):
         treebanks._read.__wrapped__("en")
 
 
-@pytest.fixture(scope="module", params=["en", "zh"])
+@pytest.fixture(scope="module", params=["en", pytest.param("zh", marks=pytest.mark.slow)])
 def treebank(request):
     try:
         return request.param, documents(request.param)
