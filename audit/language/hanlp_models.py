@@ -5,7 +5,7 @@ import io
 import json
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ def load(model: str) -> Any:
             f"there is no directory {model!r}, and HanLP has no model of this name; make one with: audit hanlp train "
             f"--out DIRECTORY, or take a name of {_LIST}"
         )
+    one_thread()
     said = io.StringIO()
     try:
         with redirect_stdout(said), redirect_stderr(said), warnings.catch_warnings():
@@ -59,18 +60,14 @@ def load(model: str) -> Any:
         ) from problem
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """One thread for torch: sentences are too short for more to gain anything, which then wait for each other, and the
-    order of sums stays the same."""
+def one_thread() -> None:
+    """One thread for torch, in this process from now on: sentences are too short for more to gain anything, which then
+    wait for each other, and the order of sums stays the same. It is not put back: OpenMP would start threads again, and
+    a process that is forked from this one would wait for them for ever, because it does not have them."""
     import torch
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    if torch.get_num_threads() != 1:
+        torch.set_num_threads(1)
 
 
 def model_version(model: str) -> str:

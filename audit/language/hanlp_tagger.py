@@ -63,8 +63,8 @@ class HanlpTagger:
         places = list(_pieces(text))
         found: list[Token] = []
         if places:
-            with one_thread():
-                tagged = self._tag([text[a:b] for a, b in places])
+            one_thread()
+            tagged = self._tag([text[a:b] for a, b in places])
             for (start, end), words in zip(places, tagged, strict=True):
                 found += [Token(text[a:b], tag, a, b) for a, b, tag in _mended(text, start, end, words)]
         return tuple(found)

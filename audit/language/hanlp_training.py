@@ -133,7 +133,8 @@ def _fit(
     files = folder / "train.tsv", folder / "development.tsv"
     for file, part in zip(files, (learned, readable), strict=True):
         file.write_text("\n".join(map(_lines, part)), encoding="utf-8")
-    with one_thread(), countdown():
+    one_thread()
+    with countdown():
         RNNTagger().fit(
             *map(str, files),
             str(folder),

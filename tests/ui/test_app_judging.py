@@ -198,7 +198,7 @@ def test_why_nothing_is_left_is_said(prepared: Prepared) -> None:
         assert next_question(prepared.engine, account.id) is not None
     assert "2 questions are with other annotators just now" in said(open_app(prepared.ann))
     change(annotator.update().where(me).values(languages="zh"))
-    assert "2 questions are left, but in languages that your account does not read" in said(open_app(prepared.ann))
+    assert "2 questions are left, but your account does not read all of their languages" in said(open_app(prepared.ann))
     change(question.update().values(priority=None))
     assert text_in("en", "annotate.nothing_more") in said(open_app(prepared.ann))
 

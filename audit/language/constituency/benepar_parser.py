@@ -74,12 +74,12 @@ class BeneparParser:
         pieces = [sentences_of(text, language) for text in texts]
         asked = [piece for some in pieces for piece in some]
         parser = self._parser
-        with one_thread():
-            try:
-                made = list(parser.parse_sents([_sentence(piece, language) for piece in asked]))
-            except Exception as problem:
-                self._check_working(problem)
-                made = [_alone(parser, piece, language) for piece in asked]
+        one_thread()
+        try:
+            made = list(parser.parse_sents([_sentence(piece, language) for piece in asked]))
+        except Exception as problem:
+            self._check_working(problem)
+            made = [_alone(parser, piece, language) for piece in asked]
         found = iter(made)
         trees: list[Tree | None] = []
         for some in pieces:

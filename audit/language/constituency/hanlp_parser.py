@@ -113,12 +113,12 @@ class HanlpParser:
         if not sentences:
             return []
         component = self._component
-        with one_thread():
-            try:
-                made = component([list(words) for words in sentences])
-            except Exception as problem:
-                _check_working(component, self._model, problem)
-                made = [_alone(component, words) for words in sentences]
+        one_thread()
+        try:
+            made = component([list(words) for words in sentences])
+        except Exception as problem:
+            _check_working(component, self._model, problem)
+            made = [_alone(component, words) for words in sentences]
         return [None if tree is None else _mended(tree, self._about.tags) for tree in made]
 
     @cached_property

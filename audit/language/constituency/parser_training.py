@@ -151,7 +151,8 @@ def _fit(
     files = folder / "train.txt", folder / "development.txt"
     for file, part in zip(files, (learned, development), strict=True):
         file.write_text("".join(_line(_without_tags(tree)) + "\n" for tree in part), encoding="utf-8")
-    with one_thread(), countdown(), _adamw():
+    one_thread()
+    with countdown(), _adamw():
         CRFConstituencyParser().fit(
             *map(str, files),
             str(folder),

@@ -139,7 +139,8 @@ class FillMask:
         given = torch.tensor([[*pieces, *[padding] * (width - len(pieces))] for pieces in batch])
         seen = torch.tensor([[1] * len(pieces) + [0] * (width - len(pieces)) for pieces in batch])
         at = [list(pieces).index(self._tokenizer.mask_token_id) for pieces in batch]
-        with one_thread(), torch.inference_mode():
+        one_thread()
+        with torch.inference_mode():
             logits = self._network(input_ids=given, attention_mask=seen).logits[range(len(batch)), at]
             logs = torch.log_softmax(logits.float(), dim=-1).numpy()[:, whole]
         found = []
@@ -192,6 +193,7 @@ class FillMask:
     @cached_property
     def _network(self) -> Any:
         package = _transformers()
+        one_thread()
         with self._explained():
             found, about = package.AutoModelForMaskedLM.from_pretrained(
                 self._folder,
