@@ -15,7 +15,7 @@ from audit.corpora.pairs import CluenerPairs, InewsPairs
 from audit.corpora.polarity import Polarity, PolaritySentences
 from audit.corpora.published import LOADERS, short_name, split_name
 from audit.corpora.recorded import RecordedTexts
-from audit.corpora.targets import Toward, split_targets
+from audit.corpora.targets import Toward, check_targets, split_targets
 from audit.corpora.treebank import Treebank
 from audit.errors import AuditError, UnknownName
 from audit.tasks import matches
@@ -76,7 +76,10 @@ def get_corpus(
     if prefix:
         return _as_asked(LOADERS[prefix](path, language if prefix == "paws-x" else None), task, unit, language)
     if is_file_name(name):
-        return FileCorpus(name, task, unit, language)
+        corpus = FileCorpus(name, task, unit, language)
+        if task == "translation":
+            check_targets(name, corpus.rows())
+        return corpus
     known = [corpus.name for corpus in all_corpora(task)]
     raise UnknownName("corpus", name, [*known, *(f"{prefix}:FILE" for prefix in LOADERS)])
 
@@ -86,7 +89,13 @@ def _to_translate(name: str, unit: Unit | None, language: str | None) -> Corpus:
     if name in _CORPORA:
         corpus = _CORPORA[name]()
         return _as_asked(corpus, corpus.task, unit, language)
-    return get_corpus(name, "translation", unit, language)
+    prefix, path = split_name(name)
+    if prefix:
+        corpus = LOADERS[prefix](path, language if prefix == "paws-x" else None)
+        return _as_asked(corpus, corpus.task, unit, language)
+    if is_file_name(name):
+        return FileCorpus(name, "translation", unit, language)
+    return get_corpus(name, "translation", unit, language)  # which says what there is
 
 
 def _as_asked(corpus: Corpus, task: str, unit: Unit | None, language: str | None) -> Corpus:

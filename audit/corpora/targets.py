@@ -5,10 +5,10 @@ Gold and scheme of the corpus's own task say nothing about translations and are 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from audit.corpora.base import Corpus, Row
-from audit.errors import AuditError
+from audit.errors import AuditError, BadFile
 from audit.keys import fingerprint
 from audit.tasks import Input, get_task
 
@@ -32,6 +32,21 @@ def check_codes(codes: Sequence[str]) -> None:
     for code in codes:
         if not CODE.fullmatch(code):
             raise AuditError(f"language {code[:40]!r} is no code such as es, zh or pt-BR")
+
+
+def check_targets(file: str, rows: Iterable[Row]) -> None:
+    """Raises BadFile where a row of a user's file does not say which language its text is to be translated into."""
+    for row in rows:
+        target = row.input.target
+        if target is None:
+            raise BadFile(
+                f"{file}: row {row.key!r} does not say which language to translate into; give every row one in a column "
+                "target_language, or say --targets es,fr for the whole file"
+            )
+        if not CODE.fullmatch(target):
+            raise BadFile(
+                f"{file}: row {row.key!r} has target_language {target[:40]!r}, no code such as es, zh or pt-BR"
+            )
 
 
 class Toward:

@@ -4,7 +4,7 @@ import pytest
 
 from audit.corpora import get_corpus
 from audit.corpora.targets import split_targets
-from audit.errors import AuditError
+from audit.errors import AuditError, BadFile
 from audit.tasks import Input
 
 
@@ -62,6 +62,31 @@ def test_a_file_may_have_a_column_of_targets(tmp_path):
 def test_what_cannot_be_translated_is_refused(name, says):
     with pytest.raises(AuditError, match=says):
         get_corpus(name, "translation")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("text\nIt rains.\n", "row '1' does not say which language .* target_language, or say --targets"),
+        ("text,target_language\nIt rains.,es\nIt snows.,\n", "row '2' does not say"),
+        ("text,target_language\nIt rains.,Spanish!\n", "target_language 'Spanish!', no code such as"),
+    ],
+)
+def test_a_file_that_does_not_say_where_to_is_refused(content, says, tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(BadFile, match=says):
+        get_corpus(path, "translation")
+
+
+def test_published_corpora_can_be_translated(tmp_path):
+    path = tmp_path / "PART.txt"
+    path.write_text(
+        "<doc id=0>\n<summary>\n下雨了\n</summary>\n<short_text>\n今天上海下了大雨。\n</short_text>\n</doc>\n",
+        encoding="utf-8",
+    )
+    (row,) = get_corpus(f"lcsts:{path}@en", "translation").rows()
+    assert (row.input.languages, row.gold) == (("zh", "en"), None)
 
 
 def test_a_name_may_have_an_at_that_is_not_of_targets():
