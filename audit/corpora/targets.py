@@ -40,13 +40,12 @@ def check_targets(file: str, rows: Iterable[Row]) -> None:
         target = row.input.target
         if target is None:
             raise BadFile(
-                f"{file}: row {row.key!r} does not say which language to translate into; give every row one in a column "
-                "target_language, or say --targets es,fr for the whole file"
+                f"{file}: row {row.key!r} does not say which language to translate into; give every row one in a "
+                "column target_language, or say --targets es,fr for the whole file"
             )
         if not CODE.fullmatch(target):
-            raise BadFile(
-                f"{file}: row {row.key!r} has target_language {target[:40]!r}, no code such as es, zh or pt-BR"
-            )
+            found = f"row {row.key!r} has target_language {target[:40]!r}"
+            raise BadFile(f"{file}: {found}, which is no code such as es, zh or pt-BR")
 
 
 class Toward:

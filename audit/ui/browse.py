@@ -9,6 +9,7 @@ from audit.false_satisfaction.browse import READERS, STATES, Choices, Cursor, De
 from audit.false_satisfaction.browse import detail as group_detail
 from audit.false_satisfaction.causing import cause_of
 from audit.relations import get_relation
+from audit.tasks import base_of
 from audit.ui import database, session
 from audit.ui.asked import readings
 from audit.ui.language import direction, in_language, label_name, language, summary, t
@@ -120,13 +121,18 @@ def _detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> N
 
 
 def members(found: Detail, probes: bool = True) -> list[str]:
-    """The members of a group as HTML, one block each: text, output, answer, right or wrong; with or without probes."""
+    """The members of a group as HTML, one block each: text, output, answer, right or wrong; with or without probes.
+
+    Never shown are probes that found nothing, and those that the group then took as members.
+    """
     first = found.parts[0]
-    return [
-        _part(part, first if number else None, _name(found.parts, number))
-        for number, part in enumerate(found.parts)
-        if probes or part.role != "probe"
-    ]
+    counted = {part.input for part in found.parts if part.role != "probe"}
+    parts = tuple(
+        part
+        for part in found.parts
+        if part.role != "probe" or (probes and part.output and not part.output.absent and part.input not in counted)
+    )
+    return [_part(part, first if number else None, _name(parts, number)) for number, part in enumerate(parts)]
 
 
 def _cause(given: tuple[str, str | None] | None) -> str:
@@ -141,7 +147,9 @@ def _cause(given: tuple[str, str | None] | None) -> str:
 def _heading(found: Detail) -> str:
     facts = [found.corpus, t("browse.row_named", row=found.row), f"{found.system} {found.version}"]
     if found.value is not None:
-        facts.append(t("browse.value", value=f"{found.value:+.3f}"))
+        compared = base_of(found.task) == "translation"  # a similarity, and no difference of two scores
+        shown = f"{found.value:.3f}" if compared else f"{found.value:+.3f}"
+        facts.append(t("browse.compared" if compared else "browse.value", value=shown))
     if found.reason:
         facts.append(found.reason)
     return (

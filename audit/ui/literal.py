@@ -6,7 +6,7 @@ from html import escape
 
 # Words, spaces, and every other sign by itself; Chinese and Japanese signs one by one, as they have no spaces.
 _TOKENS = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
-_COMMAND = re.compile(r"(`audit [a-z0-9 .-]+`)")
+_COMMAND = re.compile(r"(`(?:audit |--)[a-z0-9 .-]+`)")
 _LONG = 250_000
 """Pairs of tokens above which texts are compared by their rarer ones."""
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&@/])")
@@ -22,7 +22,7 @@ def plain(text: str) -> str:
 
 
 def with_commands(text: str) -> str:
-    """As `plain`, but a command of ours in backticks is shown as one.
+    """As `plain`, but a command or option of ours in backticks is shown as one.
 
     >>> with_commands("*see* `audit gold`, `x`")
     '\\\\*see\\\\* `audit gold`, \\\\`x\\\\`'

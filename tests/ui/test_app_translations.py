@@ -16,13 +16,15 @@ from audit.annotation.judging import judge
 from audit.annotation.known import know_questions
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
+from audit.false_satisfaction.browse import Detail, Part
 from audit.false_satisfaction.contradictions import Side
 from audit.language import display_names
 from audit.store import table_of, tables
-from audit.tasks import Input
+from audit.tasks import Input, Output
 from audit.ui import language as language_module
 from audit.ui import quality_contradictions
 from audit.ui.asked import comparable
+from audit.ui.browse import members
 from audit.ui.dashboard import TAB
 from audit.ui.language import LANGUAGES, name_in, text_in, texts
 from audit.ui.literal import html
@@ -314,3 +316,19 @@ def test_a_language_that_nobody_knows_is_its_code(monkeypatch: pytest.MonkeyPatc
     assert name_in("zh", "yi") == "yi"
     assert name_in("zh", "es") == "西班牙语"
     display_names.display_name.cache_clear()
+
+
+def test_browse_leaves_out_probes_that_found_nothing_or_became_links() -> None:
+    through, around = Input.of("It rains.", target="fr"), Input.of("It rains.", target="ca")
+    parts = (
+        Part("source", Input.of("It rains.", target="es"), Output(text="Llueve."), (), "", None),
+        Part("probe", Input.of("It rains.", target="ja"), Output(), (), "", None),
+        Part("probe", through, Output(text="Il pleut."), (), "", None),
+        Part("probe", around, Output(text="Plou."), (), "", None),
+        Part("link", through, Output(text="Il pleut."), (), "", None),
+    )
+    found = Detail("c", "translation", "MCMT", "s", "1", "1", "satisfied", 0.5, None, parts, None, "")
+    for probes, texts_shown in ((True, ["Llueve.", "Plou.", "Il pleut."]), (False, ["Llueve.", "Il pleut."])):
+        assert [text in block for text, block in zip(texts_shown, members(found, probes), strict=True)] == [
+            True for _ in texts_shown
+        ]
