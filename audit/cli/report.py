@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
         type=names,
         default=[],
         metavar="NAME,...",
-        help="estimate with cheap signals: disagreement, low_confidence, or a numeric column of the corpus",
+        help="estimate with cheap signals: disagreement, low_confidence, reference, or a numeric column of the corpus",
     )
     parser.add_argument(
         "--by", metavar="gold|ATTRIBUTE", help="violation rates by gold label, or by a column of the corpus"

@@ -1,7 +1,8 @@
 """Proxies of every satisfied group of a cell: numbers that go with being false and that nobody had to judge.
 
-`disagreement` and `low_confidence` come from the outputs of a run; any other proxy is a numeric column of the user's,
-kept with the sources (`source.attributes`). What `audit.statistics.prediction_powered` takes.
+`disagreement` and `low_confidence` come from the outputs of a run, `reference` from them and the corpus's references;
+any other proxy is a numeric column of the user's, kept with the sources (`source.attributes`). What
+`audit.statistics.prediction_powered` takes.
 """
 
 import math
@@ -16,13 +17,15 @@ from sqlalchemy import Connection, Engine, Select, and_, func, select
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings
+from audit.false_satisfaction.references import Distances, distances
 from audit.false_satisfaction.settling import COUNTED, State
 from audit.relations import Outcome
 from audit.statistics.prediction_powered import disagreement, low_confidence
 from audit.store import table_of, tables
 
-BUILT_IN = ("disagreement", "low_confidence")
-"""Proxies that need no column. A column of the same name is not used."""
+_OF_OUTPUTS = ("disagreement", "low_confidence")
+BUILT_IN = (*_OF_OUTPUTS, "reference")
+"""Proxies that need no numeric column. One of the same name is not used."""
 _ROWS = 50_000
 """Rows that are held as Python objects at once; all else is arrays."""
 
@@ -70,8 +73,10 @@ def cell_proxies(engine: Engine, counted: Counted, names: Sequence[str]) -> Iter
 
     `disagreement` of a group is the share of the study's other systems whose label (or text) differs from this one's,
     mean over the group's counted members; systems without an output do not vote. `low_confidence` is 1 - the least
-    score over them; a system without scores, or with one score for everything, has none. Raises UnknownName, which
-    lists the columns there are, and AuditError where a value of a column is not a number, which names its row.
+    score over them; a system without scores, or with one score for everything, has none. `reference` is how far the
+    output about the source lies from the source's reference (`audit.false_satisfaction.references`). Raises
+    UnknownName, which lists the columns there are, and AuditError where a value of a column is not a number, which
+    names its row.
     """
     asked = [name for name in names if name not in BUILT_IN]
     with engine.connect() as connection:
@@ -83,10 +88,12 @@ def cell_proxies(engine: Engine, counted: Counted, names: Sequence[str]) -> Iter
             if some.empty:
                 continue
             systems = counted.keys.loc[counted.keys["study_id"] == study, "system_id"].unique()
-            said = _outputs(connection, study, np.sort(systems)) if set(names) & set(BUILT_IN) else None
+            said = _outputs(connection, study, np.sort(systems)) if set(names) & set(_OF_OUTPUTS) else None
+            apart = distances(connection, study, systems) if "reference" in names else None
             for relation in some["relation_id"].unique():
                 beginning = some[some["relation_id"] == relation]
-                yield from _of_relation(connection, study, int(relation), beginning, names, said, columns.get(study))
+                mine = columns.get(study)
+                yield from _of_relation(connection, study, int(relation), beginning, names, said, mine, apart)
 
 
 def _of_relation(
@@ -97,6 +104,7 @@ def _of_relation(
     names: Sequence[str],
     said: _Outputs | None,
     columns: _Columns | None,
+    apart: Distances | None,
 ) -> Iterator[CellProxies]:
     group, verdict, member = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Member)
     here = and_(group.c.study_id == study, group.c.relation_id == relation)
@@ -118,7 +126,12 @@ def _of_relation(
         values: dict[str, np.ndarray] = {}
         left_out: dict[str, str] = {}
         for name in names:
-            if name in BUILT_IN and said is not None:
+            if name == "reference" and apart is not None:
+                values[name] = apart.of(sources[mine], int(str(system)))
+                if np.isnan(values[name]).any():
+                    left_out[name] = "not every source has a reference and an output that is a text"
+                    del values[name]
+            elif name in _OF_OUTPUTS and said is not None:
                 column = int(np.searchsorted(said.systems, system))
                 rows = np.searchsorted(ids, groups[mine])
                 if name == "disagreement":

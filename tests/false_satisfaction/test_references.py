@@ -1,0 +1,79 @@
+"""Distances from references: 1 - edit / (len a + len b), worked by hand, and as a proxy of judged groups."""
+
+import json
+
+import numpy as np
+import pytest
+import translations
+from sqlalchemy import select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.judging import judge
+from audit.annotation.queue import next_question
+from audit.errors import UnknownName
+from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.proxies import cell_proxies
+from audit.false_satisfaction.questions import refresh
+from audit.false_satisfaction.references import distances
+from audit.runner.imported import import_run, read_run
+from audit.sampling.draw import Size, draw_all
+from audit.store import open_store, table_of, tables
+
+REFERENCES = ("El comité aplazó la votación.", "Llovió toda la mañana.", "<b>El puente</b>", "x")
+
+
+@pytest.fixture
+def build(tmp_path):
+    def make(references):
+        lines = [
+            json.dumps(row | {"attributes": {"reference": reference}} if reference is not None else row)
+            for row in translations.rows("R")
+            for reference in [references[int(row["id"])]]
+        ]
+        path = tmp_path / "run.jsonl"
+        path.write_text("\n".join(lines), encoding="utf-8")
+        engine = open_store(str(tmp_path / "a.db"), create=True)
+        import_run(engine, read_run(path))
+        draw_all(engine, Size(share=1.0), annotators=1)
+        refresh(engine)
+        ann = add_account(engine, "ann", "annotator", "a password of hers").id
+        while (shown := next_question(engine, ann)) is not None:
+            judge(engine, ann, shown.id, "mistranslated" if "puente" in str(shown.output) else "accurate")
+        refresh(engine)
+        return engine
+
+    return make
+
+
+def test_the_sources_output_is_compared_with_its_reference(build):
+    engine = build(REFERENCES)
+    source, system = table_of(tables.Source), table_of(tables.System)
+    with engine.connect() as connection:
+        ids = dict(connection.execute(select(source.c.row, source.c.id)).all())
+        systems = list(connection.execute(select(system.c.id)).scalars())
+        found = distances(connection, 1, systems)
+    # Equal: 0. noche -> mañana: five letters change and one is put in, in texts of 21 and 22 characters. Of the third
+    # text of 26 characters the last 10, " & el río.", are not in the reference of 16.
+    for row, expected in (("0", 0), ("1", 6 / (21 + 22)), ("2", 10 / (26 + 16))):
+        for one in systems:
+            assert found.of(np.array([ids[row]]), one)[0] == pytest.approx(expected)
+
+
+def test_it_is_a_proxy_of_every_satisfied_group(build):
+    engine = build(REFERENCES)
+    for one in cell_proxies(engine, count(engine), ["reference"]):
+        assert one.names == ("reference",)
+        assert one.of_population.shape == (4, 1)
+        assert one.truth.sum() == 2  # both texts with a bridge are wrong
+        assert np.isfinite(one.of_population).all()
+
+
+def test_a_study_in_which_a_source_has_no_reference_leaves_it_out(build):
+    engine = build((*REFERENCES[:3], None))
+    for one in cell_proxies(engine, count(engine), ["reference"]):
+        assert (one.names, one.left_out) == (
+            (),
+            {"reference": "not every source has a reference and an output that is a text"},
+        )
+    with pytest.raises(UnknownName, match="unknown proxy 'referenz'"):
+        list(cell_proxies(engine, count(engine), ["referenz"]))
