@@ -1,6 +1,5 @@
 """Accounts and roles. Every write elsewhere asks `require` again, in its own transaction."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -10,13 +9,13 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, or_
 
 from audit.annotation.passwords import hashed, matches
 from audit.errors import AuditError, NotAllowed
+from audit.language.iso639 import SPELLED
 from audit.store import insert_new, table_of, tables
 
 ROLES = ("annotator", "adjudicator", "manager")
 ADJUDICATORS = ("adjudicator", "manager")
 """Who settles questions, checks and inspects answers, and gives causes."""
 GOLD = "gold"
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 _MOST_LANGUAGES = 50
 
@@ -133,6 +132,6 @@ def _joined(languages: Sequence[str]) -> str:
     if len(languages) > _MOST_LANGUAGES:
         raise AuditError(f"{len(languages):,} languages were named; at most {_MOST_LANGUAGES} are allowed")
     for code in languages:
-        if not _LANGUAGE.fullmatch(code):
+        if not SPELLED.fullmatch(code):
             raise AuditError(f"language {code[:40]!r} is no code such as en, zh or pt-BR")
     return ",".join(dict.fromkeys(languages))

@@ -3,7 +3,6 @@
 Where a task compares two texts, the second is in the column text_2.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +11,13 @@ from audit.annotation.aside import COMMENT
 from audit.annotation.questions import labels_of
 from audit.errors import BadFile
 from audit.files import read_table, read_text, refuse_bad_rows
+from audit.language.iso639 import SPELLED
 from audit.tasks import Input, get_task
 
 COLUMNS = ("text", "text_2", "language", "answer", "explanation")
 LONGEST = 100_000
 """Characters of a text that are taken."""
 _WANTED = "needed are text and answer, text_2 where a task compares two texts, and perhaps language and explanation"
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def _wrong(
         return f"answer {strange[0]!r} is not one of {', '.join(labels)}"
     if set(allowed) == set(labels):
         return "every label is allowed, so no answer could be wrong"
-    if not _LANGUAGE.fullmatch(code):
+    if not SPELLED.fullmatch(code):
         return f"language {code!r} is no code such as en, zh or pt-BR"
     if len(row.get("explanation", "")) > COMMENT:
         return f"the explanation has more than {COMMENT:,} characters; shorten it"

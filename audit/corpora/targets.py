@@ -4,16 +4,13 @@ Named `CORPUS@es,fr`: each text is one source for each target language, and the 
 Gold and scheme of the corpus's own task say nothing about translations and are left out.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from audit.corpora.base import Corpus, Row
 from audit.errors import AuditError, BadFile
 from audit.keys import fingerprint
+from audit.language.iso639 import SPELLED
 from audit.tasks import Input, get_task
-
-CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
-"""Codes of languages as in BCP 47: en, zh, pt-BR."""
 
 
 def split_targets(name: str) -> tuple[str, tuple[str, ...]]:
@@ -24,13 +21,13 @@ def split_targets(name: str) -> tuple[str, tuple[str, ...]]:
     """
     base, at, codes = name.rpartition("@")
     found = tuple(dict.fromkeys(codes.split(",")))
-    return (base, found) if at and base and all(CODE.fullmatch(code) for code in found) else (name, ())
+    return (base, found) if at and base and all(SPELLED.fullmatch(code) for code in found) else (name, ())
 
 
 def check_codes(codes: Sequence[str]) -> None:
     """Raises AuditError for what is no code of a language."""
     for code in codes:
-        if not CODE.fullmatch(code):
+        if not SPELLED.fullmatch(code):
             raise AuditError(f"language {code[:40]!r} is no code such as es, zh or pt-BR")
 
 
@@ -43,7 +40,7 @@ def check_targets(file: str, rows: Iterable[Row]) -> None:
                 f"{file}: row {row.key!r} does not say which language to translate into; give every row one in a "
                 "column target_language, or say --targets es,fr for the whole file"
             )
-        if not CODE.fullmatch(target):
+        if not SPELLED.fullmatch(target):
             found = f"row {row.key!r} has target_language {target[:40]!r}"
             raise BadFile(f"{file}: {found}, which is no code such as es, zh or pt-BR")
 

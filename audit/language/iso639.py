@@ -5,6 +5,8 @@ import re
 
 from audit.language.wordsets import words
 
+SPELLED = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+"""How we write the code of a language: en, zh, pt-BR."""
 _CODE = re.compile(r"([A-Za-z]{2,3})((?:[-_][A-Za-z0-9]{2,8})*)")
 TWO_LETTERS = words(
     "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en "
@@ -31,17 +33,35 @@ def language_code(written: str) -> str | None:
     return None if len(base) == 2 and base not in TWO_LETTERS else base + found[2].replace("_", "-")
 
 
-_THREE_LETTERS = words(
-    "afr:af amh:am ara:ar arb:ar asm:as aze:az azj:az bel:be ben:bn bod:bo bos:bs bre:br bul:bg cat:ca ces:cs "
-    "cym:cy dan:da deu:de ell:el eng:en epo:eo est:et eus:eu ekk:et fao:fo fas:fa fij:fj fin:fi fra:fr fry:fy ful:ff "
-    "gla:gd gle:ga glg:gl grn:gn guj:gu hat:ht hau:ha heb:he hin:hi hrv:hr hun:hu hye:hy ibo:ig ind:id isl:is ita:it "
-    "jav:jv jpn:ja kan:kn kas:ks kat:ka kaz:kk khm:km kin:rw kir:ky kor:ko kur:ku kmr:ku lao:lo lat:la lav:lv lvs:lv "
-    "lim:li lin:ln lit:lt ltz:lb lug:lg mal:ml mar:mr mkd:mk mlg:mg plt:mg mlt:mt mon:mn khk:mn mri:mi msa:ms zsm:ms "
-    "mya:my nep:ne npi:ne nld:nl nno:nn nob:nb nor:no nya:ny oci:oc ori:or ory:or orm:om gaz:om pan:pa pes:fa pol:pl "
-    "por:pt pus:ps pbt:ps que:qu ron:ro run:rn rus:ru sag:sg san:sa sin:si slk:sk slv:sl smo:sm sna:sn snd:sd som:so "
-    "sot:st spa:es sqi:sq als:sq srd:sc srp:sr ssw:ss sun:su swa:sw swh:sw swe:sv tam:ta tat:tt tel:te tgk:tg tgl:tl "
-    "tha:th tir:ti tsn:tn tso:ts tuk:tk tur:tr twi:tw uig:ug ukr:uk urd:ur uzb:uz uzn:uz vie:vi wol:wo xho:xh yid:yi "
-    "ydd:yi yor:yo zho:zh cmn:zh zul:zu"
+TWO_OF_THREE = dict(
+    pair.split(":")
+    for pair in words(
+        "aar:aa abk:ab adp:dz afr:af aka:ak alb:sq als:sq amh:am ara:ar arb:ar arg:an arm:hy asm:as ava:av ave:ae "
+        "aym:ay ayr:ay aze:az azj:az bak:ba bam:bm baq:eu bel:be ben:bn bis:bi bod:bo bos:bs bre:br bul:bg bur:my "
+        "cat:ca ces:cs cha:ch che:ce chi:zh chu:cu chv:cv cmn:zh cor:kw cos:co cre:cr cym:cy cze:cs dan:da deu:de "
+        "div:dv dut:nl dzo:dz ekk:et ell:el eng:en epo:eo est:et eus:eu ewe:ee fao:fo fas:fa fij:fj fin:fi fra:fr "
+        "fre:fr fry:fy ful:ff gaz:om geo:ka ger:de gla:gd gle:ga glg:gl glv:gv gre:el grn:gn guj:gu hat:ht hau:ha "
+        "hbs:sh heb:he her:hz hin:hi hmo:ho hrv:hr hun:hu hye:hy ibo:ig ice:is ido:io iii:ii iku:iu ile:ie ina:ia "
+        "ind:id ipk:ik isl:is ita:it jav:jv jpn:ja kal:kl kan:kn kas:ks kat:ka kau:kr kaz:kk khk:mn khm:km kik:ki "
+        "kin:rw kir:ky kmr:ku kom:kv kon:kg kor:ko kpv:kv kua:kj kur:ku lao:lo lat:la lav:lv lim:li lin:ln lit:lt "
+        "ltz:lb lub:lu lug:lg lvs:lv mac:mk mah:mh mal:ml mao:mi mar:mr may:ms mkd:mk mlg:mg mlt:mt mol:ro mon:mn "
+        "mri:mi msa:ms mya:my nau:na nav:nv nbl:nr nde:nd ndo:ng nep:ne nld:nl nno:nn nob:nb nor:no npi:ne nya:ny "
+        "oci:oc oji:oj ori:or orm:om ory:or oss:os pan:pa pbt:ps per:fa pes:fa pli:pi plt:mg pol:pl por:pt pus:ps "
+        "que:qu roh:rm ron:ro rum:ro run:rn rus:ru sag:sg san:sa sin:si slk:sk slo:sk slv:sl sme:se smo:sm sna:sn "
+        "snd:sd som:so sot:st spa:es sqi:sq srd:sc srp:sr ssw:ss sun:su swa:sw swe:sv swh:sw tah:ty tam:ta tat:tt "
+        "tel:te tgk:tg tgl:tl tha:th tib:bo tir:ti ton:to tsn:tn tso:ts tuk:tk tur:tr twi:tw uig:ug ukr:uk urd:ur "
+        "uzb:uz uzn:uz ven:ve vie:vi vol:vo wel:cy wln:wa wol:wo xho:xh ydd:yi yid:yi yor:yo zha:za zho:zh zlm:ms "
+        "zsm:ms zul:zu"
+    )
 )
-TWO_OF_THREE = dict(sorted(pair.split(":") for pair in _THREE_LETTERS))
-"""Codes of ISO 639-3, as some models and tools have them, with the codes of ISO 639-1; for some languages several."""
+"""ISO 639-3 and 639-2 to 639-1, as the Unicode CLDR has it ("language aliases"); and Serbo-Croatian and Malay."""
+
+
+def two_letters(code: str) -> str:
+    """The code of a language in ISO 639-1 where it has one there, else as it was; a region or script is dropped.
+
+    >>> two_letters("eng"), two_letters("ca"), two_letters("pt-BR"), two_letters("ast")
+    ('en', 'ca', 'pt', 'ast')
+    """
+    language = re.split(r"[-_]", code.strip().lower(), maxsplit=1)[0]
+    return TWO_OF_THREE.get(language, language)

@@ -16,6 +16,7 @@ from audit.annotation.settings import JudgingSettings
 from audit.corpora import all_corpora, get_corpus
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, BadFile
+from audit.language.iso639 import SPELLED
 from audit.relations import get_relation
 from audit.runner.run import fitting
 from audit.sampling.audits import Audits
@@ -34,7 +35,6 @@ MOST_ANNOTATORS = 1000
 SUFFIX = ".toml"
 """Ends the name of a plan's file, and never the name of a plan."""
 _LARGEST = (1 << 63) - 1
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 
@@ -327,7 +327,7 @@ def _judging(judging: dict[str, Any], task: str, note: Note) -> None:
     elif judging["guideline"] > present:
         note("judging.guideline", f"{judging['guideline']} is a version there is not yet; the present one is {present}")
     for code in judging["languages"]:
-        if not _LANGUAGE.fullmatch(code):
+        if not SPELLED.fullmatch(code):
             note("judging.languages", f"{_short(code)} is no code such as en, zh or pt-BR")
     for name in SETTINGS:
         settings = _ask(f"judging.{name}", partial(_only, name, judging[name]), note)

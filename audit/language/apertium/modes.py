@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from audit.errors import AuditError
-from audit.language.codes import two_letters
+from audit.language.iso639 import two_letters
 
 PACKAGES = ("apertium-eng-spa", "apertium-eng-cat", "apertium-spa-cat", "apertium-fra-cat", "apertium-fr-es")
 """Debian's packages of pairs among English, Spanish, Catalan and French; more are listed by `apt-cache search`."""
