@@ -54,7 +54,8 @@ TWO_OF_THREE = dict(
         "zsm:ms zul:zu"
     )
 )
-"""ISO 639-3 and 639-2 to 639-1, as the Unicode CLDR has it ("language aliases"); and Serbo-Croatian and Malay."""
+"""ISO 639-3 and 639-2 to 639-1, as the Unicode CLDR has it ("language aliases"); and Serbo-Croatian, Malay, Tagalog,
+Southern Pashto, and Twi as ISO has it (the CLDR counts it as Akan, `ak`)."""
 
 
 def two_letters(code: str) -> str:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import AuditError, NotInstalled
-from audit.language import apertium, codes
+from audit.language import apertium
 from audit.language.apertium import engine, formatting, modes
 from audit.systems import apertium as system_module
 from audit.systems import get_system, listing, pair_listing
@@ -312,15 +312,6 @@ def test_the_plain_mode_is_taken_before_variants():
     assert {pair: mode.name for pair, mode in found.items()} == {("es", "ca"): "spa-cat", ("en", "ca"): "eng-cat_a"}
 
 
-def test_codes_are_those_of_the_unicode_cldr():
-    babel = pytest.importorskip("babel.core", reason="pip install babel")
-    aliases = babel.get_global("language_aliases")
-    table = codes._table()
-    assert len(table) > 200
-    ours = {three: two for three, two in table.items() if three not in ("hbs", "zlm", "tgl")}
-    assert {three: aliases.get(three) for three in ours} == ours
-
-
 def test_chains_are_shortest_and_of_the_first_languages():
     line = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("b", "a")]
     found = _paths(line)
@@ -364,5 +355,5 @@ def test_which_taggers_are_not_trusted():
 
 
 def test_examples_of_the_docs():
-    for module in (codes, formatting, modes, system_module):
+    for module in (formatting, modes, system_module):
         assert doctest.testmod(module).failed == 0
