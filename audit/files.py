@@ -27,7 +27,7 @@ def read_text(path: str | Path) -> str:
 
 
 def text_of(path: str | Path, content: bytes) -> str:
-    """The text of what a file holds, where it was read elsewhere (an upload); `path` is for messages.
+    r"""The text of what a file holds, where it was read elsewhere (an upload); `path` is for messages.
 
     Raises BadFile as `read_text` does.
 

@@ -70,8 +70,8 @@ def _corpora(task: str | None) -> Rows:
 def table(rows: Rows) -> list[str]:
     """Rows as aligned lines under a header.
 
-    >>> table([{"system": "vader", "tasks": ["sentiment"], "available": True, "needs": None}])[1]
-    'vader   sentiment  yes        '
+    >>> table([{"system": "vader", "tasks": ["sentiment"], "available": True, "needs": None}])[1].rstrip()
+    'vader   sentiment  yes'
     """
     if not rows:
         return ["none"]

@@ -15,7 +15,7 @@ def spans(text: str, language: str) -> tuple[tuple[int, int], ...]:
     >>> spans("Mr. Smith is good. I like him!", "en")
     ((0, 18), (19, 30))
     >>> spans("他来了。她说：“走吧！”", "zh")
-    ((0, 4), (4, 11))
+    ((0, 4), (4, 12))
     """
     if language == "zh":
         return chinese_spans(text)

@@ -28,7 +28,7 @@ from audit.language.constituency import (
 )
 from audit.language.constituency.selecting import PHRASES
 from audit.language.emphasis import article
-from audit.language.masked import Masked, get_proposer, proposer_of
+from audit.language.masked import Masked, Proposer, proposer_of, proposers_in
 from audit.language.masked.fitting import cased_like, replaceable
 from audit.relations.base import ANY, Fixed, Outcome, Source, Verdict, Words
 from audit.relations.carry import nothing
@@ -63,8 +63,8 @@ class _Draft:
 class MultiGranularity(Fixed):
     """Words of the source are replaced; the translations of both must have the same structure, up to `bound`.
 
-    Parameters: `parser`, a list as `audit.language.constituency.parser_of` takes it; `proposer`, a name as
-    `audit.language.masked.get_proposer` takes it; `k`, of how many deepest words or phrases one is drawn; `bound`, the
+    Parameters: `parser`, a list as `audit.language.constituency.parser_of` takes it; `proposer`, one as
+    `audit.language.masked.proposer_of` takes it; `k`, of how many deepest words or phrases one is drawn; `bound`, the
     similarity from 0 to 1 that satisfies the relation. A verdict's value is the similarity, so that another bound needs
     no other run.
 
@@ -83,12 +83,13 @@ class MultiGranularity(Fixed):
             raise AuditError(f"parameter bound of relation {self.name} is {bound}; a similarity is between 0 and 1")
 
     def asks(self) -> Sequence[str]:
-        """The versions of its parsers and its proposer. Of parsers that nobody named, those that are there.
+        """The versions of its parsers and its proposers. Of parsers that nobody named, those that are there.
 
         Raises NotInstalled for what was named and is absent, UnknownName for what nobody knows.
         """
         parsers = [one for one in parsers_in(self._text("parser")) if self._text("parser") or not one.needs()]
-        return [*(parser.version for parser in parsers), get_proposer(self._text("proposer")).version]
+        proposers = proposers_in(self._text("proposer"))
+        return [*(parser.version for parser in parsers), *(proposer.version for proposer in proposers)]
 
     def made(self, source: Source) -> tuple[list[Input], Words]:
         return self.made_all([source])[0]
@@ -139,7 +140,7 @@ class MultiGranularity(Fixed):
         usable: list[tuple[int, Source]] = []
         for number, source in enumerate(sources):
             target, language = source.input.target, source.input.languages[0]
-            if target is None or not self.reads(source) or proposer_of(language, self._text("proposer")) is None:
+            if target is None or not self.reads(source) or self._proposer(language) is None:
                 continue
             self._parser(target)  # what is not installed is said before anything is translated
             texts.setdefault(language, []).append(source.input.text)
@@ -177,8 +178,9 @@ class MultiGranularity(Fixed):
             by_language.setdefault(draft.source.input.languages[0], []).append((draft, place))
         for language, some in by_language.items():
             masked: list[Masked] = [(tuple(draft.words), place) for draft, place in some]
-            proposer = get_proposer(self._text("proposer"))
-            for (draft, place), word in zip(some, proposer.propose(masked, language), strict=True):
+            proposer = self._proposer(language)
+            proposed = proposer.propose(masked, language) if proposer is not None else [None] * len(masked)
+            for (draft, place), word in zip(some, proposed, strict=True):
                 if word is not None:
                     draft.replaced[place] = draft.words[place]
                     draft.words[place] = cased_like(word, draft.words[place])
@@ -190,10 +192,16 @@ class MultiGranularity(Fixed):
         return None if parser is None else dict(zip(distinct, parser.parse(distinct, language), strict=True))
 
     def lacks(self, language: str) -> str | None:
-        """What parses sources in the language, where nobody named a parser and it is not installed."""
-        if self._parser(language) is not None or (absent := parser_of(language, self._text("parser"))) is None:
-            return None
-        return f"sources in {language} are parsed with {absent.name}, which is absent; {absent.needs()}"
+        """What parses sources in the language, where nobody named a parser and it is not installed; or a proposer."""
+        if self._parser(language) is None:
+            absent = parser_of(language, self._text("parser"))
+            if absent is None:
+                return None
+            return f"sources in {language} are parsed with {absent.name}, which is absent; {absent.needs()}"
+        if self._proposer(language) is None:
+            setting = f"--set {self.name}.proposer={language}=ngram:FILE"
+            return f"nothing proposes words in {language}; count a text of yours: {setting}"
+        return None
 
     def _parser(self, language: str) -> Parser | None:
         """The parser of a language; None where there is none, or nobody named one and none is installed.
@@ -207,6 +215,9 @@ class MultiGranularity(Fixed):
         if parser is not None and (needs := parser.needs()):
             raise NotInstalled(f"relation {self.name} parses {language} with {parser.name}, which is absent; {needs}")
         return parser
+
+    def _proposer(self, language: str) -> Proposer | None:
+        return proposer_of(language, self._text("proposer"))
 
     def _text(self, name: str) -> str:
         return str(self.params[name])

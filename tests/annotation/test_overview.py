@@ -1,6 +1,5 @@
 """What managers see of the judging: every count by hand on a small history, and the pace."""
 
-import doctest
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,7 +10,6 @@ from question_world import add_people
 from small_corpus import SmallCorpus
 from sqlalchemy import select
 
-from audit.annotation import answers
 from audit.annotation import overview as module
 from audit.annotation.aside import flag
 from audit.annotation.at_work import people_at_work
@@ -51,11 +49,6 @@ def give(engine, person, answers, seconds=10):
         judge(engine, person, shown.id, answer, shown_at=tables.now() - timedelta(seconds=seconds))
         asked.append(shown.id)
     return asked
-
-
-@pytest.mark.parametrize("one", [module, answers])
-def test_examples(one):
-    assert doctest.testmod(one).failed == 0
 
 
 def test_counts_of_a_small_history(world):

@@ -1,6 +1,5 @@
 """Pairs for similarity: from small articles and sentences of ours, and from the real ones where they are there."""
 
-import doctest
 from collections import Counter
 from pathlib import Path
 
@@ -21,10 +20,6 @@ SENTENCES = [
     (3, "北京的房价今年上涨。", {"address": ["北京"]}),
     (4, "北京队主场又赢一场。", {"organization": ["北京队"]}),
 ]
-
-
-def test_examples_in_docstrings() -> None:
-    assert doctest.testmod(pairs).failed == 0
 
 
 def test_pairs_of_articles(monkeypatch: pytest.MonkeyPatch) -> None:

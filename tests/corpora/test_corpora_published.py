@@ -1,6 +1,5 @@
 """Loaders of PAWS-X, LCSTS and THUCNews: on small files of ours in the published formats."""
 
-import doctest
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.corpora import get_corpus, published
+from audit.corpora import get_corpus
 from audit.corpora.base import Row
 from audit.corpora.published import Lcsts, PawsX, Thucnews
 from audit.errors import AuditError, BadFile, BadRow, UnknownName
@@ -28,10 +27,6 @@ def _rows(name: str, task: str) -> list[Row]:
 def _write(path: Path, content: str | bytes) -> Path:
     path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     return path
-
-
-def test_examples_in_docstrings() -> None:
-    assert doctest.testmod(published).failed == 0
 
 
 def test_paws_x(tmp_path: Path) -> None:

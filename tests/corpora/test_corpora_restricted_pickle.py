@@ -1,6 +1,5 @@
 """Pickles that hold data are read, pickles that do anything are not."""
 
-import doctest
 import os
 import pickle
 import pickletools
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.corpora import restricted_pickle
 from audit.corpora.restricted_pickle import plain
 from audit.errors import BadFile
 
@@ -30,10 +28,6 @@ class _Hostile:
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return os.system, (f"touch {self.file}",)
-
-
-def test_examples_in_docstrings() -> None:
-    assert doctest.testmod(restricted_pickle).failed == 0
 
 
 @given(DATA, st.integers(0, 4))

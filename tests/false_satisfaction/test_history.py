@@ -1,6 +1,5 @@
 """The counts as they were: every point by hand, and the last one is the report's."""
 
-import doctest
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,7 +12,6 @@ from audit.annotation.gold import answer_with_gold
 from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.queue import next_question
 from audit.corpora import get_corpus
-from audit.false_satisfaction import history
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.history import (
     Given,
@@ -40,10 +38,6 @@ POSITIVE, NEGATIVE = frozenset(["positive"]), frozenset(["negative"])
 def said(number, question, answer, role="annotator", supersedes=None):
     """A judgement with this id, given so many hours after noon."""
     return Given(number, question, role, answer, AT[number], supersedes)
-
-
-def test_examples():
-    assert doctest.testmod(history).failed == 0
 
 
 def test_answers_come_change_and_go():

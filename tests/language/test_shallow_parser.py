@@ -4,8 +4,6 @@ The trees were read and found right by us; there is no treebank of these languag
 are ours and, with "Wikipedia", of the MCMT study's translations.
 """
 
-import doctest
-
 import pytest
 from apertium_here import fake_apertium, needs_apertium, no_apertium  # noqa: F401
 from hypothesis import given, settings
@@ -19,7 +17,6 @@ from audit.language.constituency import (
     leaf_spans,
     modifiers,
     parser_of,
-    shallow_words,
 )
 from audit.language.constituency.shallow import Shallow
 from audit.language.constituency.shallow_words import Word, words_of
@@ -236,7 +233,3 @@ def test_modes_without_a_tagger(fake_apertium):  # noqa: F811
     assert parser.needs().startswith("no mode of Apertium tags ca, en, es, fr; install ")
     with pytest.raises(NotInstalled, match="no installed mode of Apertium tags texts in 'es'"):
         parser.parse(["El perro."], "es")
-
-
-def test_examples_of_the_docs():
-    assert doctest.testmod(shallow_words).failed == 0

@@ -53,8 +53,7 @@ def parser(monkeypatch):
 def proposer(monkeypatch):
     made = Listed()
     monkeypatch.setitem(masked.PROPOSERS, "listed", lambda _: made)
-    monkeypatch.setattr(masked, "get_proposer", masked.get_proposer.__wrapped__)
-    monkeypatch.setattr("audit.relations.multi_granularity.get_proposer", masked.get_proposer)
+    monkeypatch.setattr("audit.language.masked.base.get_proposer", masked.get_proposer.__wrapped__)
     return made
 
 
@@ -224,6 +223,21 @@ def test_the_version_names_parsers_and_proposer(parser, proposer):
             _ = relation("word", **{name: "nobody"}).full_version
 
 
+def test_each_language_may_have_a_proposer_of_its_own(parser, proposer, tmp_path):
+    file = tmp_path / "es.txt"
+    file.write_text("El pequeño perro duerme.\nEl viejo perro corre.\nEl pequeño gato duerme.\n", encoding="utf-8")
+    given = {"proposer": f"es=ngram:{file},listed"}
+    assert follow_up("phrase", "The big dog sleeps.", **given) == follow_up("phrase", "The big dog sleeps.")
+    one = relation("phrase", **given)
+    made, note = one.made(source("El grande perro duerme.", target="en", language="es"))
+    assert [member.text for member in made] == ["El pequeño perro duerme."]
+    assert note == (("to", "en"), ("grande", "pequeño"))
+    assert "; ngram(" in one.full_version
+    assert one.full_version.endswith("; listed 1")
+    with pytest.raises(AuditError, match="'es=' has an entry without a proposer"):
+        _ = relation("word", proposer="es=").full_version
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -341,6 +355,9 @@ def test_where_nobody_named_a_parser_and_none_is_installed_a_run_says_so_and_mak
     one = relation("word", parser="")
     assert one.lacks("xx") is None  # nobody parses that
     assert relation("word").lacks("en") is None
+    assert relation("word").lacks("es") == (
+        "nothing proposes words in es; count a text of yours: --set MGMT-word.proposer=es=ngram:FILE"
+    )
     heard = []
     watcher = Watcher()
     watcher.says = heard.append

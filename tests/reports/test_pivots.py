@@ -1,13 +1,11 @@
 """`audit pivots`: the document against the study's own sheet and by hand, and what its text says."""
 
-import doctest
 from pathlib import Path
 
 import pytest
 
 from audit.corpora.pivot_chains import read_chains
 from audit.errors import AuditError
-from audit.reports import pivot_lines as lines_module
 from audit.reports.pivot_lines import pivot_lines
 from audit.reports.pivots import pivots_report
 
@@ -38,10 +36,6 @@ def recorded():
     if not PIVOTS.exists():
         pytest.skip("the study's recorded sheets (../shared/data/mcmt) are not here")
     return read_chains(PIVOTS)
-
-
-def test_examples():
-    assert doctest.testmod(lines_module).failed == 0
 
 
 def test_cells_by_hand(chains):

@@ -3,7 +3,6 @@
 The engine is the real one of Debian where it is installed. For failures it is a fake, and named so.
 """
 
-import doctest
 import pickle
 import random
 import subprocess
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 from audit.errors import AuditError, NotInstalled
 from audit.language import apertium
 from audit.language.apertium import engine, formatting, modes
-from audit.systems import apertium as system_module
 from audit.systems import get_system, listing, pair_listing
 from audit.systems.apertium import LONGEST, _paths
 from audit.tasks import Input, Output, get_task
@@ -352,8 +350,3 @@ def test_streams_are_parted_by_their_numbers():
 def test_which_taggers_are_not_trusted():
     assert engine._remembers(["apertium-tagger", "-z", "-g", "a.prob"])
     assert not engine._remembers(["apertium-tagger", "-z", "-gx", "a.prob"])
-
-
-def test_examples_of_the_docs():
-    for module in (formatting, modes, system_module):
-        assert doctest.testmod(module).failed == 0

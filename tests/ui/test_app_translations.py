@@ -1,6 +1,5 @@
 """Translations in the app: languages are named, texts say theirs, and nothing of a system is shown before it may be."""
 
-import doctest
 import re
 import sys
 
@@ -21,7 +20,6 @@ from audit.false_satisfaction.contradictions import Side
 from audit.language import display_names
 from audit.store import table_of, tables
 from audit.tasks import Input, Output
-from audit.ui import language as language_module
 from audit.ui import quality_contradictions
 from audit.ui.asked import comparable
 from audit.ui.browse import members
@@ -300,13 +298,6 @@ def test_names_of_languages_are_those_of_cldr(reader: str) -> None:
     assert named == {code: known[code] for code in named}
     assert name_in(reader, "pt-BR") == babel.Locale.parse("pt_BR").get_display_name(reader)
     assert name_in(reader, "yi") == known["yi"]
-
-
-@pytest.mark.parametrize("one", [display_names, language_module], ids=lambda one: one.__name__)
-def test_examples(one) -> None:
-    found = doctest.testmod(one)
-    assert found.attempted > 0
-    assert found.failed == 0
 
 
 def test_a_language_that_nobody_knows_is_its_code(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from audit.errors import AuditError, UnknownName
+from audit.errors import UnknownName
+from audit.language.per_language import entries
 
 if TYPE_CHECKING:
     from nltk import Tree
@@ -89,13 +90,7 @@ def parsers_in(spec: str = "") -> list[Parser]:
 
 def _listed(spec: str) -> Iterator[tuple[str, Parser]]:
     """The entries of a list of parsers: the language that one is kept to, or an empty string, and the parser."""
-    entries = [entry.strip() for entry in spec.split(",")] if spec else [one for one in DEFAULT if one in PARSERS]
-    for entry in entries:
-        for_language, equals, name = entry.partition("=")
-        if not equals or ":" in for_language or "/" in for_language:
-            for_language, name = "", entry
-        if not name:
-            raise AuditError(f"{spec!r} has an entry without a parser; write them as hanlp:DIRECTORY,shallow")
+    for for_language, name in entries(spec or ",".join(one for one in DEFAULT if one in PARSERS), "parser"):
         yield for_language, get_parser(name)
 
 

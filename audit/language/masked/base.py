@@ -13,8 +13,10 @@ from functools import cache
 from typing import Protocol
 
 from audit.errors import UnknownName
+from audit.language.per_language import entries
 
 DEFAULT = "ngram"
+"""What proposes where nobody named a proposer: n-grams of film reviews."""
 ANY = ("*",)
 """Languages of a proposer that is asked about any."""
 
@@ -51,28 +53,48 @@ class Proposer(Protocol):
 
 
 @cache
-def get_proposer(spec: str = "") -> Proposer:
-    """The proposer of this name, made once in a process; an empty one: the n-grams of film reviews. Loads nothing yet.
+def get_proposer(spec: str) -> Proposer:
+    """The proposer of this name, made once in a process. Loads nothing yet.
 
     Raises UnknownName for another kind of proposer, or one that lacks what has to stand behind the colon.
 
     >>> get_proposer("ngram").languages
     ('en',)
     """
-    kind, colon, model = (spec or DEFAULT).partition(":")
+    kind, colon, model = spec.partition(":")
     if kind not in PROPOSERS or (colon and not model) or (kind in _WITH_MODEL and not model):
         raise UnknownName("proposer", spec, ["ngram", "ngram:FILE", *(f"{one}:MODEL" for one in _WITH_MODEL)])
     return PROPOSERS[kind](model)
 
 
 def proposer_of(language: str, spec: str = "") -> Proposer | None:
-    """The proposer of this name, None where it knows nothing of the language. Raises as `get_proposer` does.
+    """The first proposer of a list such as `ngram,fill-mask:MODEL` that knows the language; None: none does.
 
+    A proposer of the list may be kept to one language: `es=ngram:spanish.txt`. An empty list is `DEFAULT`. Raises as
+    `get_proposer` does, and AuditError for an entry without one.
+
+    >>> proposer_of("en", "es=ngram:spanish.txt,ngram").name
+    'ngram(film reviews)'
     >>> proposer_of("fi", "ngram") is None
     True
     """
-    found = get_proposer(spec)
-    return found if found.languages == ANY or language in found.languages else None
+    for for_language, proposer in _listed(spec):
+        if for_language in ("", language) and (proposer.languages == ANY or language in proposer.languages):
+            return proposer
+    return None
+
+
+def proposers_in(spec: str = "") -> list[Proposer]:
+    """The proposers of such a list, each once: whose words something may depend on. Raises as `proposer_of` does.
+
+    >>> [proposer.name for proposer in proposers_in("en=ngram")]
+    ['ngram(film reviews)']
+    """
+    return list(dict.fromkeys(proposer for _, proposer in _listed(spec)))
+
+
+def _listed(spec: str) -> list[tuple[str, Proposer]]:
+    return [(for_language, get_proposer(name)) for for_language, name in entries(spec or DEFAULT, "proposer")]
 
 
 def _ngram(file: str) -> Proposer:

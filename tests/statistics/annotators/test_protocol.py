@@ -1,6 +1,5 @@
 """What protocols make of annotators' errors: worked by hand, against every case by name, and by simulation."""
 
-import doctest
 import itertools
 
 import numpy as np
@@ -9,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.annotators import protocol
 from audit.statistics.annotators.protocol import PROTOCOLS, protocols
 
 
@@ -18,12 +16,6 @@ def even(accuracy, kinds=3):
     found = np.full((kinds, kinds), (1 - accuracy) / (kinds - 1))
     np.fill_diagonal(found, accuracy)
     return found
-
-
-def test_examples():
-    found = doctest.testmod(protocol)
-    assert found.attempted > 0
-    assert found.failed == 0
 
 
 def test_two_labels_worked_by_hand():

@@ -1,0 +1,29 @@
+"""The examples in the docstrings of all modules are true."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+import audit
+
+ROOT = Path(audit.__file__).parent
+FILES = sorted(path for path in ROOT.rglob("*.py") if ">>>" in path.read_text(encoding="utf-8"))
+
+
+def name_of(file):
+    parts = file.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@pytest.mark.parametrize("name", [name_of(file) for file in FILES])
+def test_examples(name):
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_statistics_have_examples():
+    having = set(map(name_of, FILES))
+    assert [name for file in ROOT.glob("statistics/**/[!_]*.py") if (name := name_of(file)) not in having] == []
