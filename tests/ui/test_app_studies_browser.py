@@ -1,15 +1,20 @@
 """Running a study from the app in a real Chromium: the tab is closed while it runs, and another one finds it."""
 
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from app_driver import Prepared, prepare
 from app_server import app_server
 from browser_driver import Window, until
+from sqlalchemy import Engine, select
 
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
-from audit.store import open_store
+from audit.store import open_store, table_of, tables
 from audit.studies.carrying_out import carry_out
 from audit.studies.jobs import jobs
 from audit.studies.plan import read_plan
@@ -33,23 +38,49 @@ def opened(address: str, folder: Path, language: str = "en") -> Window:
     return window
 
 
-def test_a_run_survives_the_tab_and_the_app(tmp_path: Path) -> None:
+@pytest.fixture
+def begun() -> Iterator[list[int]]:
+    """The processes of jobs; none of them, and nothing that they began, outlives the test."""
+    found: list[int] = []
+    yield found
+    for job in found:
+        with suppress(ProcessLookupError):
+            os.killpg(job, signal.SIGKILL)
+
+
+def hold_workers(engine: Engine) -> int:
+    """Let the processes that a job has begun stand still, not the one that shows signs of life; gives its number.
+
+    A quick machine would be done before a browser has come and gone.
+    """
+    with engine.connect() as connection:
+        (job,) = connection.scalars(select(table_of(tables.Job).c.pid)).all()
+    os.killpg(job, signal.SIGSTOP)
+    os.kill(job, signal.SIGCONT)
+    return job
+
+
+def test_a_run_survives_the_tab_and_the_app(tmp_path: Path, begun: list[int]) -> None:
     made: Prepared = prepare(tmp_path / "audit.db")
     set_plan(made.engine, read_plan(PLAN))
     with app_server(str(made.path), tmp_path / "log.txt") as address:
         window = opened(address, tmp_path / "first")
         window.click("button", text_in("en", "studies.run"))
         until(lambda: "of 8,530 sources" in window.text(), PATIENCE)
+        begun.append(hold_workers(made.engine))
         window.driver.quit()
         second = opened(address, tmp_path / "second", "zh")
         until(lambda: "8,530" in second.text(), PATIENCE)
         before = jobs(made.engine)[0].done
+        os.killpg(begun[0], signal.SIGCONT)
         until(lambda: jobs(made.engine)[0].done > before, PATIENCE)
+        hold_workers(made.engine)
         second.driver.save_screenshot(str(tmp_path / "running.png"))
         second.driver.quit()
         assert jobs(made.engine)[0].live
     # The app is gone, and everything of its session with it.
     assert jobs(made.engine)[0].live
+    os.killpg(begun[0], signal.SIGCONT)
     until(lambda: not jobs(made.engine)[0].live, PATIENCE)
     assert jobs(made.engine)[0].state == "done", jobs(made.engine)[0].log
     with app_server(str(made.path), tmp_path / "again.txt") as address:
