@@ -30,6 +30,7 @@ class Corpus(Protocol):
     name: str
     task: str
     language: str
+    """Of its texts, or of most of them: one with texts of several languages has `languages`, all of them, too."""
     unit: Unit
     has_gold: bool
     summary: str
@@ -49,3 +50,8 @@ class Corpus(Protocol):
     def rows(self) -> Iterator[Row]:
         """Every row that may become a source, in corpus order. Raises NotInstalled or BadFile; never a part."""
         ...
+
+
+def languages_of(corpus: Corpus) -> tuple[str, ...]:
+    """The languages of its texts, the most frequent first."""
+    return tuple(getattr(corpus, "languages", (corpus.language,)))

@@ -10,6 +10,7 @@ import io
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -67,11 +68,13 @@ class FileCorpus:
     ):
         self.path = Path(path)
         self.name = self.path.name
-        self.language = language or "en"
         texts = ("text", "text_b") if base_of(task) == "similarity" else ("text",)
         records = _read(self.path, texts)
         self.task = _with_scheme(self.path, records) if task == "classification" else task
-        self._rows = _checked(self.path, records, texts, self.task, self.language)
+        self._rows = _checked(self.path, records, texts, self.task, language or "en")
+        counted = Counter(row.input.languages[0] for row in self._rows)
+        self.languages = tuple(one for one, _ in counted.most_common())
+        self.language = language or self.languages[0]
         self.unit: Unit = unit or unit_of(self._rows)
         self.has_gold = any(row.gold is not None for row in self._rows)
         self.summary = f"{len(self._rows):,} {self.unit}s of {self.path}"

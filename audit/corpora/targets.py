@@ -6,7 +6,7 @@ Gold and scheme of the corpus's own task say nothing about translations and are 
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from audit.corpora.base import Corpus, Row
+from audit.corpora.base import Corpus, Row, languages_of
 from audit.errors import AuditError, BadFile
 from audit.keys import fingerprint
 from audit.language.iso639 import SPELLED
@@ -59,7 +59,8 @@ class Toward:
         if get_task(corpus.task).texts != 1:
             raise AuditError(f"corpus {corpus.name} has pairs of texts; for translation take one of single texts")
         self.corpus = corpus
-        self.targets = tuple(dict.fromkeys(code for code in targets if code != corpus.language))
+        self.languages = languages_of(corpus)
+        self.targets = tuple(code for code in dict.fromkeys(targets) if self.languages != (code,))
         if not self.targets:
             raise AuditError(
                 f"corpus {corpus.name} is in {corpus.language}; say other languages to translate into, as in "
@@ -71,7 +72,9 @@ class Toward:
 
     def size(self) -> int | None:
         size = self.corpus.size()
-        return None if size is None else size * len(self.targets)
+        if size is None or len(self.languages) > 1:
+            return size and sum(1 for _ in self.rows())
+        return size * len(self.targets)
 
     def needs(self) -> str | None:
         return self.corpus.needs()

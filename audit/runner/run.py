@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, Engine, delete, select
 
-from audit.corpora.base import Corpus
+from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError, NotInstalled
 from audit.relations import ANY, Outcome, Plain, Relation, all_relations, get_relation
 from audit.relations.on_documents import on_documents
@@ -103,7 +103,7 @@ def fitting(
     chosen = [configured(one, changes[one.name]) if one.name in changes else one for one in chosen]
     fit = []
     for relation in chosen:
-        if not relation.speaks(corpus.language):
+        if not any(map(relation.speaks, languages_of(corpus))):
             if names:
                 spoken = ", ".join(relation.languages)
                 raise AuditError(
@@ -204,8 +204,9 @@ def run(
         if remark:
             watcher.says(remark)
     for relation in relations:
-        if lacking := relation.lacks(corpus.language):
-            watcher.says(f"relation {relation.name} makes no groups: {lacking}")
+        for language in languages_of(corpus):
+            if lacking := relation.lacks(language):
+                watcher.says(f"relation {relation.name} makes no groups of texts in {language}: {lacking}")
     engine = opened if isinstance(opened, Engine) else opened()
     study = patiently(lambda: make_study(engine, corpus, seed, limit), watcher.says)
     bound, by_id = written(engine, lambda connection: _bound(connection, relations, made), watcher.says)

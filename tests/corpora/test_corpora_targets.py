@@ -51,6 +51,29 @@ def test_a_file_may_have_a_column_of_targets(tmp_path):
     ]
 
 
+def test_texts_of_several_languages_go_into_every_target_but_their_own(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("text,language\nIt rains.,en\nLlueve.,es\nIt snows.,en\nNieva.,es\n", encoding="utf-8")
+    corpus = get_corpus(f"{path}@en,es,fr", "translation")
+    assert (corpus.language, corpus.languages, corpus.targets) == ("en", ("en", "es"), ("en", "es", "fr"))
+    assert [(row.input.languages[0], row.input.target) for row in corpus.rows()] == 2 * [
+        ("en", "es"),
+        ("en", "fr"),
+        ("es", "en"),
+        ("es", "fr"),
+    ]
+    assert corpus.size() == len(list(corpus.rows())) == 8
+
+
+def test_a_file_is_in_the_language_of_most_of_its_rows(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("text,language\nLlueve.,es\nNieva.,\nTruena.,es\n", encoding="utf-8")
+    corpus = get_corpus(path, "sentiment")
+    assert (corpus.language, corpus.languages) == ("es", ("es", "en"))
+    told = get_corpus(path, "sentiment", language="ca")
+    assert (told.language, told.languages) == ("ca", ("es", "ca"))
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [

@@ -365,8 +365,8 @@ def test_where_nobody_named_a_parser_and_none_is_installed_a_run_says_so_and_mak
     ran = run(engine, Sentences(), [spec], [one], InProcess(), watcher=watcher)
     assert ran.counts.groups == 0
     assert heard == [
-        "relation MGMT-word makes no groups: sources in en are parsed with absent-parser, which is absent; "
-        "apt-get install nothing"
+        "relation MGMT-word makes no groups of texts in en: sources in en are parsed with absent-parser, which is "
+        "absent; apt-get install nothing"
     ]
 
 
