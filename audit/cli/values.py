@@ -63,6 +63,8 @@ def _add_relations(parser: argparse.ArgumentParser, default: str) -> None:
 def _add_references(parser: argparse.ArgumentParser, required: bool) -> None:
     what = "a CSV of reference translations: source,reference,target_language"
     parser.add_argument("--reference", required=required, metavar="FILE", help=what)
+    without = "METEOR by words and stems alone: English needs no WordNet then"
+    parser.add_argument("--no-synonyms", dest="synonyms", action="store_false", help=without)
 
 
 def _bounds(text: str) -> list[float]:
@@ -91,7 +93,7 @@ def _show_correlations(arguments: argparse.Namespace) -> None:
     from audit.reports.references import read_references
     from audit.store import open_store
 
-    references = read_references(arguments.reference)
+    references = read_references(arguments.reference, synonyms=arguments.synonyms)
     report = correlation_report(open_store(arguments.db), references, arguments.study, arguments.relations)
     answer(arguments.json, report, [] if arguments.json else correlation_lines(report))
 
@@ -101,7 +103,8 @@ def _show_contributions(arguments: argparse.Namespace) -> None:
     from audit.reports.references import read_references
     from audit.store import open_store
 
-    references = read_references(arguments.reference) if arguments.reference else None
+    file, synonyms = arguments.reference, arguments.synonyms
+    references = read_references(file, synonyms=synonyms) if file else None
     engine = open_store(arguments.db)
     report = contribution_report(engine, arguments.study, arguments.relations, references)
     answer(arguments.json, report, [] if arguments.json else contribution_lines(report))

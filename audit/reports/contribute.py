@@ -10,10 +10,11 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import Engine
 
+from audit.reports.numbers import number, p_number
 from audit.reports.references import MEASURES, NOTE, References, reference_scores
 from audit.reports.terminal_tables import aligned
 from audit.reports.verdict_values import levels_of, origin, outcomes, plain, source_outputs, verdict_values
-from audit.reports.words import UNKNOWN, count, signature_line
+from audit.reports.words import count, signature_line
 from audit.statistics.correlations import spearman
 
 DEPENDENT = (
@@ -100,7 +101,7 @@ def contribution_report(
         else [],
         "notes": notes,
         "signature": origin(engine, values[values["relation"].isin(names)])
-        | ({} if references is None else {"references": references.name, "sha": references.sha}),
+        | ({} if references is None else references.signature),
     }
 
 
@@ -142,13 +143,13 @@ def contribution_lines(report: dict[str, Any], width: int = 100) -> list[str]:
     names = report["relations"]
     scored = [measure for measure in MEASURES if any(row[measure] is not None for row in report["groups"])]
     rows: list[tuple[str, ...]] = [
-        (pair["one"], pair["other"], count(pair["translations"]), _number(pair["spearman"]), _p(pair["p"]))
+        (pair["one"], pair["other"], count(pair["translations"]), number(pair["spearman"], 3), p_number(pair["p"]))
         for pair in report["pairs"]
     ]
     lines = ["Do two relations see the same? Spearman's correlation of their outcomes", ""]
     lines += [*aligned(("one", "other", "translations", "Spearman", "p"), rows, 2, width), ""]
     rows = [
-        (f"{row['share']:.3f}", count(row["translations"]), *(_number(row[measure], 4) for measure in scored))
+        (f"{row['share']:.3f}", count(row["translations"]), *(number(row[measure], 4) for measure in scored))
         for row in report["groups"]
     ]
     lines += ["Translations by the share of relations that they satisfy", ""]
@@ -159,7 +160,7 @@ def contribution_lines(report: dict[str, Any], width: int = 100) -> list[str]:
         rows = [_combined(row, names, measure) for row in report["combinations"]]
         if measure:
             means = [next(row[measure] for row in report["gains"] if row["relation"] == name) for name in names]
-            rows.append((*("" for _ in names), "", "mean gain", *(_number(gain, 4) for gain in means)))
+            rows.append((*("" for _ in names), "", "mean gain", *(number(gain, 4) for gain in means)))
         heads = (*names, "translations", *((measure, *(f"gain {name}" for name in names)) if measure else ()))
         lines += [*aligned(heads, rows, len(names), width), ""]
     lines += [f"Note: {note}" for note in report["notes"]]
@@ -174,14 +175,6 @@ def _combined(row: Mapping[str, Any], names: Sequence[str], measure: str | None)
     return (
         *ticks,
         count(row["translations"]),
-        _number(row[measure], 4),
-        *(_number(gains.get(name), 4) for name in names),
+        number(row[measure], 4),
+        *(number(gains.get(name), 4) for name in names),
     )
-
-
-def _number(value: float | None, digits: int = 3) -> str:
-    return UNKNOWN if value is None else f"{value:.{digits}f}"
-
-
-def _p(value: float | None) -> str:
-    return UNKNOWN if value is None else "< 0.0001" if value < 0.0001 else f"{value:.4f}"

@@ -10,10 +10,11 @@ import pandas as pd
 from sqlalchemy import Engine
 
 from audit.errors import AuditError
+from audit.reports.numbers import number, p_number
 from audit.reports.references import MEASURES, NOTE, References, reference_scores
 from audit.reports.terminal_tables import aligned
 from audit.reports.verdict_values import levels_of, origin, outcomes, source_outputs, verdict_values
-from audit.reports.words import UNKNOWN, count, signature_line
+from audit.reports.words import count, signature_line
 from audit.statistics.correlations import pearson, spearman
 
 MGMT = "MGMT"
@@ -62,7 +63,7 @@ def correlation_report(
         "sentences": list(_over_sentences(both, measures)),
         "systems": list(_over_systems(both, measures)) if systems >= FEWEST else [],
         "notes": notes,
-        "signature": origin(engine, values) | {"references": references.name, "sha": references.sha},
+        "signature": origin(engine, values) | references.signature,
     }
 
 
@@ -144,5 +145,5 @@ def correlation_lines(report: dict[str, Any], width: int = 100) -> list[str]:
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    numbers = [row["pearson"], row["pearson_p"], row["spearman"], row["spearman_p"]]
-    return (count(row["n"]), *(UNKNOWN if value is None else f"{value:.3f}" for value in numbers))
+    line, ranks = (number(row[name], 3) for name in ("pearson", "spearman"))
+    return (count(row["n"]), line, p_number(row["pearson_p"]), ranks, p_number(row["spearman_p"]))

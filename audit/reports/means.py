@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from audit.errors import AuditError
+from audit.reports.numbers import number, p_number
 from audit.reports.terminal_tables import aligned
 from audit.reports.verdict_values import origin, verdict_values
 from audit.reports.words import UNKNOWN, count, signature_line
@@ -66,7 +67,7 @@ def means_lines(report: dict[str, Any], width: int = 100) -> list[str]:
     """The document as tables: tests, means with their letters, pairs."""
     lines = [f"Values of {report['relation']}: {count(report['values'])} of {count(report['texts'])} texts", ""]
     rows: list[tuple[str, ...]] = [
-        (one["effect"], _number(one["f"], 2), f"{one['df']}, {one['df_error']}", _p(one["p"]), one["reason"] or "")
+        (one["effect"], number(one["f"], 2), f"{one['df']}, {one['df_error']}", p_number(one["p"]), one["reason"] or "")
         for one in report["tests"]
     ]
     lines += [*aligned(("effect", "F", "df", "p", ""), rows, 1, width), ""]
@@ -78,8 +79,8 @@ def means_lines(report: dict[str, Any], width: int = 100) -> list[str]:
             (
                 one["level"],
                 count(one["n"]),
-                _number(one["mean"], 4),
-                _number(one["se"], 4),
+                number(one["mean"], 4),
+                number(one["se"], 4),
                 UNKNOWN if one["low"] is None else f"{one['low']:.4f} to {one['high']:.4f}",
                 letters.get((factor, one["level"]), "") if one["mean"] is not None else one["reason"],
             )
@@ -87,17 +88,9 @@ def means_lines(report: dict[str, Any], width: int = 100) -> list[str]:
         ]
         lines += [*aligned((factor, "n", "LS mean", "SE", "interval", "subset"), rows, 1, width), ""]
     rows = [
-        (one["one"], one["other"], _number(one["difference"], 4), _number(one["t"], 2), _p(one["p"]))
+        (one["one"], one["other"], number(one["difference"], 4), number(one["t"], 2), p_number(one["p"]))
         for one in report["comparisons"]
     ]
     if rows:
         lines += [*aligned(("one", "other", "difference", "t", "adjusted p"), rows, 2, width), ""]
     return [*lines, *(f"Note: {note}" for note in report["notes"]), "signature " + signature_line(report["signature"])]
-
-
-def _number(value: float | None, digits: int) -> str:
-    return UNKNOWN if value is None else f"{value:.{digits}f}"
-
-
-def _p(value: float | None) -> str:
-    return UNKNOWN if value is None else "< 0.0001" if value < 0.0001 else f"{value:.4f}"

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from audit.reports.numbers import number, p_number
 from audit.reports.pivots import CLOSE, CONSISTENCY
 from audit.reports.terminal_tables import aligned, headed
 from audit.reports.words import UNKNOWN, count, percent, signature_line, with_interval
@@ -87,12 +88,12 @@ def _unknown(means: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _score_row(one: Mapping[str, Any]) -> tuple[str, ...]:
     farthest = UNKNOWN if one["largest"] is None else f"{one['largest']:.1e}"
-    means = (_number(one["recorded_mean"]), _number(one["computed_mean"]))
+    means = (number(one["recorded_mean"]), number(one["computed_mean"]))
     return (one["score"], count(one["rows"]), count(one["met"]), percent(one["share"], 2), farthest, *means)
 
 
 def _cell_row(cell: Mapping[str, Any]) -> tuple[str, ...]:
-    scores = (_number(cell[name]) for name in ("levenshtein", "bleu", "cosine", CONSISTENCY))
+    scores = (number(cell[name]) for name in ("levenshtein", "bleu", "cosine", CONSISTENCY))
     rate = with_interval(cell, "sr_observed", "sr_low", "sr_high")
     return (
         cell["level"],
@@ -106,38 +107,25 @@ def _cell_row(cell: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _mean_row(mean: Mapping[str, Any]) -> tuple[str, ...]:
-    ends = UNKNOWN if mean["low"] is None else f"{_number(mean['low'])} to {_number(mean['high'])}"
-    return (mean["level"], count(mean["n"]), _number(mean["mean"]), _number(mean["se"], 5), ends, mean["letters"])
+    ends = UNKNOWN if mean["low"] is None else f"{number(mean['low'])} to {number(mean['high'])}"
+    return (mean["level"], count(mean["n"]), number(mean["mean"]), number(mean["se"], 5), ends, mean["letters"])
 
 
 def _pair_row(pair: Mapping[str, Any]) -> tuple[str, ...]:
     name = f"{pair['one']} - {pair['other']}"
-    return (name, _number(pair["difference"]), _number(pair["se"], 5), f"{pair['t']:.2f}", p_text(pair["p"]))
+    return (name, number(pair["difference"]), number(pair["se"], 5), f"{pair['t']:.2f}", p_number(pair["p"]))
 
 
 def _test_text(test: Mapping[str, Any]) -> str:
     about = f"; says nothing of {', '.join(test['left_out'])}" if test["left_out"] else ""
     if test["f"] is None:
         return f"not tested, {test['reason']}{about}."
-    p = p_text(test["p"])
+    p = p_number(test["p"])
     return f"F({test['df']}, {test['df_error']}) = {test['f']:.2f}, p {p if p[0] == '<' else f'= {p}'}{about}."
-
-
-def p_text(p: float) -> str:
-    """A p to four digits.
-
-    >>> p_text(0.00561), p_text(1e-9)
-    ('0.0056', '<0.0001')
-    """
-    return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
 
 
 def _best_first(mean: Mapping[str, Any]) -> tuple[bool, float, str]:
     return (mean["mean"] is None, -(mean["mean"] or 0.0), mean["level"])
-
-
-def _number(value: float | None, digits: int = 4) -> str:
-    return UNKNOWN if value is None else f"{value:.{digits}f}"
 
 
 def _wrapped(text: str) -> list[str]:

@@ -19,6 +19,7 @@ NOTE = (
     "A reference is a proxy, never gold: a translation may be right and unlike it, or wrong and near to it. "
     "wer is 1 - WER, so that more is better in every column."
 )
+NO_SYNONYMS = "METEOR was made without synonyms: only the same words and the same stems count."
 _NEEDED = ("source", "reference", "target_language")
 
 
@@ -29,6 +30,13 @@ class References:
     name: str
     texts: Mapping[tuple[str, str], tuple[str, ...]]
     repeated: int
+    synonyms: bool = True
+    """Whether METEOR asks WordNet for English synonyms."""
+
+    @property
+    def signature(self) -> dict[str, str]:
+        """Names the file and what was made of it, for signatures."""
+        return {"references": self.name, "sha": self.sha} | ({} if self.synonyms else {"meteor": "exact and stem"})
 
     @cached_property
     def sha(self) -> str:
@@ -36,7 +44,7 @@ class References:
         return fingerprint("\t".join((*key, *found)) for key, found in sorted(self.texts.items()))
 
 
-def read_references(path: str | Path) -> References:
+def read_references(path: str | Path, *, synonyms: bool = True) -> References:
     """Read a UTF-8 CSV with the columns source, reference and target_language; others are ignored.
 
     A text may have several references. Raises BadFile where the file is missing, empty or lacks a column, BadRow (or
@@ -61,15 +69,15 @@ def read_references(path: str | Path) -> References:
         repeated += row["reference"] in found
         found += [row["reference"]] if row["reference"] not in found else []
     refuse_bad_rows(path, bad, len(rows))
-    return References(Path(path).name, {key: tuple(found) for key, found in texts.items()}, repeated)
+    return References(Path(path).name, {key: tuple(found) for key, found in texts.items()}, repeated, synonyms)
 
 
 def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.DataFrame, list[str]]:
     """(the rows of `outputs` that have a reference, with the columns `MEASURES`; notes on what could not be had).
 
     `outputs` has the columns text (of the source), target and output. The best of several references counts, for each
-    measure. METEOR into English needs WordNet: it is NaN without it, and a note says so. Raises AuditError where no
-    row has a reference.
+    measure. METEOR into English needs WordNet: it is NaN without it, and a note says so; another note where the
+    references are without synonyms. Raises AuditError where no row has a reference.
     """
     known = [references.texts.get((text.strip(), target)) for text, target in outputs[["text", "target"]].to_numpy()]
     chosen = outputs[[found is not None for found in known]].copy()
@@ -79,7 +87,7 @@ def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.
             "target_language must be as the corpus has them"
         )
     some = [found for found in known if found is not None]
-    notes: list[str] = []
+    notes = [] if references.synonyms else [NO_SYNONYMS]
     made: dict[tuple[str, ...], tuple[float, float, float]] = {}
     scores = []
     for said, output, target in zip(some, chosen["output"], chosen["target"], strict=True):
@@ -87,7 +95,7 @@ def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.
         if key not in made:
             made[key] = (
                 max(reference_bleu(one, output, target) for one in said),
-                _meteor(said, output, target, notes),
+                _meteor(said, output, target, references.synonyms, notes),
                 max(1 - word_error_rate(one, output, target) for one in said),
             )
         scores.append(made[key])
@@ -95,10 +103,11 @@ def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.
     return chosen, notes
 
 
-def _meteor(said: Sequence[str], output: str, target: str, notes: list[str]) -> float:
+def _meteor(said: Sequence[str], output: str, target: str, synonyms: bool, notes: list[str]) -> float:
     try:
-        return max(meteor(one, output, target) for one in said)
+        return max(meteor(one, output, target, synonyms=synonyms) for one in said)
     except NotInstalled as problem:
-        if str(problem) not in notes:
-            notes.append(str(problem))
+        note = f"{problem} (--no-synonyms)"
+        if note not in notes:
+            notes.append(note)
         return math.nan

@@ -145,5 +145,5 @@ def _formats(names: Sequence[str]) -> dict[str, Any]:
         elif name in IN_PERCENT:
             found[t(f"column.{name}")] = st.column_config.NumberColumn(format="%.1f")
         elif name in TESTS:
-            found[t(f"column.{name}")] = st.column_config.NumberColumn(format="%.3f")
+            found[t(f"column.{name}")] = st.column_config.NumberColumn(format="%.2g")
     return found

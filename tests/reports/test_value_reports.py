@@ -1,5 +1,7 @@
 """`audit values`: other bounds against another run, means, correlations and contributions against other arithmetic."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,13 +9,14 @@ import translation_study
 from scipy import stats
 
 from audit.errors import AuditError, BadFile, BadRow, NotInstalled, UnknownName
+from audit.language.text_similarity import meteor
 from audit.reports import references
 from audit.reports.bounds import bounds_lines, bounds_report
 from audit.reports.contribute import contribution, contribution_lines, contribution_report, mean_gains
 from audit.reports.correlate import correlation_lines, correlation_report
 from audit.reports.levels import levels_lines, levels_report
 from audit.reports.means import means_lines, means_report
-from audit.reports.references import read_references, reference_scores
+from audit.reports.references import References, read_references, reference_scores
 from audit.reports.verdict_values import levels_of, outcomes, source_outputs, verdict_values
 from audit.store import open_store
 
@@ -234,16 +237,33 @@ def test_the_best_of_several_references_counts(known):
 
 
 def test_without_wordnet_there_is_no_meteor_and_a_note(known, engine, monkeypatch):
-    def absent(*_):
+    def absent(*_, **__):
         raise NotInstalled("METEOR of English needs WordNet")
 
     monkeypatch.setattr(references, "meteor", absent)
     report = correlation_report(engine, known, relations=["RTT"])
     assert {row["measure"] for row in report["sentences"]} == {"bleu", "wer"}
-    assert "METEOR of English needs WordNet" in report["notes"]
+    assert "METEOR of English needs WordNet (--no-synonyms)" in report["notes"]
     table = contribution_report(engine, None, NAMES, known)
     assert {row["meteor"] for row in table["groups"]} == {None}
     assert contribution_lines(table)
+
+
+def test_without_synonyms_meteor_asks_for_no_wordnet_and_says_so(known, engine, monkeypatch):
+    def no_wordnet():
+        raise NotInstalled("METEOR of English needs WordNet")
+
+    monkeypatch.setattr("audit.language.text_similarity.wordnet", no_wordnet)
+    plain = replace(known, synonyms=False)
+    report = correlation_report(engine, plain, relations=["RTT"])
+    assert {row["measure"] for row in report["sentences"]} == {"bleu", "meteor", "wer"}
+    assert references.NO_SYNONYMS in report["notes"]
+    assert report["signature"]["meteor"] == "exact and stem"
+    outputs = pd.DataFrame({"text": ["a"], "target": ["en"], "output": ["Dogs sleep."]})
+    one = References("r.csv", {("a", "en"): ("The dog sleeps.",)}, 0, synonyms=False)
+    scored, notes = reference_scores(outputs, one)
+    assert scored["meteor"][0] == meteor("The dog sleeps.", "Dogs sleep.", "en", synonyms=False) > 0
+    assert notes == [references.NO_SYNONYMS]
 
 
 @pytest.mark.parametrize(
