@@ -6,11 +6,8 @@ indents of two ideographic spaces, invisible characters, characters of a private
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from html import unescape
-from pathlib import Path
 
-from audit.keys import digest
 from audit.language import Analysis
 
 LONGEST_SENTENCE = 300
@@ -71,11 +68,3 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
         sentence = analysis.text[start:end]
         if len(sentence) <= LONGEST_SENTENCE and _ENDED.search(sentence) and has_chinese(sentence):
             yield number, sentence
-
-
-@lru_cache(maxsize=1)
-def splitter() -> str:
-    """Eight hexadecimal digits that name the way of splitting sentences: another one gives other rows."""
-    from audit.language import chinese_sentences
-
-    return digest(Path(chinese_sentences.__file__).read_text("utf-8")).hex()[:8]

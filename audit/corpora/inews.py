@@ -17,10 +17,11 @@ from pathlib import Path
 
 from audit.corpora.base import Row, Unit
 from audit.corpora.cache import counted
-from audit.corpora.chinese_text import has_chinese, letters, sentences, splitter, tidied
+from audit.corpora.chinese_text import has_chinese, letters, sentences, tidied
 from audit.corpora.restricted_pickle import plain
 from audit.errors import BadFile, NotInstalled
 from audit.keys import fingerprint, uniform
+from audit.language.chinese_sentences import RULES
 from audit.tasks import Input
 
 RESERVED_SHARE = 0.5
@@ -212,7 +213,7 @@ class InewsSentences(FromInews):
     summary = "the sentences of the bodies of inews, without gold, by article"
 
     def fingerprint(self) -> str:
-        return f"{super().fingerprint()}.{splitter()}"
+        return f"{super().fingerprint()}.{RULES}"
 
     def rows(self) -> Iterator[Row]:
         for article in articles():
@@ -230,7 +231,7 @@ class InewsBodies(FromInews):
     summary = "the bodies of Chinese web news, to summarize; titles are references, no gold"
 
     def fingerprint(self) -> str:
-        return f"{super().fingerprint()}.{splitter()}"
+        return f"{super().fingerprint()}.{RULES}"
 
     def rows(self) -> Iterator[Row]:
         for article in articles():

@@ -21,6 +21,7 @@ from audit.corpora.spacing import has_letter, paragraphs, restored_all
 from audit.errors import BadFile, NotInstalled
 from audit.keys import digest, uniform
 from audit.language import Analysis
+from audit.language.sentences import RULES
 from audit.resources import package_file
 from audit.tasks import Input
 
@@ -184,10 +185,7 @@ class ImdbSentences(MovieReviews):
 
     def fingerprint(self) -> str:
         # Another way of splitting gives other rows.
-        from audit.language import sentences
-
-        splitter = digest(Path(sentences.__file__).read_text("utf-8")).hex()[:8]
-        return f"{super().fingerprint()}.{splitter}"
+        return f"{super().fingerprint()}.{RULES}"
 
     def rows(self) -> Iterator[Row]:
         for document in Imdb().rows():

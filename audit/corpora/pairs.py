@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
 from audit.corpora.base import Row, Unit
-from audit.corpora.chinese_text import has_chinese, letters, sentences, splitter
+from audit.corpora.chinese_text import has_chinese, letters, sentences
 from audit.corpora.envtext import CLUENER, FromEnvtext, cluener
 from audit.corpora.inews import Article, FromInews, articles
 from audit.keys import uniform
+from audit.language.chinese_sentences import RULES
 from audit.tasks import Input
 
 _SHORTEST = 6
@@ -52,7 +53,7 @@ class InewsPairs(FromInews):
     summary = "pairs of titles and sentences of Chinese web news, of one article or of two, without gold"
 
     def fingerprint(self) -> str:
-        return f"{super().fingerprint()}.{splitter()}"
+        return f"{super().fingerprint()}.{RULES}"
 
     def rows(self) -> Iterator[Row]:
         known = articles()

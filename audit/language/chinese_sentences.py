@@ -8,6 +8,8 @@ import re
 from bisect import bisect_right
 from itertools import pairwise
 
+RULES = "834fd310"
+"""Version of the rules of this module, as `audit.language.sentences.RULES`."""
 PAIRS = {
     "“": "”",
     "‘": "’",

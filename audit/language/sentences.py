@@ -5,6 +5,8 @@ import re
 from audit.language.chinese_sentences import chinese_spans
 from audit.language.wordsets import words
 
+RULES = "9ec56d5c"
+"""Version of the rules of this module, and part of what names a corpus of sentences. A test says when to change it."""
 _ABBREVIATIONS = words("mr mrs ms dr jr sr st vs etc no vol prof gen col lt sgt e.g i.e u.s u.k")
 _END = re.compile(r"""[.!?]+(?:\.\.+)?["'”’)\]]*(?=\s|$)|\n\s*\n|(?<=[.!?])(?=[A-Z][a-z])""")
 
