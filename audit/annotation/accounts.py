@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, or_
 
 from audit.annotation.passwords import hashed, matches
 from audit.errors import AuditError, NotAllowed
-from audit.language.iso639 import SPELLED
+from audit.language.iso639 import is_code
 from audit.store import insert_new, table_of, tables
 
 ROLES = ("annotator", "adjudicator", "manager")
@@ -132,6 +132,6 @@ def _joined(languages: Sequence[str]) -> str:
     if len(languages) > _MOST_LANGUAGES:
         raise AuditError(f"{len(languages):,} languages were named; at most {_MOST_LANGUAGES} are allowed")
     for code in languages:
-        if not SPELLED.fullmatch(code):
+        if not is_code(code):
             raise AuditError(f"language {code[:40]!r} is no code such as en, zh or pt-BR")
     return ",".join(dict.fromkeys(languages))

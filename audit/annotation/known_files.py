@@ -11,7 +11,7 @@ from audit.annotation.aside import COMMENT
 from audit.annotation.questions import labels_of
 from audit.errors import BadFile
 from audit.files import read_table, read_text, refuse_bad_rows
-from audit.language.iso639 import SPELLED
+from audit.language.iso639 import is_code
 from audit.tasks import Input, get_task
 
 COLUMNS = ("text", "text_2", "language", "answer", "explanation")
@@ -91,7 +91,7 @@ def _wrong(
         return f"answer {strange[0]!r} is not one of {', '.join(labels)}"
     if set(allowed) == set(labels):
         return "every label is allowed, so no answer could be wrong"
-    if not SPELLED.fullmatch(code):
+    if not is_code(code):
         return f"language {code!r} is no code such as en, zh or pt-BR"
     if len(row.get("explanation", "")) > COMMENT:
         return f"the explanation has more than {COMMENT:,} characters; shorten it"

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audit.corpora.base import Row, Unit
-from audit.errors import BadFile, BadRow
+from audit.errors import AuditError, BadFile, BadRow
 from audit.files import read_text, refuse_bad_rows
 from audit.keys import canonical, fingerprint
 from audit.language import Analysis
+from audit.language.iso639 import is_code
 from audit.tasks import Input, base_of, get_task
 from audit.tasks.similarity import level_of
 
@@ -56,7 +57,7 @@ class FileCorpus:
     `unit` is "document" when the median text of the first 200 has more than one sentence, unless it is given. Rows are
     keyed by their id, or by their number (from 1) in a file without ids. Classification without a scheme takes the
     file's own gold labels, sorted, for the scheme. Raises BadFile or, for a single bad row, BadRow; then no row is
-    usable.
+    usable. Raises AuditError for a language that is no code.
 
     >>> FileCorpus("absent.csv")
     Traceback (most recent call last):
@@ -66,6 +67,8 @@ class FileCorpus:
     def __init__(
         self, path: str | Path, task: str = "sentiment", unit: Unit | None = None, language: str | None = None
     ):
+        if language is not None and not is_code(language):
+            raise AuditError(f"language {language!r} is no code such as en, zh or pt-BR")
         self.path = Path(path)
         self.name = self.path.name
         texts = ("text", "text_b") if base_of(task) == "similarity" else ("text",)
@@ -213,6 +216,8 @@ def _reason(columns: dict[str, str], texts: tuple[str, ...], key: str) -> str | 
         size = len(columns[name].encode("utf-8"))
         if size > LONGEST:
             return f"the {name} has {size:,} bytes, at most {LONGEST:,} are allowed; is a quotation mark not closed?"
+    if (language := columns.get("language", "").strip()) and not is_code(language):
+        return f"the language {language!r} is no code such as en, zh or pt-BR"
     if not key:
         return "the id is empty; give every row one, or leave the column out"
     return None

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from audit.corpora.base import Corpus, Row, languages_of
 from audit.errors import AuditError, BadFile
 from audit.keys import fingerprint
-from audit.language.iso639 import SPELLED
+from audit.language.iso639 import SPELLED, is_code
 from audit.tasks import Input, get_task
 
 
@@ -27,7 +27,7 @@ def split_targets(name: str) -> tuple[str, tuple[str, ...]]:
 def check_codes(codes: Sequence[str]) -> None:
     """Raises AuditError for what is no code of a language."""
     for code in codes:
-        if not SPELLED.fullmatch(code):
+        if not is_code(code):
             raise AuditError(f"language {code[:40]!r} is no code such as es, zh or pt-BR")
 
 
@@ -40,7 +40,7 @@ def check_targets(file: str, rows: Iterable[Row]) -> None:
                 f"{file}: row {row.key!r} does not say which language to translate into; give every row one in a "
                 "column target_language, or say --targets es,fr for the whole file"
             )
-        if not SPELLED.fullmatch(target):
+        if not is_code(target):
             found = f"row {row.key!r} has target_language {target[:40]!r}"
             raise BadFile(f"{file}: {found}, which is no code such as es, zh or pt-BR")
 

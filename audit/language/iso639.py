@@ -33,6 +33,15 @@ def language_code(written: str) -> str | None:
     return None if len(base) == 2 and base not in TWO_LETTERS else base + found[2].replace("_", "-")
 
 
+def is_code(code: str) -> bool:
+    """Whether this is the code of a language, spelled as we do.
+
+    >>> is_code("pt-BR"), is_code("ES"), is_code("jp")
+    (True, False, False)
+    """
+    return language_code(code) == code
+
+
 TWO_OF_THREE = dict(
     pair.split(":")
     for pair in words(

@@ -8,7 +8,7 @@ and its figure 1, translate it into the target language, as here).
 import random
 from collections.abc import Mapping
 
-from audit.language.iso639 import SPELLED
+from audit.language.iso639 import is_code
 from audit.relations.agreeing import THRESHOLD, agreement, wrong_score
 from audit.relations.base import ANY, Member, Outcome, Source, Steps, Verdict
 from audit.relations.carry import nothing
@@ -23,7 +23,7 @@ _NONE = Verdict(Outcome.INAPPLICABLE, reason="the system has no way through any 
 
 def _wrong(params: Mapping[str, object]) -> str | None:
     named = pivots_of(str(params["pivots"]))
-    if bad := next((code for code in named if not SPELLED.fullmatch(code)), None):
+    if bad := next((code for code in named if not is_code(code)), None):
         return f"pivots have {bad[:40]!r}, which is no code of a language; expected codes with commas, as in {PIVOTS}"
     return wrong_score(params) if named else f"pivots are empty; expected codes of languages, as in {PIVOTS}"
 

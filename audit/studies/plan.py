@@ -16,7 +16,7 @@ from audit.annotation.settings import JudgingSettings
 from audit.corpora import all_corpora, get_corpus
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, BadFile
-from audit.language.iso639 import SPELLED
+from audit.language.iso639 import is_code
 from audit.relations import get_relation
 from audit.runner.run import fitting
 from audit.sampling.audits import Audits
@@ -327,7 +327,7 @@ def _judging(judging: dict[str, Any], task: str, note: Note) -> None:
     elif judging["guideline"] > present:
         note("judging.guideline", f"{judging['guideline']} is a version there is not yet; the present one is {present}")
     for code in judging["languages"]:
-        if not SPELLED.fullmatch(code):
+        if not is_code(code):
             note("judging.languages", f"{_short(code)} is no code such as en, zh or pt-BR")
     for name in SETTINGS:
         settings = _ask(f"judging.{name}", partial(_only, name, judging[name]), note)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from audit.errors import BadFile
-from audit.language.iso639 import language_code
+from audit.language.iso639 import is_code
 from audit.tasks import Input
 
 LANGUAGE = re.compile(r"\{(source|target)_language\}")
@@ -82,11 +82,11 @@ def read_languages(table: _Table, spoken: tuple[str, ...], places: Sequence[str]
     """The keys `pairs` and `codes` of a file, beside its `languages`; `places` are the texts in which languages may
     stand. Raises BadFile."""
     for code in spoken:
-        if code != EVERY and language_code(code) != code:
+        if code != EVERY and not is_code(code):
             raise table.wrong("languages", f'{code!r} is no code such as es, zh or pt-BR, or ["*"] for all')
     pairs = _pairs(table)
     codes = table.texts("codes", 'codes = { zh = "zh-CHS" }')
-    if wrong := next((code for code in codes if language_code(code) != code), None):
+    if wrong := next((code for code in codes if not is_code(code)), None):
         raise table.wrong("codes", f"{wrong!r} is no code such as es, zh or pt-BR; write ours = theirs")
     named = {place[1] for text in places for place in LANGUAGE.finditer(text)}
     if "target" not in named and len({target for _, target in pairs}) != 1:
@@ -110,6 +110,6 @@ def _pair(table: _Table, written: object) -> tuple[str, str]:
     parts = written.split("-") if isinstance(written, str) else []
     for at in range(1, len(parts)):
         pair = "-".join(parts[:at]), "-".join(parts[at:])
-        if all(language_code(code) == code for code in pair):  # a region, in capitals, is none by itself
+        if all(is_code(code) for code in pair):  # a region, in capitals, is none by itself
             return pair
     raise table.wrong("pairs", f'{written!r} is no pair of languages such as "en-es" or "en-pt-BR"')

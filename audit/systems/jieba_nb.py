@@ -25,8 +25,8 @@ class JiebaNb(Classifier):
     packages = ("scikit-learn", "jieba")
     pace = "about a minute"
 
-    def lacks(self) -> str | None:
-        return super().lacks() or jieba_words.needs()
+    def packages_missing(self) -> str | None:
+        return super().packages_missing() or jieba_words.needs()
 
     def prepare(self) -> None:
         super().prepare()

