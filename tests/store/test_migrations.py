@@ -251,7 +251,7 @@ def at_once(where: str, processes: int = 3) -> None:
     running = [context.Process(target=_open, args=(where, barrier, queue)) for _ in range(processes)]
     for one in running:
         one.start()
-    assert [queue.get(timeout=60) for _ in running] == ["opened"] * processes
+    assert [queue.get(timeout=240) for _ in running] == ["opened"] * processes
     for one in running:
         one.join()
     assert schema_of(where) == tables.SCHEMA_VERSION
