@@ -65,3 +65,13 @@ class Unanswered(AuditError):
         self.after = after
         self.crowded = crowded
         self.inputs = inputs
+
+
+def first_line(problem: BaseException) -> str:
+    """What an exception of somebody else's says, as part of a sentence: its first line, 200 characters at most; its
+    type where it says nothing.
+
+    >>> first_line(ValueError("no header\\nat byte 3")), first_line(KeyError())
+    ('no header', 'KeyError')
+    """
+    return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]

@@ -206,8 +206,7 @@ def _group(connection: Connection, group_id: int) -> ShownGroup:
         .order_by(member.c.step)
     )
     members = tuple(
-        ShownMember(role, Input(tuple(texts), tuple(languages.split(","))))
-        for role, texts, languages in connection.execute(query)
+        ShownMember(role, Input.stored(texts, languages)) for role, texts, languages in connection.execute(query)
     )
     try:
         summary = get_relation(task, name).summary

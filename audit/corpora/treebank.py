@@ -7,7 +7,7 @@ files have differently are put together from their words.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from audit.corpora.nltk_data import contents, find, install_line
 from audit.corpora.spacing import has_letter, restored
 from audit.errors import BadFile, NotInstalled
 from audit.keys import fingerprint
+from audit.language.penn_signs import ESCAPED
 from audit.tasks import Input
 
 _INSTALL = install_line("treebank")
@@ -23,16 +24,6 @@ _TREES = re.compile(r"combined/(wsj_\d{4})\.mrg")
 _LEAF = re.compile(r"\(([^\s()]+) ([^\s()]+)\)")
 _TRACE = "-NONE-"
 """The tag of what is not in the text: the places that words were moved from."""
-_SPELLED: Mapping[str, str] = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "``": '"',
-    "''": '"',
-}
 _TWO_STOPS = re.compile(r"\.\.(?=[\"')]*$)")
 """Trees end a sentence with a full stop of its own, even where one abbreviation ends it."""
 _FAR = 500
@@ -148,4 +139,4 @@ def _words(trees: str) -> Iterator[list[str]]:
         depth -= 1
         if depth == 0:
             leaves = _LEAF.findall(trees[start : match.end()])
-            yield [_SPELLED.get(word) or _spelled(word) for tag, word in leaves if tag != _TRACE]
+            yield [ESCAPED.get(word) or _spelled(word) for tag, word in leaves if tag != _TRACE]

@@ -328,7 +328,7 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
 
 
 def _step(one: RowMapping) -> Step:
-    given = Input(tuple(one["texts"]), tuple(one["languages"].split(",")))
+    given = Input.stored(one["texts"], one["languages"])
     result = Output(one["label"], one["score"], one["text"], one["error"])
     return Step(one["role"], one["input_id"], result, given)
 

@@ -168,7 +168,7 @@ def drawn_groups(
     inputs: dict[int, Input] = {}
     for piece in pieces(reading):
         for found in connection.execute(select(given).where(given.c.id.in_(piece))).mappings():
-            inputs[found["id"]] = Input(tuple(found["texts"]), tuple(found["languages"].split(",")))
+            inputs[found["id"]] = Input.stored(found["texts"], found["languages"])
     cell_and_group = itemgetter(0, 1, 2, 3, 4, -2, -1)
     for (sample_id, relation_id, system_id, rank, group_id, task, name), some in groupby(rows, key=cell_and_group):
         steps: dict[int, Step] = {}

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from audit.errors import BadFile, NotInstalled
+from audit.errors import BadFile, NotInstalled, first_line
 
 MISSING = 'this needs HanLP; run: pip install "audit[chinese]"'
 OURS = frozenset({"audit.language.constituency.hanlp_encoder.WordsAndLetters"})
@@ -51,11 +51,12 @@ def load(model: str) -> Any:
             warnings.simplefilter("ignore")
             return package.load(model, devices=-1, verbose=False)
     except (Exception, SystemExit) as problem:  # whatever a download, a file or a version of it makes HanLP raise
-        reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
         if folder.is_dir():
-            raise BadFile(f"{model}: HanLP cannot load this model ({reason}); train or download it again") from problem
+            raise BadFile(
+                f"{model}: HanLP cannot load this model ({first_line(problem)}); train or download it again"
+            ) from problem
         raise NotInstalled(
-            f"HanLP's model {model!r} could not be downloaded or loaded ({reason}); download and unpack "
+            f"HanLP's model {model!r} could not be downloaded or loaded ({first_line(problem)}); download and unpack "
             f"{package.pretrained.ALL[model]} and name its directory instead"
         ) from problem
 

@@ -20,7 +20,7 @@ below 0."""
 
 THRESHOLD = 0.6
 """Of the MCMT study's 956 recorded round trips 71 % reach it, of its 2,796 pairs through a pivot 33 %. The study itself
-compares mean scores and sets no bound; `audit bounds` shows the rates at others without another run."""
+compares mean scores and sets no bound; `audit values bounds` shows the rates at others without another run."""
 
 
 def agreement(one: str, other: str, score: str, threshold: float, reason: str | None = None) -> Verdict:

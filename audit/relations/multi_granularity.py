@@ -55,6 +55,7 @@ class _Draft:
     spans: Sequence[tuple[int, int]]
     words: list[str]
     places: Sequence[int]
+    proposer: Proposer
     replaced: dict[int, str] = field(default_factory=dict)
     """Place -> the word that stood there."""
 
@@ -137,16 +138,16 @@ class MultiGranularity(Fixed):
     def _drafts(self, sources: Sequence[Source]) -> Iterator[_Draft]:
         """The sources that can make a group, parsed, with the places of the words to be replaced."""
         texts: dict[str, list[str]] = {}
-        usable: list[tuple[int, Source]] = []
+        usable: list[tuple[int, Source, Proposer]] = []
         for number, source in enumerate(sources):
             target, language = source.input.target, source.input.languages[0]
-            if target is None or not self.reads(source) or self._proposer(language) is None:
+            if target is None or not self.reads(source) or (proposer := self._proposer(language)) is None:
                 continue
             self._parser(target)  # what is not installed is said before anything is translated
             texts.setdefault(language, []).append(source.input.text)
-            usable.append((number, source))
+            usable.append((number, source, proposer))
         trees = {language: self._trees(some, language) or {} for language, some in texts.items()}
-        for number, source in usable:
+        for number, source, proposer in usable:
             text, language = source.input.text, source.input.languages[0]
             tree = trees[language].get(text)
             spans = leaf_spans(text, tree) if tree is not None else None
@@ -155,7 +156,7 @@ class MultiGranularity(Fixed):
             words = [text[start:end] for start, end in spans]
             places = self._places(tree, words, language, source.choices(self.name))
             if places:
-                yield _Draft(number, source, spans, words, places)
+                yield _Draft(number, source, spans, words, places, proposer)
 
     def _places(self, tree: "Tree", words: Sequence[str], language: str, choices: "random.Random") -> Sequence[int]:
         """The places of the words to be replaced, in order."""
@@ -178,9 +179,8 @@ class MultiGranularity(Fixed):
             by_language.setdefault(draft.source.input.languages[0], []).append((draft, place))
         for language, some in by_language.items():
             masked: list[Masked] = [(tuple(draft.words), place) for draft, place in some]
-            proposer = self._proposer(language)
-            proposed = proposer.propose(masked, language) if proposer is not None else [None] * len(masked)
-            for (draft, place), word in zip(some, proposed, strict=True):
+            proposer = some[0][0].proposer  # one for all drafts of a language
+            for (draft, place), word in zip(some, proposer.propose(masked, language), strict=True):
                 if word is not None:
                     draft.replaced[place] = draft.words[place]
                     draft.words[place] = cased_like(word, draft.words[place])

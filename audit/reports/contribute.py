@@ -149,7 +149,7 @@ def contribution_lines(report: dict[str, Any], width: int = 100) -> list[str]:
     lines = ["Do two relations see the same? Spearman's correlation of their outcomes", ""]
     lines += [*aligned(("one", "other", "translations", "Spearman", "p"), rows, 2, width), ""]
     rows = [
-        (f"{row['share']:.3f}", count(row["translations"]), *(number(row[measure], 4) for measure in scored))
+        (f"{row['share']:.3f}", count(row["translations"]), *(number(row[measure]) for measure in scored))
         for row in report["groups"]
     ]
     lines += ["Translations by the share of relations that they satisfy", ""]
@@ -160,7 +160,7 @@ def contribution_lines(report: dict[str, Any], width: int = 100) -> list[str]:
         rows = [_combined(row, names, measure) for row in report["combinations"]]
         if measure:
             means = [next(row[measure] for row in report["gains"] if row["relation"] == name) for name in names]
-            rows.append((*("" for _ in names), "", "mean gain", *(number(gain, 4) for gain in means)))
+            rows.append((*("" for _ in names), "", "mean gain", *(number(gain) for gain in means)))
         heads = (*names, "translations", *((measure, *(f"gain {name}" for name in names)) if measure else ()))
         lines += [*aligned(heads, rows, len(names), width), ""]
     lines += [f"Note: {note}" for note in report["notes"]]
@@ -175,6 +175,6 @@ def _combined(row: Mapping[str, Any], names: Sequence[str], measure: str | None)
     return (
         *ticks,
         count(row["translations"]),
-        number(row[measure], 4),
-        *(number(gains.get(name), 4) for name in names),
+        number(row[measure]),
+        *(number(gains.get(name)) for name in names),
     )

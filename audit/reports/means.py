@@ -13,8 +13,8 @@ from audit.reports.numbers import number, p_number
 from audit.reports.terminal_tables import aligned
 from audit.reports.verdict_values import origin, verdict_values
 from audit.reports.words import UNKNOWN, count, signature_line
-from audit.statistics.linear_model import fit_two_way, least_squares_means, type_three
-from audit.statistics.tukey import compare_means, homogeneous_subsets
+from audit.statistics.linear_model import fit_two_way, type_three
+from audit.statistics.tukey import compared
 
 FACTORS = ("language", "system")
 _CLUSTERS = (
@@ -41,15 +41,11 @@ def means_report(
     clusters = None if independent or frame["text"].nunique() < 2 else "text"
     fit = fit_two_way(frame, *FACTORS, clusters=clusters)
     means, comparisons, subsets = [], [], []
-    for factor in FACTORS:
-        found = least_squares_means(fit, factor, confidence)
+    for factor, found, pairs, letters in compared(fit, confidence):
         means += [{"factor": factor} | asdict(one) for one in found]
-        pairs = compare_means(fit, factor, confidence)
         comparisons += [{"factor": factor} | asdict(one) for one in pairs]
-        known = {one.level: one.mean for one in found if one.mean is not None}
-        if len(known) > 1:
-            letters = homogeneous_subsets(known, pairs)
-            subsets += [{"factor": factor, "level": level, "letters": some} for level, some in letters]
+        if len(letters) > 1:
+            subsets += [{"factor": factor, "level": level, "letters": some} for level, some in letters.items()]
     return {
         "relation": relation,
         "values": len(frame),
@@ -79,8 +75,8 @@ def means_lines(report: dict[str, Any], width: int = 100) -> list[str]:
             (
                 one["level"],
                 count(one["n"]),
-                number(one["mean"], 4),
-                number(one["se"], 4),
+                number(one["mean"]),
+                number(one["se"]),
                 UNKNOWN if one["low"] is None else f"{one['low']:.4f} to {one['high']:.4f}",
                 letters.get((factor, one["level"]), "") if one["mean"] is not None else one["reason"],
             )
@@ -88,7 +84,7 @@ def means_lines(report: dict[str, Any], width: int = 100) -> list[str]:
         ]
         lines += [*aligned((factor, "n", "LS mean", "SE", "interval", "subset"), rows, 1, width), ""]
     rows = [
-        (one["one"], one["other"], number(one["difference"], 4), number(one["t"], 2), p_number(one["p"]))
+        (one["one"], one["other"], number(one["difference"]), number(one["t"], 2), p_number(one["p"]))
         for one in report["comparisons"]
     ]
     if rows:

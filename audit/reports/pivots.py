@@ -11,8 +11,8 @@ from audit.corpora.pivot_chains import SCORES, Chains
 from audit.errors import AuditError
 from audit.language.text_similarity import bleu, cosine, levenshtein_similarity
 from audit.statistics.effective import effective_interval, effective_size
-from audit.statistics.linear_model import fit_two_way, least_squares_means, type_three
-from audit.statistics.tukey import compare_means, homogeneous_subsets
+from audit.statistics.linear_model import fit_two_way, type_three
+from audit.statistics.tukey import compared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,16 +192,12 @@ def _model(frame: "pd.DataFrame", by: str, settings: Mapping[str, Any], confiden
             interaction=settings["interaction"],
             clusters="sentence" if settings["errors"] == "sentence" else None,
         )
-        means, compared = [], []
-        for factor in fit.factors:
-            found = least_squares_means(fit, factor, confidence)
-            pairs = compare_means(fit, factor, confidence)
-            known = {mean.level: mean.mean for mean in found if mean.mean is not None}
-            letters = dict(homogeneous_subsets(known, pairs, ALPHA))
+        means, differences = [], []
+        for factor, found, pairs, letters in compared(fit, confidence, ALPHA):
             means += [{"factor": factor} | asdict(mean) | {"letters": letters.get(mean.level, "")} for mean in found]
-            compared += [{"factor": factor} | asdict(pair) for pair in pairs]
+            differences += [{"factor": factor} | asdict(pair) for pair in pairs]
     except AuditError as problem:
         return model | nothing | {"reason": str(problem) if len(frame) else "there are no such pairs"}
     model |= {"df": fit.df, "mse": fit.mse, "clusters": fit.clusters}
     tests = [asdict(test) for test in type_three(fit)]
-    return model | {"means": means, "tests": tests, "comparisons": compared, "reason": None}
+    return model | {"means": means, "tests": tests, "comparisons": differences, "reason": None}

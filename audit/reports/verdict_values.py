@@ -15,6 +15,7 @@ from audit.relations import Outcome
 from audit.relations.registry import name_order
 from audit.store import pieces, table_of, tables
 from audit.store.ids import group_ids
+from audit.tasks import Input
 
 COLUMNS = [
     "study", "corpus", "relation", "system", "source", "text", "language", "target", "outcome", "value",
@@ -63,7 +64,8 @@ def _of_study(connection: Connection, study: int, cells: pd.DataFrame) -> pd.Dat
     given = table_of(tables.Input)
     mine = select(source.c.id, given.c.texts, given.c.languages).join(given, given.c.id == source.c.input_id)
     mine = mine.where(source.c.study_id == study)
-    rows = [(row.id, *_of_input(row.texts, row.languages)) for row in connection.execute(mine)]
+    inputs = [(row.id, Input.stored(row.texts, row.languages)) for row in connection.execute(mine)]
+    rows = [(id, one.text, one.languages[0], one.target) for id, one in inputs]
     sources = pd.DataFrame(rows, columns=list(_SOURCE))
     relations = [int(one) for one in cells["relation_id"].unique()]
     query = (
@@ -82,16 +84,6 @@ def _of_study(connection: Connection, study: int, cells: pd.DataFrame) -> pd.Dat
     checks["value"] = checks["value"].astype(float)
     names = cells[["relation_id", "system_id", "relation", "system"]]
     return checks.merge(names, on=["relation_id", "system_id"]).merge(sources, on="source").assign(study=study)
-
-
-def _of_input(texts: Sequence[str], languages: str) -> tuple[str, str, str | None]:
-    """First text, its language, target language.
-
-    >>> _of_input(["It rains."], "en,es")
-    ('It rains.', 'en', 'es')
-    """
-    codes = languages.split(",")
-    return texts[0], codes[0], codes[len(texts)] if len(codes) > len(texts) else None
 
 
 def source_outputs(engine: Engine, sources: Iterable[int]) -> pd.DataFrame:

@@ -318,6 +318,6 @@ def load_sources(connection: Connection, study_id: int, seed: int, first: int, l
     )
     found = {}
     for row in connection.execute(query).mappings():
-        one = Input(tuple(row["texts"]), tuple(row["languages"].split(",")))
+        one = Input.stored(row["texts"], row["languages"])
         found[int(row["id"])] = Source(one, Analysis(one.text, one.languages[0]), f"{seed}:{row['row']}")
     return found

@@ -1,6 +1,6 @@
 """Which least-squares means differ: all pairs by Tukey and Kramer, and the subsets that are not told apart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -9,7 +9,14 @@ from scipy import stats
 
 from audit.errors import AuditError
 from audit.statistics.letters import compact_letters
-from audit.statistics.linear_model import Fit, can_be_estimated, levels_of, mean_rows
+from audit.statistics.linear_model import (
+    Fit,
+    LeastSquaresMean,
+    can_be_estimated,
+    least_squares_means,
+    levels_of,
+    mean_rows,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +91,14 @@ def homogeneous_subsets(
     for one, other in combinations(range(len(order)), 2):
         differ[one, other] = differ[other, one] = p[frozenset((order[one], order[other]))] < alpha
     return tuple(zip(order, compact_letters(differ), strict=True))
+
+
+def compared(
+    fit: Fit, confidence: float = 0.95, alpha: float = 0.05
+) -> Iterator[tuple[str, tuple[LeastSquaresMean, ...], tuple[Comparison, ...], dict[str, str]]]:
+    """For each factor of the model: its name, the least-squares means of its levels, all their pairs, and level -> its
+    letters for the levels that have a mean. Raises as `compare_means` does."""
+    for factor in fit.factors:
+        means, pairs = least_squares_means(fit, factor, confidence), compare_means(fit, factor, confidence)
+        known = {one.level: one.mean for one in means if one.mean is not None}
+        yield factor, means, pairs, dict(homogeneous_subsets(known, pairs, alpha))

@@ -12,7 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from audit.errors import AuditError, BadFile, NotInstalled
+from audit.errors import AuditError, BadFile, NotInstalled, first_line
+from audit.language.hanlp_models import one_thread
 from audit.systems.installed import missing, package_version
 from audit.systems.seq2seq_languages import Spoken, pair_of, read_pair, spoken
 from audit.tasks import Input, Output
@@ -90,11 +91,7 @@ class Seq2Seq:
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         if self._loaded is None:
-            import torch
-
-            # For good, and before anything is loaded: each of our processes has a core of its own, and one that is
-            # forked from a process whose torch has ever had more threads may wait for them for ever.
-            torch.set_num_threads(1)
+            one_thread()  # before anything is loaded: each of our processes has a core of its own
             tokenizer = self._tokenizer()
             self._loaded = tokenizer, self._weights(), self._speaks(tokenizer)
         tokenizer, model, speaks = self._loaded
@@ -126,8 +123,7 @@ class Seq2Seq:
         try:
             return kind.from_pretrained(str(self._folder), local_files_only=True, trust_remote_code=False, **options)
         except (Exception, SystemExit) as problem:  # whatever a file or a version of it makes transformers raise
-            reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
-            raise BadFile(f"{self._folder}: transformers cannot load this model ({reason})") from problem
+            raise BadFile(f"{self._folder}: transformers cannot load this model ({first_line(problem)})") from problem
 
     def _speaks(self, tokenizer: Any) -> Spoken:
         found = spoken(tokenizer, self._config, self._pair)

@@ -1,6 +1,6 @@
 """What a system does: the values that pass between relations, systems and people, and the protocol of a task."""
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -26,6 +26,15 @@ class Input:
     def of(cls, *texts: str, language: str = "en", target: str | None = None) -> "Input":
         """All texts in one language, to be translated into `target` where that is given."""
         return cls(texts, (language,) * len(texts) + (() if target is None else (target,)))
+
+    @classmethod
+    def stored(cls, texts: Sequence[str], languages: str) -> "Input":
+        """As the table of inputs has it: texts as a list, codes of languages with commas between them.
+
+        >>> Input.stored(["It rains."], "en,es").target
+        'es'
+        """
+        return cls(tuple(texts), tuple(languages.split(",")))
 
     def __reduce__(self) -> tuple[type["Input"], tuple[tuple[str, ...], tuple[str, ...]]]:
         # Millions are sent to workers: what a dataclass with slots does by itself takes five times as long.

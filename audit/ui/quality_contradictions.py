@@ -9,9 +9,9 @@ from audit.false_satisfaction.contradictions import Contradiction, Side, contrad
 from audit.relations import get_relation
 from audit.tasks import Input
 from audit.ui import session
-from audit.ui.asked import FIELD
+from audit.ui.asked import FIELD, readings
 from audit.ui.language import direction, in_language, label_names, summary, t
-from audit.ui.literal import compared, html, reading
+from audit.ui.literal import html
 
 PAGE = 10
 """Contradictions on one page."""
@@ -63,14 +63,7 @@ def _one(engine: Engine, account_id: int, one: Contradiction) -> None:
 
 def _side(title: str, side: Side, before: Side | None) -> None:
     """Its texts and the output that was judged with them; what differs from those of `before` is marked."""
-    others = _read(before) if before else []
-    shown = "".join(
-        # Of texts in two languages every word would be marked.
-        compared(others[number][0], text, code)
-        if number < len(others) and others[number][1] == code
-        else reading(text, code)
-        for number, (text, code) in enumerate(_read(side))
-    )
+    shown = readings(_read(side), _read(before) if before else None)
     title = in_language(title, direction(Input(side.texts, side.languages)))
     answer = label_names(side.answer)
     st.html(
@@ -80,10 +73,12 @@ def _side(title: str, side: Side, before: Side | None) -> None:
     )
 
 
-def _read(side: Side) -> list[tuple[str, str]]:
-    """What is read of a side: its texts and its output, each with its language."""
-    texts = list(zip(side.texts, side.languages, strict=False))  # a target language has no text
-    return texts if side.output is None else [*texts, (side.output, side.languages[-1])]
+def _read(side: Side) -> Input:
+    """What is read of a side, as if it were one input: its texts and its output, each with its language."""
+    languages = side.languages[: len(side.texts)]  # a target language has no text
+    if side.output is None:
+        return Input(side.texts, languages)
+    return Input((*side.texts, side.output), (*languages, side.languages[-1]))
 
 
 def _summary(one: Contradiction) -> str:

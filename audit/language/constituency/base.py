@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from audit.errors import UnknownName
+from audit.language.penn_signs import ESCAPED
 from audit.language.per_language import entries
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ DEFAULT = ("link-grammar", "shallow")
 """What parses where nobody named a parser: programs of Debian that need no model."""
 REMEMBERED = 4096
 """Trees that a parser keeps: the relations of a study parse the same texts, one after the other."""
-ESCAPED = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "-LSB-": "[", "-RSB-": "]", "``": '"', "''": '"'}
-"""How the Penn Treebank writes signs that mean something else in its files."""
 
 
 class Parser(Protocol):

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit.errors import BadFile, NotInstalled
+from audit.errors import BadFile, NotInstalled, first_line
 from audit.keys import fingerprint
 from audit.language.constituency.pieces import sentences_of, written
 from audit.language.hanlp_models import one_thread
@@ -90,8 +90,9 @@ class BeneparParser:
     def _check_working(self, problem: Exception) -> None:
         """Raise BadFile where it was not for the sake of a sentence that the model failed."""
         if _alone(self._parser, [Token("1", "CD", 0, 1)], "en") is None:
-            reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
-            raise BadFile(f"{self._model}: benepar's model parses no sentence at all ({reason})") from problem
+            raise BadFile(
+                f"{self._model}: benepar's model parses no sentence at all ({first_line(problem)})"
+            ) from problem
 
     @cached_property
     def _parser(self) -> Any:
@@ -107,8 +108,9 @@ class BeneparParser:
                 f"benepar.download('{self._model}')\", or name the file or directory that holds it"
             ) from problem
         except Exception as problem:  # whatever a damaged file makes it raise
-            reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
-            raise BadFile(f"{self._model}: benepar cannot load this model ({reason}); download it again") from problem
+            raise BadFile(
+                f"{self._model}: benepar cannot load this model ({first_line(problem)}); download it again"
+            ) from problem
 
 
 def _sentence(tokens: Sequence[Token], language: str) -> Any:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from audit.errors import Declined, NotInstalled, Unanswered
-from audit.language.constituency.base import ESCAPED
+from audit.errors import Declined, NotInstalled, Unanswered, first_line
+from audit.language.penn_signs import BRACKETS
 
 if TYPE_CHECKING:
     from nltk import Tree
@@ -17,7 +17,6 @@ RULES = "1"
 SECONDS = 60
 """For an answer to one text."""
 _ANNOTATORS = "tokenize,ssplit,pos,parse"
-_UNESCAPED = {name: sign for name, sign in ESCAPED.items() if sign != '"'}
 
 
 class CoreNlp:
@@ -84,7 +83,7 @@ class CoreNlp:
             return None
         tree = Tree("TOP", [part[0] if part.label() == "ROOT" and len(part) == 1 else part for part in parts])
         for place in tree.treepositions("leaves"):
-            tree[place] = _UNESCAPED.get(tree[place], tree[place])
+            tree[place] = BRACKETS.get(tree[place], tree[place])
         return tree
 
     def _try(self, language: str, problem: Exception) -> None:
@@ -95,10 +94,9 @@ class CoreNlp:
         try:
             self._tree("1", language)
         except (requests.RequestException, ValueError, KeyError, TypeError):
-            reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
             raise Declined(
-                f"the CoreNLP server at {self._address} parses no text of the language {language!r} ({reason}); start "
-                "it with the models of this language"
+                f"the CoreNLP server at {self._address} parses no text of the language {language!r} "
+                f"({first_line(problem)}); start it with the models of this language"
             ) from problem
         self._answered.add(language)
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit.errors import AuditError, BadFile
+from audit.errors import AuditError, BadFile, first_line
 from audit.language.constituency.pieces import clauses_of, is_mark, sentences_of, written
 from audit.language.hanlp_models import MISSING, load, model_version, one_thread
 from audit.language.text import Token
@@ -184,9 +184,8 @@ def _mended(tree: Any, tags: frozenset[str]) -> Tree:
 def _check_working(component: Callable[[list[list[str]]], list[Any]], model: str, problem: Exception) -> None:
     """Raise BadFile where it was not for the sake of a sentence that the model failed."""
     if _alone(component, ["1"]) is None:
-        reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
         raise BadFile(
-            f"{model}: HanLP's model parses no sentence at all ({reason}); train or download it again"
+            f"{model}: HanLP's model parses no sentence at all ({first_line(problem)}); train or download it again"
         ) from problem
 
 

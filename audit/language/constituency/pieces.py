@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from audit.language.constituency.base import ESCAPED
+from audit.language.penn_signs import BRACKETS
 from audit.language.sentences import spans
 from audit.language.tagging import TAGGERS, tag
 from audit.language.text import Token
 
 _OPENING, _CLOSING = frozenset('"“‘«「『'), frozenset('"”»」』')
-_BRACKETS = {sign: name for name, sign in ESCAPED.items() if sign != '"'}
+_NAMED = {sign: name for name, sign in BRACKETS.items()}
 # An article that lost its vowel is a word of its own in the treebanks of Romance languages: l'homme.
 _WORD = re.compile(r"[^\W\d_]{1,3}['’](?=\w)|\w+(?:[-.,]\w+)*|[^\w\s]")
 
@@ -64,7 +64,7 @@ def written(tokens: Sequence[Token], language: str) -> list[str]:
     words = []
     opened = False
     for token in tokens:
-        word = _BRACKETS.get(token.text, token.text).replace("’", "'")
+        word = _NAMED.get(token.text, token.text).replace("’", "'")
         if token.text in _OPENING | _CLOSING:
             opened = token.text in _OPENING and not (token.text in _CLOSING and opened)
             word = "``" if opened else "''"

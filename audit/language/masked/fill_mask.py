@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit.errors import BadFile, NotInstalled
+from audit.errors import BadFile, NotInstalled, first_line
 from audit.language.hanlp_models import one_thread
 from audit.language.masked.base import ANY, Masked
 from audit.language.masked.fitting import RULES, first_fitting, replaceable
@@ -242,10 +242,9 @@ class FillMask:
                 warnings.simplefilter("ignore")
                 yield
         except Exception as problem:  # whatever a file or a version of it makes the library raise
-            reason = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
             raise BadFile(
-                f"{self._folder}: cannot be loaded as a masked language model ({reason}); name another model or "
-                "download this one again"
+                f"{self._folder}: cannot be loaded as a masked language model ({first_line(problem)}); name "
+                "another model or download this one again"
             ) from problem
 
 

@@ -188,7 +188,7 @@ def _with_question(connection: Connection, table: Table, *also: ColumnElement[An
 
 def _about(row: Any) -> dict[str, Any]:
     first, *others = row["texts"]
-    given = Input(tuple(row["texts"]), tuple(row["languages"].split(",")))
+    given = Input.stored(row["texts"], row["languages"])
     return {
         "question": row["question_id"],
         "task": row["task"],

@@ -140,7 +140,7 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
             "id": id,
             "data": {
                 "text": "\n\n".join(about["texts"]),
-                **_languages(Input(tuple(about["texts"]), tuple(about["languages"].split(",")))),
+                **_languages(Input.stored(about["texts"], about["languages"])),
                 QUESTION: bytes(about["key"]).hex(),
             }
             | ({} if about["output"] is None else {OUTPUT: about["output"]}),
