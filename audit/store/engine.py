@@ -1,6 +1,7 @@
 """Opening a database: SQLite by default, PostgreSQL by URL."""
 
 import json
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ POOL = 20
 """Connections that a process keeps open, and as many more while it needs them; a PostgreSQL server takes 100."""
 FRESH = 1.0
 """Seconds since its last use in which a connection to a server is taken for good."""
+PATIENCE = 30.0
+"""Seconds to wait for another process that writes the same file of SQLite."""
 _USED = "used"
 _MUCH = ("cache_size=-131072", "wal_autocheckpoint=8000")
 """Kibibytes of a connection's pages (at most: it takes what it touches), and pages before they go to the file."""
@@ -153,10 +156,8 @@ def _one_line(problem: object) -> str:
 
 
 def _pragmas(connection: Any, _record: Any) -> None:
-    cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "busy_timeout=30000", "foreign_keys=ON", "synchronous=FULL"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
+    for pragma in (f"busy_timeout={PATIENCE * 1000:.0f}", "foreign_keys=ON", "synchronous=FULL"):
+        connection.execute(f"PRAGMA {pragma}")
 
 
 def schema_of(where: str) -> int:
@@ -189,9 +190,13 @@ def _more_memory(connection: Any, _record: Any) -> None:
 
 def _check_schema(engine: Engine, create: bool, name: str) -> None:
     known = set(inspect(engine).get_table_names())
-    if "schema_version" not in known:
-        if known or not create:
-            _refuse(known, name)
+    if made := "schema_version" in known:
+        _version(engine, name)
+    elif known or not create:
+        _refuse(known, name)
+    if engine.dialect.name == "sqlite":
+        _write_ahead(engine)
+    if not made:
         with migrations.alone(engine) as connection:
             # Somebody else may have made them meanwhile.
             if not inspect(connection).has_table("schema_version"):
@@ -200,6 +205,25 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
                 connection.execute(marked, {"version": tables.SCHEMA_VERSION})
     if _version(engine, name) < tables.SCHEMA_VERSION:
         migrations.migrate(engine, name)
+
+
+def _write_ahead(engine: Engine) -> None:
+    """Let readers and a writer of a file work at once; the file keeps it. New and restored ones do not have it yet.
+
+    SQLite waits for other processes by itself, but not here: while one writes, it says at once that the file is locked.
+    Whoever comes second finds it done.
+    """
+    until = time.monotonic() + PATIENCE
+    with engine.connect() as connection:
+        while True:
+            try:
+                connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+                return
+            except OperationalError as problem:
+                code = getattr(problem.orig, "sqlite_errorcode", 0)
+                if code & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+            time.sleep(0.01)
 
 
 def _version(engine: Engine, name: str) -> int:

@@ -1,12 +1,14 @@
 """Opening a database: what is refused, in which words, and that nothing is left behind."""
 
 import sqlite3
+import threading
 
 import pytest
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from audit.errors import AuditError, BadFile
+from audit.store import engine as store_engine
 from audit.store import open_store, tables
 
 
@@ -45,11 +47,12 @@ def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path):
     with sqlite3.connect(where) as other:
         other.execute("CREATE TABLE cats (name TEXT)")
     other.close()
+    before = where.read_bytes()
     for create in (False, True):
         with pytest.raises(BadFile, match="a database of something else"):
             open_store(str(where), create=create)
-    with sqlite3.connect(where) as other:
-        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("cats",)]
+    assert where.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["other.db"]
 
 
 def test_a_table_of_the_same_name_with_other_columns_is_refused(tmp_path):
@@ -76,6 +79,7 @@ def test_an_empty_file_is_no_database_to_read_but_one_to_fill(tmp_path):
     where.touch()
     with pytest.raises(BadFile, match="is an empty database; fill it with `audit run`"):
         open_store(str(where))
+    assert where.read_bytes() == b""
     assert inspect(open_store(str(where), create=True)).has_table("study")
 
 
@@ -129,6 +133,42 @@ def test_sqlite_keeps_what_is_committed_and_waits_for_others(tmp_path):
         assert read == {"journal_mode": "wal", "foreign_keys": 1}
         assert connection.execute(text("PRAGMA busy_timeout")).scalar() >= 5_000
         assert connection.execute(text("PRAGMA synchronous")).scalar() == 2
+
+
+def _without_log(where) -> sqlite3.Connection:
+    """A database as a backup leaves it, and a connection to it of somebody else."""
+    open_store(str(where), create=True).dispose()
+    other = sqlite3.connect(where, isolation_level=None, check_same_thread=False)
+    assert other.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",)
+    return other
+
+
+# SQLite itself waits for the last two, but never for the first.
+@pytest.mark.parametrize(
+    "held", [["BEGIN IMMEDIATE"], ["BEGIN EXCLUSIVE"], ["BEGIN", "SELECT version FROM schema_version"]]
+)
+def test_a_file_that_somebody_else_has_at_work_is_waited_for(tmp_path, held):
+    other = _without_log(tmp_path / "a.db")
+    for statement in held:
+        other.execute(statement).fetchall()
+    released = threading.Timer(0.3, other.execute, ["COMMIT"])
+    released.start()
+    engine = open_store(str(tmp_path / "a.db"))
+    assert not other.in_transaction
+    released.join()
+    other.close()
+    with engine.connect() as connection:
+        assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
+    engine.dispose()
+
+
+def test_a_file_that_stays_locked_is_said_to_be_once_the_patience_is_over(tmp_path, monkeypatch):
+    other = _without_log(tmp_path / "a.db")
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(store_engine, "PATIENCE", 0.1)
+    with pytest.raises(BadFile, match=r"cannot open the database .*a\.db: database is locked"):
+        open_store(str(tmp_path / "a.db"))
+    other.close()
 
 
 def test_errors_name_no_values(tmp_path):
