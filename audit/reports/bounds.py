@@ -18,6 +18,7 @@ STEPS = tuple(round(step / 10, 1) for step in range(11))
 """Bounds that are shown where none are asked for."""
 PARAMETERS = ("threshold", "bound")
 """Names of the parameter that a value must reach; a relation with one of them is satisfied at or above it."""
+_NONE = "no relation that was run compares a value with a bound; of `audit relations` those of translations do"
 
 
 def bounds_report(
@@ -33,9 +34,11 @@ def bounds_report(
     wrong = next((bound for bound in at if not math.isfinite(bound)), None)
     if wrong is not None or not at:
         raise AuditError(f"bound {wrong} is no number; expected bounds such as 0.5,0.6")
-    values = verdict_values(engine, study, relations, task=None)
     params = _params(engine)
-    cells = []
+    cells: list[dict[str, Any]] = []
+    if not any(name in some for some in params.values() for name in PARAMETERS):
+        raise AuditError(_NONE)  # without reading every verdict
+    values = verdict_values(engine, study, relations, task=None)
     for (study_id, corpus, relation, system, key), some in values.groupby(
         ["study", "corpus", "relation", "system", "relation_id"], sort=False
     ):
@@ -58,9 +61,7 @@ def bounds_report(
             }
         )
     if not cells:
-        raise AuditError(
-            "no relation that was run compares a value with a bound; of `audit relations` those of translations do"
-        )
+        raise AuditError(_NONE)
     return {"cells": cells}
 
 

@@ -111,7 +111,7 @@ def firming_chart(
             )
         )
     order = list(dict.fromkeys(one["system"] for one in values))
-    return styled(_panels(alt.layer(*layers, width=width, height=150), "system", order, values, palette), palette)
+    return styled(panels(alt.layer(*layers, width=width, height=150), "system", order, values, palette), palette)
 
 
 def best_chart(
@@ -195,7 +195,7 @@ def agreement_chart(
         ),
     ]  # fmt: skip
     order = list(dict.fromkeys(one["name"] for one in values))
-    return styled(_panels(alt.layer(*layers, width=width, height=150), "name", order, values, palette), palette)
+    return styled(panels(alt.layer(*layers, width=width, height=150), "name", order, values, palette), palette)
 
 
 def needs_chart(
@@ -231,7 +231,7 @@ def needs_chart(
     bars = base.mark_bar(color=palette.genuine, opacity=0.75, cornerRadius=2, height=13)
     numbers = base.mark_text(align="left", dx=5, color=palette.ink, fontSize=11).encode(text=alt.Text("written:N"))
     panel = alt.layer(bars, numbers, width=210, height={"step": 21})
-    return styled(_panels(panel, "goal", goals, values, palette, columns=3), palette)
+    return styled(panels(panel, "goal", goals, values, palette, columns=3), palette)
 
 
 def people_chart(people: Sequence[Mapping[str, Any]], palette: Palette = LIGHT, width: int = 420) -> "alt.Chart | None":
@@ -255,7 +255,7 @@ def people_chart(people: Sequence[Mapping[str, Any]], palette: Palette = LIGHT, 
     return styled(alt.layer(bars, numbers, width=width, height={"step": ROW}), palette)
 
 
-def _panels(
+def panels(
     panel: "alt.Chart",
     by: str,
     order: Sequence[str],

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import cache, lru_cache
 from typing import Any, TextIO
@@ -22,7 +22,10 @@ from audit.annotation.overview import overview
 from audit.annotation.record import judging_record
 from audit.errors import AuditError
 from audit.false_satisfaction.settling import Whose
+from audit.reports.bounds import bounds_report
 from audit.reports.html import to_html
+from audit.reports.levels import levels_report
+from audit.reports.means import means_report
 from audit.reports.over_time import history_report, stored_agreement
 from audit.reports.plan import plan
 from audit.reports.preference import PROFILES, Weights
@@ -144,6 +147,18 @@ def _needs(database: str, _state: str, *, half_width: float, delta: float) -> di
     }
 
 
+def _bounds(database: str, _state: str, *, at: Sequence[float]) -> dict[str, Any]:
+    return bounds_report(_engine(database), at=at)
+
+
+def _means(database: str, _state: str, *, relation: str, study: int, independent: bool) -> dict[str, Any]:
+    return means_report(_engine(database), relation, study, independent=independent)
+
+
+def _levels(database: str, _state: str, *, study: int) -> dict[str, Any]:
+    return levels_report(_engine(database), study)
+
+
 def _html(_database: str, _state: str, *, report: dict[str, Any]) -> str:
     return to_html(report)
 
@@ -165,11 +180,14 @@ ASKS: dict[str, Callable[..., Any]] = {
     "quality": _quality,
     "people": _people,
     "needs": _needs,
+    "bounds": _bounds,
+    "means": _means,
+    "levels": _levels,
     "html": _html,
     "picture": _picture,
 }
 """What can be asked, by name."""
-LONG = ("history", "needs")
+LONG = ("history", "needs", "bounds", "means", "levels")
 """What takes long even where a report does not: a server asks another process for these."""
 
 

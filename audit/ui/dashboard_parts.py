@@ -20,7 +20,7 @@ SHARES = {"fs_rate", "fs_low", "fs_high", "unsure_share", "agreed_share", "p_bes
 }
 """Columns that hold fractions and are shown in per cent; files have the fractions."""
 SECONDS = {"seconds"}
-COEFFICIENTS = {"estimate", "low", "high", "cohen_kappa", "gwet_ac1"}
+COEFFICIENTS = {"estimate", "low", "high", "cohen_kappa", "gwet_ac1", "mean", "median", "difference"}
 
 
 def table(
@@ -102,7 +102,8 @@ def chart(
 @st.cache_data(max_entries=400, show_spinner=False)
 def _spec(key: tuple[Any, ...], dark: bool, _make: Callable[[Palette], Any]) -> dict[str, Any] | None:
     made_chart = _make(DARK if dark else LIGHT)
-    return None if made_chart is None else spec_of(made_chart)
+    # Streamlit would squeeze it, numbers beside the plot included, into its plot's width.
+    return None if made_chart is None else spec_of(made_chart) | {"autosize": "pad"}
 
 
 def moment(text: str | None) -> str | None:
@@ -136,6 +137,8 @@ def _formats(columns: Sequence[str]) -> dict[str, Any]:
     formats = {
         **dict.fromkeys(SHARES | SECONDS, "%.1f"),
         **dict.fromkeys(COEFFICIENTS, "%.3f"),
+        "se": "%.4f",
+        "f": "%.2f",
     }
     return {
         t(f"sheet.{column}"): st.column_config.NumberColumn(format=formats[column])

@@ -16,6 +16,7 @@ from audit.ui import (
     results_relation,
     results_source,
     results_together,
+    results_values,
     session,
 )
 from audit.ui.headlines import headlines
@@ -27,7 +28,7 @@ from audit.ui.results_source import View
 from audit.ui.workshop import fresh, made
 
 ROLES = ("manager",)
-TABS = ("relations", "together", "preferences", "heat", "cells", "causes")
+TABS = ("relations", "together", "preferences", "heat", "cells", "values", "causes")
 TAB = "results-tab"
 _COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "drawn", "judged", "false", "waiting")
 
@@ -64,6 +65,8 @@ def _tab(name: str, view: View) -> None:
         results_preferences.tab(view)
     elif name == "heat":
         _heat(view)
+    elif name == "values":
+        results_values.tab(view)
     elif name == "causes":
         results_causes.tab(view)
     else:

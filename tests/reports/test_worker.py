@@ -6,10 +6,13 @@ import subprocess
 import sys
 
 import pytest
+import translation_study
 
 from audit.annotation.accounts import add_account
 from audit.errors import AuditError, BadFile, NotAllowed
 from audit.reports import worker
+from audit.reports.bounds import bounds_report
+from audit.reports.means import means_report
 from audit.reports.preference import read_weights
 from audit.reports.study import study_report
 from audit.reports.worker import answer_line, read_answer, request_line
@@ -53,6 +56,18 @@ def test_what_is_refused_is_one_sentence_of_its_class(tmp_path):
     engine.dispose()
     with pytest.raises(AuditError, match="there are no studies yet"):
         ask(str(tmp_path / "empty.db"), "cells")
+
+
+def test_values_are_those_of_the_documents(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    translation_study.write_files(tmp_path)
+    engine = open_store("a.db", create=True)
+    translation_study.run_study(engine, tmp_path, systems=("ta", "te"))
+    assert ask("a.db", "bounds", at=[0.5]) == bounds_report(engine, at=[0.5])
+    found = ask("a.db", "means", relation="MCMT", study=1, independent=True)
+    assert found == json.loads(json.dumps(means_report(engine, "MCMT", 1, independent=True)))
+    with pytest.raises(AuditError, match="1 of the relations MGMT-sentence"):
+        ask("a.db", "levels", study=1)
 
 
 def test_an_error_made_of_parts_keeps_its_sentence(judged):

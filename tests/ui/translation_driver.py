@@ -2,24 +2,41 @@
 
 from pathlib import Path
 
+import pytest
+import translation_study
 import translations
 from app_driver import PASSWORD, Prepared
+from sqlalchemy import Engine
 
 from audit.annotation.accounts import add_account
 from audit.annotation.judging import judge
 from audit.annotation.queue import Shown, next_question
 from audit.false_satisfaction.questions import refresh_around
+from audit.store import open_store
 
 
 def prepare_translations(folder: Path, **audits: float) -> Prepared:
     """The accounts of `app_driver.prepare`; annotators read English and Spanish, the others everything."""
-    engine = translations.study(folder, **audits)
+    return _prepared(translations.study(folder, **audits), folder / "translations.db")
+
+
+def prepare_values(folder: Path) -> Prepared:
+    """Five toy systems, two target languages, three relations with values; the same accounts."""
+    engine = open_store(str(folder / "values.db"), create=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        translation_study.write_files(folder)
+        translation_study.run_study(engine, folder)
+    return _prepared(engine, folder / "values.db")
+
+
+def _prepared(engine: Engine, path: Path) -> Prepared:
     roles = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
     people = {
         name: add_account(engine, name, role, PASSWORD, languages=["en", "es"] if role == "annotator" else [])
         for name, role in roles.items()
     }
-    return Prepared(engine, folder / "translations.db", **people)
+    return Prepared(engine, path, **people)
 
 
 def to_translation(made: Prepared, account: int, text: str = "", into: str = "es", kind: str = "pair") -> Shown:

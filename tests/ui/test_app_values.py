@@ -1,0 +1,87 @@
+"""The results page's values: rates at other bounds, means and levels are those of the documents, with their charts."""
+
+from pathlib import Path
+
+import pytest
+from app_driver import Prepared, closed, go, in_both, open_app, opened_copy, said
+from sqlalchemy import text
+from streamlit.testing.v1 import AppTest
+from test_app_results import charts
+from translation_driver import prepare_values
+
+from audit.reports.bounds import bounds_report
+from audit.reports.means import means_report
+from audit.ui.language import name_in, text_in
+from audit.ui.results import TAB
+from audit.ui.results_values import BOUNDS
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    return closed(prepare_values(tmp_path_factory.mktemp("values")))
+
+
+@pytest.fixture
+def made(original: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+    return opened_copy(original, tmp_path / "audit.db", monkeypatch)
+
+
+def values(made: Prepared, language: str = "en") -> AppTest:
+    app = open_app(made.boss, language)
+    app.session_state[TAB] = text_in(language, "results.values")
+    app = go(app, "results")
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def choose(app: AppTest, relation: str) -> AppTest:
+    box = app.selectbox(key="results-values-relation")
+    chosen = next(option for option in box.options if option.startswith(relation))
+    return box.set_value(box.options.index(chosen)).run()
+
+
+@in_both
+def test_rates_at_other_bounds_and_means_are_the_documents(made: Prepared, language: str) -> None:
+    app = choose(values(made, language), "RTT")
+    assert not app.exception
+    assert charts(app) == 3  # bounds, target languages, systems
+    cells = [one for one in bounds_report(made.engine, at=BOUNDS)["cells"] if one["relation"] == "RTT"]
+    bounds, means, tests, differences = (one.value for one in app.dataframe)
+    rate = f"{text_in(language, 'sheet.sr_observed')}"
+    assert bounds[rate].tolist() == pytest.approx([100 * one["sr_observed"] for one in cells])
+    report = means_report(made.engine, "RTT", 1)
+    assert means[text_in(language, "sheet.mean")].tolist() == pytest.approx([one["mean"] for one in report["means"]])
+    assert name_in(language, "es") in means[text_in(language, "sheet.factor_level")].tolist()
+    assert tests[text_in(language, "sheet.f")].tolist() == pytest.approx([one["f"] for one in report["tests"]])
+    assert len(differences) == len(report["comparisons"]) == 11  # one pair of languages, ten of systems
+    assert not (differences["p"] == "0.0000").any()
+
+
+def test_another_relation_and_independent_values_are_other_numbers(made: Prepared) -> None:
+    app = choose(values(made), "MCMT")
+    first = app.dataframe[1].value
+    app.toggle(key="results-values-independent").set_value(True).run()
+    assert not app.exception
+    second = app.dataframe[1].value
+    assert first["Mean"].tolist() == pytest.approx(second["Mean"].tolist())
+    assert first["Standard error"].tolist() != second["Standard error"].tolist()
+    assert "as in the MCMT study" in said(app)
+    assert means_report(made.engine, "MCMT", 1)["means"][0]["mean"] == pytest.approx(first["Mean"][0])
+
+
+def test_levels_are_shown_once_two_of_them_have_verdicts(made: Prepared) -> None:
+    assert text_in("en", "values.levels") not in said(values(made))
+    with made.engine.begin() as connection:  # the tab asks for names, and these have values
+        connection.execute(text("UPDATE relation SET name = 'MGMT-word' WHERE name = 'RTT'"))
+    app = values(made)
+    assert charts(app) == 4
+    assert text_in("en", "values.levels") in said(app)
+
+
+def test_where_no_relation_has_a_bound_the_tab_says_so(made: Prepared) -> None:
+    with made.engine.begin() as connection:
+        connection.execute(text("UPDATE relation SET params = '{}'"))
+    app = values(made, "zh")
+    assert charts(app) == 0
+    assert "没有将值与界限相比较" in said(app) + "".join(one.value for one in app.info)
