@@ -160,9 +160,7 @@ def _named(row: Mapping[str, Any]) -> dict[str, Any]:
     """With the names of languages and factors, and the reason, in the session's language."""
     named = dict(row)
     if row.get("factor") == "language":
-        named |= {
-            name: language_name(row[name]) for name in ("level", "factor_level", "first", "second") if name in row
-        }
+        named |= {name: language_name(row[name]) for name in _LEVELS if name in row}
     if "effect" in row:
         named["effect"] = " × ".join(t(f"sheet.{factor}") for factor in row["effect"].split(" x "))
     if "factor" in row:
