@@ -18,7 +18,6 @@ STEPS = tuple(round(step / 10, 1) for step in range(11))
 """Bounds that are shown where none are asked for."""
 PARAMETERS = ("threshold", "bound")
 """Names of the parameter that a value must reach; a relation with one of them is satisfied at or above it."""
-_NONE = "no relation that was run compares a value with a bound; of `audit relations` those of translations do"
 
 
 def bounds_report(
@@ -34,17 +33,15 @@ def bounds_report(
     wrong = next((bound for bound in at if not math.isfinite(bound)), None)
     if wrong is not None or not at:
         raise AuditError(f"bound {wrong} is no number; expected bounds such as 0.5,0.6")
-    params = _params(engine)
-    cells: list[dict[str, Any]] = []
-    if not any(name in some for some in params.values() for name in PARAMETERS):
-        raise AuditError(_NONE)  # without reading every verdict
-    values = verdict_values(engine, study, relations, task=None)
+    run_at = _bounds(engine)
+    values = verdict_values(engine, study, relations, task=None, among=list(run_at))
+    cells = []
     for (study_id, corpus, relation, system, key), some in values.groupby(
         ["study", "corpus", "relation", "system", "relation_id"], sort=False
     ):
-        bound = next((float(params[key][name]) for name in PARAMETERS if name in params[key]), None)
+        bound = run_at[key]
         reached = some["value"].dropna().to_numpy(float)
-        if bound is None or not len(reached):
+        if not len(reached):
             continue
         cells.append(
             {
@@ -61,7 +58,9 @@ def bounds_report(
             }
         )
     if not cells:
-        raise AuditError(_NONE)
+        raise AuditError(
+            "no relation that was run compares a value with a bound; of `audit relations` those of translations do"
+        )
     return {"cells": cells}
 
 
@@ -89,7 +88,14 @@ def bounds_lines(report: dict[str, Any], width: int = 100) -> list[str]:
     return lines[:-1]
 
 
-def _params(engine: Engine) -> dict[int, dict[str, Any]]:
+def _bounds(engine: Engine) -> dict[int, float]:
+    """The bound of each relation that has one, by its id."""
     relation = table_of(tables.Relation)
+    found = {}
     with engine.connect() as connection:
-        return {row.id: json.loads(row.params) for row in connection.execute(select(relation.c.id, relation.c.params))}
+        for row in connection.execute(select(relation.c.id, relation.c.params)):
+            params = json.loads(row.params)
+            named = [float(params[name]) for name in PARAMETERS if name in params]
+            if named:
+                found[int(row.id)] = named[0]
+    return found

@@ -233,9 +233,10 @@ def to_svg(chart: "alt.Chart") -> str:
 def spec_of(chart: "alt.Chart") -> dict[str, Any]:
     """The chart as a Vega-Lite specification, for a browser or the chart engine.
 
-    Altair's own check of it would take as long as drawing; tests check every chart.
+    Altair's own check of it would take as long as drawing; tests check every chart. Without being told to pad it,
+    Streamlit would squeeze it, numbers beside the plot included, into its plot's width.
     """
-    return dict(chart.to_dict(validate=False))
+    return chart.to_dict(validate=False) | {"autosize": "pad"}
 
 
 def cut(name: str) -> str:

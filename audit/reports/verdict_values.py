@@ -27,14 +27,19 @@ _SOURCE = ("source", "text", "language", "target")
 
 
 def verdict_values(
-    engine: Engine, study: int | None = None, relations: Sequence[str] = (), task: str | None = "translation"
+    engine: Engine,
+    study: int | None = None,
+    relations: Sequence[str] = (),
+    task: str | None = "translation",
+    among: Sequence[int] | None = None,
 ) -> pd.DataFrame:
     """One row a verdict that satisfies or violates: columns `COLUMNS`.
 
     `study` and `source` are ids, `text`, `language` and `target` (None where there is none) are of the source's first
     text, `outcome` is 0 (satisfied) or 1 (violated), `value` is what was compared, NaN where it was labels. Relations
     and systems have the names of a report's cells. Rows stand in the order of studies, `relations` (all by default),
-    systems and sources; `task` None: of every task.
+    systems and sources. `task` None: of every task. `among`: of relations with these ids alone; others are not
+    read, and there may be no rows.
 
     Raises AuditError where nothing has been checked or no study of the task is there, UnknownName for a relation that
     none of them has.
@@ -49,6 +54,10 @@ def verdict_values(
             if name not in known:
                 raise UnknownName("relation", name, known)
         cells = cells[cells["relation"].isin(relations or known)]
+        if among is not None:
+            cells = cells[cells["relation_id"].isin(among)]
+        if cells.empty:
+            return pd.DataFrame(columns=COLUMNS)
         found = [_of_study(connection, int(one), cells[cells["study_id"] == one]) for one in cells["study_id"].unique()]
     corpora = {one["id"]: one["corpus"] for one in ground.studies}
     values = pd.concat(found, ignore_index=True)

@@ -190,20 +190,20 @@ def _more_memory(connection: Any, _record: Any) -> None:
 
 def _check_schema(engine: Engine, create: bool, name: str) -> None:
     known = set(inspect(engine).get_table_names())
-    if made := "schema_version" in known:
-        _version(engine, name)
-    elif known or not create:
+    version = _version(engine, name) if "schema_version" in known else None
+    if version is None and (known or not create):
         _refuse(known, name)
     if engine.dialect.name == "sqlite":
         _write_ahead(engine)
-    if not made:
+    if version is None:
         with migrations.alone(engine) as connection:
             # Somebody else may have made them meanwhile.
             if not inspect(connection).has_table("schema_version"):
                 SQLModel.metadata.create_all(connection, checkfirst=False)  # there is none
                 marked = SQLModel.metadata.tables["schema_version"].insert()
                 connection.execute(marked, {"version": tables.SCHEMA_VERSION})
-    if _version(engine, name) < tables.SCHEMA_VERSION:
+        version = _version(engine, name)
+    if version < tables.SCHEMA_VERSION:
         migrations.migrate(engine, name)
 
 

@@ -91,19 +91,19 @@ def chart(
     cannot see it.
     """
     whole = (database.where(), name, *key, language())
-    spec = _spec(whole, st.context.theme.type == "dark", make)
+    spec = built(whole, st.context.theme.type == "dark", make)
     if spec is None:
         return None
     st.vega_lite_chart(spec, theme=None, width=width, alt=words, key=f"chart-{name}")
-    light = _spec(whole, False, make)
+    light = built(whole, False, make)
     return None if light is None else Drawn(whole, light)
 
 
 @st.cache_data(max_entries=400, show_spinner=False)
-def _spec(key: tuple[Any, ...], dark: bool, _make: Callable[[Palette], Any]) -> dict[str, Any] | None:
+def built(key: tuple[Any, ...], dark: bool, _make: Callable[[Palette], Any]) -> dict[str, Any] | None:
+    """The chart as the browser gets it, or None: building one takes longer than everything else of a rerun."""
     made_chart = _make(DARK if dark else LIGHT)
-    # Streamlit would squeeze it, numbers beside the plot included, into its plot's width.
-    return None if made_chart is None else spec_of(made_chart) | {"autosize": "pad"}
+    return None if made_chart is None else spec_of(made_chart)
 
 
 def moment(text: str | None) -> str | None:

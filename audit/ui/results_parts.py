@@ -8,6 +8,7 @@ import streamlit as st
 from audit.reports import charts
 from audit.reports.build import Report
 from audit.reports.words import UNKNOWN, by_rank, chance, percent, ranks_text
+from audit.ui.dashboard_parts import built
 from audit.ui.language import t, translated
 from audit.ui.literal import plain, sentence
 from audit.ui.results_source import View
@@ -29,19 +30,9 @@ def chart(view: View, name: tuple[Any, ...], make: Callable[[charts.Palette], An
     `words` say what it shows to those who cannot see it.
     """
     dark = st.context.theme.type == "dark"
-    spec = _spec(view.key, name, dark, make)
+    spec = built((view.key, name), dark, make)
     if spec is not None:
         st.vega_lite_chart(spec, theme=None, width="content", alt=words)
-
-
-@st.cache_data(max_entries=400, show_spinner=False)
-def _spec(
-    key: tuple[Any, ...], name: tuple[Any, ...], dark: bool, _make: Callable[[Any], Any]
-) -> dict[str, Any] | None:
-    """The chart as the browser gets it: building one takes longer than everything else of a rerun."""
-    made = _make(charts.DARK if dark else charts.LIGHT)
-    # Streamlit would squeeze it, numbers beside the plot included, into its plot's width.
-    return None if made is None else charts.spec_of(made) | {"autosize": "pad"}
 
 
 def table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], height: int | Literal["auto"] = "auto") -> None:

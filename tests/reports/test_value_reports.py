@@ -61,6 +61,17 @@ def test_every_verdict_is_a_row_with_its_text_and_languages(engine):
         verdict_values(engine, task="similarity")
 
 
+def test_relations_that_are_not_among_those_asked_for_are_not_read(engine):
+    values = verdict_values(engine)
+    ids = values.groupby("relation")["relation_id"].first()
+    some = verdict_values(engine, among=[ids["RTT"]])
+    pd.testing.assert_frame_equal(some, values[values["relation"] == "RTT"].reset_index(drop=True))
+    none = verdict_values(engine, among=[])
+    assert (len(none), list(none)) == (0, list(values))
+    with pytest.raises(UnknownName, match="unknown relation 'RTTT'"):
+        verdict_values(engine, relations=["RTTT"], among=[])
+
+
 def test_rates_at_another_bound_are_those_of_another_run(engine, folder, monkeypatch):
     monkeypatch.chdir(folder)
     again = open_store(str(folder / "b.db"), create=True)
