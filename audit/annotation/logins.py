@@ -108,6 +108,17 @@ def account_of(engine: Engine, key: bytes, limits: Limits | None = None) -> Acco
     return Account(int(id), name, role)
 
 
+def name_behind(engine: Engine, key: bytes) -> str | None:
+    """The name of the account that a login of this key belongs to, or belonged to before it ended; else None.
+
+    Rows of ended logins go when their account logs in a week or more after they expired (`Limits.longest`).
+    """
+    table, annotator = table_of(tables.Login), table_of(tables.Annotator)
+    query = select(annotator.c.name).join(table, annotator.c.id == table.c.annotator_id).where(table.c.key == key)
+    with reading(engine) as connection:
+        return connection.execute(query).scalar()
+
+
 def end_login(engine: Engine, key: bytes) -> None:
     """Log out. Nothing happens where nobody is logged in under this key."""
     table = table_of(tables.Login)

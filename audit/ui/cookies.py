@@ -17,6 +17,11 @@ def form_name() -> str:
     return f"audit_form_{st.get_option('server.port')}"
 
 
+def browser_name() -> str:
+    """The cookie by which a browser is known again that has logged in before; it logs nobody in."""
+    return f"audit_browser_{st.get_option('server.port')}"
+
+
 def root() -> str:
     """The path of the app: empty, or `/base` where `server.baseUrlPath` says so."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")

@@ -3,11 +3,15 @@
 The pages have no script, and their headers allow none.
 """
 
+import secrets
+from datetime import UTC, datetime
+from hashlib import sha256
 from hmac import compare_digest
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from anyio import CapacityLimiter
+from itsdangerous import BadData, TimestampSigner
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -49,6 +53,56 @@ async def fields_of(request: Request) -> dict[str, str]:
     except ValueError:
         raise NoForm(400, "welcome.no_form") from None
     return dict(pairs)
+
+
+class FormTokens:
+    """Tokens of a form that nobody is logged in for: signed, good for half a day, each for one use.
+
+    The secret and what was used are in the process: after a restart, a form that is open is shown once more. Where more
+    are used than are remembered, those as old as the forgotten ones are refused, so none serves twice.
+
+    >>> tokens = FormTokens()
+    >>> token = tokens.new()
+    >>> tokens.fresh(token), tokens.use(token), tokens.use(token), tokens.fresh("another")
+    (True, True, False, False)
+    """
+
+    GOOD_FOR = 12 * 3600
+    """Seconds."""
+
+    def __init__(self, most: int = 20_000):
+        self._signer = TimestampSigner(secrets.token_bytes(32), digest_method=sha256)
+        self._most = most
+        self._used: dict[str, datetime] = {}
+        """When each used token was issued; in the order of their use."""
+        self._since = datetime.min.replace(tzinfo=UTC)
+
+    def new(self) -> str:
+        """A token that was never issued before."""
+        return self._signer.sign(secrets.token_urlsafe(32)).decode()
+
+    def fresh(self, token: str) -> bool:
+        """Whether this token is one of ours, not too old and not used."""
+        return self._issued(token) is not None
+
+    def use(self, token: str) -> bool:
+        """Use a token up; False where it is not fresh."""
+        issued = self._issued(token)
+        if issued is None:
+            return False
+        self._used[token] = issued
+        if len(self._used) > self._most:
+            self._since = max(self._since, self._used.pop(next(iter(self._used))))
+        return True
+
+    def _issued(self, token: str) -> datetime | None:
+        if token in self._used:
+            return None
+        try:
+            _, issued = self._signer.unsign(token, max_age=self.GOOD_FOR, return_timestamp=True)
+        except BadData:
+            return None
+        return issued if issued > self._since else None
 
 
 def same(one: str, other: str) -> bool:

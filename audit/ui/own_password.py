@@ -6,7 +6,6 @@ present password, and is refused when the browser says that another site sent it
 """
 
 import secrets
-from collections.abc import Callable
 
 from anyio import to_thread
 from starlette.requests import Request
@@ -22,14 +21,14 @@ from audit.ui import cookies, database
 from audit.ui.forms import HASHING, HEADERS, NoForm, fields_of, from_here, html_page, language_of, said, same
 from audit.ui.language import text_in
 from audit.ui.login_page import render_password
+from audit.ui.visitors import account_behind
 
 
 class OwnPassword:
-    """`/password`; tries are counted in `attempts`, `account_behind` tells whose request it is by its cookies."""
+    """`/password`; tries are counted in `attempts`."""
 
-    def __init__(self, attempts: Attempts, account_behind: Callable[[dict[str, str]], Account | None]):
+    def __init__(self, attempts: Attempts):
         self._attempts = attempts
-        self._account_behind = account_behind
 
     def routes(self) -> list[Route]:
         """To show the form is a GET, to send it a POST."""
@@ -39,7 +38,7 @@ class OwnPassword:
     async def show(self, request: Request) -> Response:
         """The form; strangers go and log in first."""
         try:
-            account = await to_thread.run_sync(self._account_behind, request.cookies)
+            account = await to_thread.run_sync(account_behind, request.cookies)
             if account is None:
                 return _log_in_first()
             kept = await to_thread.run_sync(own_account, database.engine(), account.id)
@@ -58,7 +57,7 @@ class OwnPassword:
             return _page(request, refused.status, problem=text_in(language_of(request), refused.key))
         code, token = language_of(request, fields), request.cookies.get(cookies.login_name())
         try:
-            account = await to_thread.run_sync(self._account_behind, request.cookies)
+            account = await to_thread.run_sync(account_behind, request.cookies)
         except AuditError as problem:
             return _page(request, 503, code=code, problem=said(request, problem, code))
         if account is None or not token:
@@ -74,7 +73,7 @@ class OwnPassword:
         if new != fields.get("again", ""):
             return again(400, text_in(code, "account.differ"))
         address = request.client.host if request.client else ""
-        wait = self._attempts.begin(account.name, address)
+        wait = self._attempts.begin(account.name, address, cookie_key(token))
         if wait:
             return again(429, text_in(code, "welcome.wait", count=wait), **{"Retry-After": str(wait)})
         try:
@@ -83,9 +82,9 @@ class OwnPassword:
             return again(403, said(request, problem, code))
         except AuditError as problem:
             # The present password was right, or there is none: not a guess.
-            self._attempts.succeed(account.name, address)
+            self._attempts.succeed(account.name, address, cookie_key(token))
             return again(400, said(request, problem, code))
-        self._attempts.succeed(account.name, address)
+        self._attempts.succeed(account.name, address, cookie_key(token))
         return _page(request, 200, code=code, done=text_in(code, "account.changed"))
 
 

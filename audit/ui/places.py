@@ -37,6 +37,15 @@ PLACES = (
 )
 
 
+def place_named(name: str) -> str:
+    """The name of a page of ours, or nothing: whatever else stands in `next` leads to the first page.
+
+    >>> place_named("results"), place_named("//evil.example"), place_named("https://evil.example")
+    ('results', '', '')
+    """
+    return name if name in {place.name for place in PLACES} else ""
+
+
 def places_for(role: str) -> list[Place]:
     """The pages in the menu of this role."""
     return [place for place in PLACES if role in place.roles]

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitAuthError
 
+from audit.errors import AuditError
 from audit.ui import settings
 
 COOKIE = "_streamlit_user"
@@ -27,6 +29,23 @@ def claims_of_session() -> dict[str, Any] | None:
     if settings.provider() is None or not st.user.is_logged_in:
         return None
     return claims_of(st.user.to_dict())
+
+
+def way_to_provider(name: str | None) -> str:
+    """The address that leads to the identity provider of this name (None: the only one), and back to the app.
+
+    Raises AuditError where Authlib is not installed, or a setting in secrets.toml is missing. What `st.login` sends a
+    page to; Streamlit has no public function for a server that has no page yet.
+    """
+    from streamlit.auth_util import validate_auth_credentials
+    from streamlit.user_info import generate_login_redirect_url
+
+    name = name or "default"
+    try:
+        validate_auth_credentials(name)
+        return generate_login_redirect_url(name)
+    except StreamlitAuthError as problem:
+        raise AuditError(" ".join(str(problem).split())) from None
 
 
 def claims_of_cookies(cookies: Mapping[str, str]) -> dict[str, Any] | None:

@@ -16,11 +16,10 @@ from audit.tasks import Input
 from audit.ui import session
 from audit.ui.asked import FIELD
 from audit.ui.choice import one_of
+from audit.ui.flags import LARGEST_UPLOAD
 from audit.ui.language import direction, in_language, label_names, t, task_name
 from audit.ui.literal import plain
 
-LARGEST = 5
-"""Megabytes of an upload that are read."""
 _DONE = "quality-known-done"
 """(key of a text, its values): what was done before this run."""
 
@@ -93,13 +92,17 @@ def _uploading(engine: Engine, account_id: int) -> None:
         purpose = _purpose("file")
         tasks = _tasks(engine)
         task = one_of(t("field.task"), {one: task_name(one) for one in tasks}, "known-task") if tasks[1:] else tasks[0]
-        file = st.file_uploader(t("known.choose_file"), type=["csv"], key="known-upload", max_upload_size=LARGEST)
+        file = st.file_uploader(
+            t("known.choose_file"), type=["csv"], key="known-upload", max_upload_size=LARGEST_UPLOAD
+        )
         sent = st.form_submit_button(t("known.do_add"))
     if sent and file is not None:
 
         def work() -> tuple[str, dict[str, object]]:
-            if file.size > LARGEST << 20:  # the browser's limit is the browser's
-                raise AuditError(f"the file has {file.size:,} bytes, at most {LARGEST << 20:,} are read; split it")
+            if file.size > LARGEST_UPLOAD << 20:  # the browser's limit is the browser's
+                raise AuditError(
+                    f"the file has {file.size:,} bytes, at most {LARGEST_UPLOAD << 20:,} are read; split it"
+                )
             items = known_from(file.name, text_of(file.name, file.getvalue()), task)
             added = add_known(engine, purpose, items, task=task, by=account_id)
             return "known.added", {"added": added.added, "changed": added.changed}

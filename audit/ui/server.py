@@ -3,8 +3,9 @@ and what is done before the first visitor."""
 
 import gc
 import importlib
+import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from starlette.middleware import Middleware
 from starlette.routing import Route
@@ -12,25 +13,47 @@ from streamlit import config
 
 from audit.ui import settings
 from audit.ui.doors import Doors
+from audit.ui.flags import FLAGS
 from audit.ui.gate import Gate
+from audit.ui.sockets import Most, Sockets
 
-_COLLECT = "runner.postScriptGC"
+_NEEDED = ("runner.postScriptGC", "server.maxUploadSize", "server.maxWidgetStateSize")
+"""Settings of `audit.ui.flags` that hold however the app was started, unless somebody has set them."""
+_FILES = 65_536
+"""Open files that this process may want: each page that is open needs some."""
 
 
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[None]:
-    """Before the first visitor, however the app was started: load the pages, and keep garbage collection short.
+    """Before the first visitor, however the app was started: load the pages, keep garbage collection short, set limits.
 
-    Streamlit collects all garbage after every run of a script, 100 ms of a core for each click, unless its (hidden)
-    option says otherwise; whoever has set it keeps what was set. Modules stay for good: frozen, they are not looked
-    through again whenever Python itself collects.
+    Modules stay for good: frozen, they are not looked through again whenever Python itself collects.
     """
-    if config.get_where_defined(_COLLECT) == config.ConfigOption.DEFAULT_DEFINITION:
-        config.set_option(_COLLECT, False, "audit")
+    for name in _NEEDED:
+        if config.get_where_defined(name) == config.ConfigOption.DEFAULT_DEFINITION:
+            config.set_option(name, json.loads(FLAGS[name]), "audit")
     importlib.import_module("audit.ui.main")
     gc.collect()
     gc.freeze()
     yield
+
+
+def _open_files() -> int:
+    """How many files this process may have open, after asking for as many as the system lets it have: a usual limit is
+    1,024, used up by 150 pages."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return _FILES
+    soft, hard = (
+        _FILES if limit == resource.RLIM_INFINITY else limit for limit in resource.getrlimit(resource.RLIMIT_NOFILE)
+    )
+    wanted = min(_FILES, hard)
+    if soft < wanted:
+        with suppress(OSError, ValueError):  # some systems name a limit and refuse it
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            return wanted
+    return soft
 
 
 def routes() -> list[Route]:
@@ -41,4 +64,4 @@ def routes() -> list[Route]:
 
 def middleware() -> list[Middleware]:
     """The gate."""
-    return [Middleware(Gate)]
+    return [Middleware(Gate, sockets=Sockets(Most.within(_open_files())))]

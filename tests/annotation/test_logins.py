@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from audit.annotation import passwords
 from audit.annotation.accounts import add_account, log_in
-from audit.annotation.attempts import BY_ACCOUNT, BY_ADDRESS, FORGET, LONGEST_WAIT, Attempts
+from audit.annotation.attempts import BY_ACCOUNT, BY_ADDRESS, BY_NAME, FORGET, LONGEST_WAIT, Attempts
 from audit.annotation.identity import account_of_identity, name_in
 from audit.annotation.keeping import disable_account, enable_account, kept_accounts, set_password
 from audit.annotation.logins import (
@@ -289,16 +289,38 @@ def test_wrong_passwords_wait_longer_and_longer_at_most_a_minute():
     assert max(waits) == LONGEST_WAIT
 
 
-def test_waiting_is_by_account_whatever_the_address_and_ends_after_a_while():
+def test_waiting_is_by_name_and_address_and_ends_after_a_while():
     clock = Clock()
     attempts = Attempts(clock)
-    for number in range(BY_ACCOUNT):
-        assert attempts.begin("ann", f"192.0.2.{number}") == 0
-    assert attempts.begin("ann", "198.51.100.1") == 2
+    for _ in range(BY_ACCOUNT):
+        assert attempts.begin("ann", "192.0.2.1") == 0
+    assert attempts.begin("ann", "192.0.2.1") == 2
     assert attempts.begin("bob", "192.0.2.1") == 0
+    assert attempts.begin("ann", "198.51.100.1") == 0
     clock.now += FORGET + 1
     for _ in range(BY_ACCOUNT):
         assert attempts.begin("ann", "192.0.2.1") == 0
+
+
+def test_guesses_at_one_name_from_many_addresses_wait_too():
+    attempts = Attempts(Clock())
+    for number in range(BY_NAME):
+        assert attempts.begin("ann", f"192.0.2.{number}") == 0
+    assert attempts.begin("ann", "198.51.100.1") == 2
+    assert attempts.begin("bob", "198.51.100.1") == 0
+
+
+def test_a_browser_that_has_logged_in_before_waits_for_its_own_wrong_passwords_alone():
+    clock = Clock()
+    attempts = Attempts(clock)
+    for _ in range(10 * BY_NAME):  # a stranger at the owner's own address, as fast as it lets them
+        clock.now += attempts.begin("ann", "192.0.2.1")
+        assert attempts.begin("ann", "192.0.2.1", b"anns browser") == 0
+        attempts.succeed("ann", "192.0.2.1", b"anns browser")
+    for _ in range(BY_ACCOUNT):
+        assert attempts.begin("ann", "192.0.2.1", b"a thief's") == 0
+    assert attempts.begin("ann", "192.0.2.1", b"a thief's") == 2
+    assert attempts.begin("ann", "192.0.2.1", b"anns browser") == 0
 
 
 def test_waiting_is_by_address_whatever_the_account():

@@ -7,14 +7,18 @@ import requests
 from app_driver import Prepared, prepare
 from app_server import app_server
 from http_driver import PAGE, Browser, Served
-from socket_driver import Screen, Session, session
+from socket_driver import PATIENCE, Screen, Session, session
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from audit.annotation.accounts import add_account, list_accounts
 from audit.annotation.judging import judge
 from audit.annotation.keeping import disable_account
 from audit.annotation.logins import cookie_key, end_login
 from audit.annotation.queue import next_question
 from audit.false_satisfaction.questions import refresh_around
 from audit.ui.annotate import LEAST
+from audit.ui.flags import LARGEST_UPLOAD
+from audit.ui.gate import HOURLY
 from audit.ui.headers import policy
 from audit.ui.language import text_in
 from audit.ui.places import PLACES
@@ -173,12 +177,13 @@ def test_a_disabled_account_writes_nothing_in_a_session_that_is_open(world: tupl
         assert history(content, served) == before
 
 
-def test_another_site_s_page_is_not_connected(served: Served) -> None:
+@pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:1", "http://localhost:8501"])
+def test_another_site_s_page_is_not_connected(served: Served, origin: str) -> None:
     """Cross-site websocket hijacking: the browser sends the cookie, and the Origin tells."""
     import websockets
 
     sent = cookie(served, "ann")
-    with pytest.raises(websockets.exceptions.InvalidStatus), session(served.address, sent, "https://evil.example"):
+    with pytest.raises(websockets.exceptions.InvalidStatus), session(served.address, sent, origin):
         pass
 
 
@@ -226,14 +231,79 @@ def test_the_policy_allows_no_script_of_a_text() -> None:
     assert "sha256-" in scripts
 
 
-def test_strangers_get_no_answer_of_a_session(served: Served) -> None:
-    """Without a cookie, and with one that is made up, a session shows nothing but the way to log in."""
-    for sent in ("", f"audit_login_{served.port}=made-up"):
-        with session(served.address, sent) as work:
-            screen = work.open()
-            assert text_in("en", "app.logged_out") in "".join(screen.said)
-            assert not any("judge-" in key for key in screen.widgets)
+@pytest.mark.parametrize("sent", ["", "made-up", "x" * 4_000], ids=["none", "made-up", "long"])
+def test_strangers_get_no_session(served: Served, sent: str) -> None:
+    import websockets
+
+    sent = sent and f"audit_login_{served.port}={sent}"
+    with pytest.raises(websockets.exceptions.InvalidStatus), session(served.address, sent):
+        pass
     assert requests.get(f"{served.address}/", headers=PAGE, allow_redirects=False).status_code == 303
+
+
+def test_whose_login_has_ended_is_sent_to_log_in(served: Served) -> None:
+    """A page whose laptop slept over the end of its login connects again by itself."""
+    sent = cookie(served, "judge")
+    end_login(served.engine, cookie_key(sent.partition("=")[2]))
+    with session(served.address, sent) as work:
+        assert ForwardMsg.FromString(work._socket.recv(timeout=PATIENCE)).auth_redirect.url == "/login"
+
+
+@pytest.mark.parametrize(
+    ("path", "strangers", "annotators", "managers"),
+    [
+        ("/_stcore/health", 200, 200, 200),
+        ("/_stcore/host-config", 403, 200, 200),
+        ("/_stcore/metrics", 404, 404, 404),
+        ("//_stcore/metrics", 404, 404, 404),
+        ("/_stcore/script-health-check", 404, 404, 404),
+        ("/_stcore/agent/openapi.json", 404, 404, 404),
+        ("/app/static/secrets.toml", 404, 404, 404),
+        ("/media/x.json", 403, 403, 404),
+        ("/component/x/y.js", 403, 404, 404),
+    ],
+)
+def test_what_streamlit_serves_beside_pages(
+    served: Served, path: str, strangers: int, annotators: int, managers: int
+) -> None:
+    browsers = {name: Browser(served) for name in ("", "judge", "boss")}
+    browsers["judge"].be("judge")
+    browsers["boss"].be("boss")
+    looked = [browsers[name].look(path).status_code for name in ("", "boss")]
+    assert looked == [strangers, managers]
+    if annotators != managers:
+        add_account(served.engine, "noa", "annotator", None)
+        noa = Browser(served)
+        served.people["noa"] = next(one.id for one in list_accounts(served.engine) if one.name == "noa")
+        noa.be("noa")
+        assert noa.look(path).status_code == annotators
+
+
+def put(served: Served, name: str, content: bytes | Iterator[bytes]) -> int:
+    """The status of an upload, in a true session of this account's page; 0 where the server hangs up on it."""
+    browser = Browser(served)
+    if name:
+        browser.be(name)
+    address = f"{served.address}/_stcore/upload_file/no-session/no-file"
+    try:
+        return browser.put(address, data=content, timeout=PATIENCE).status_code
+    except requests.ConnectionError:
+        return 0
+
+
+@pytest.mark.parametrize("name", ["", "judge"], ids=["stranger", "adjudicator"])
+def test_uploads_are_for_pages_that_take_files(served: Served, name: str) -> None:
+    assert put(served, name, b"x") == 403
+
+
+def test_uploads_say_their_size_and_are_rationed(served: Served) -> None:
+    assert put(served, "boss", b"x" * (190 << 20)) in (413, 0)
+    assert put(served, "boss", iter([b"x"] * 10)) == 411
+    # Streamlit's answer to a small one: no form of ours sent it.
+    for _ in range(HOURLY // (LARGEST_UPLOAD << 20)):
+        assert put(served, "boss", b"x" * (LARGEST_UPLOAD << 20)) in (400, 403, 0)
+    assert put(served, "boss", b"x" * (LARGEST_UPLOAD << 20)) in (413, 0)
+    assert put(served, "boss", b"x" * 1_000) != 413
 
 
 def test_a_question_that_is_answered_elsewhere_is_refused_by_the_message(

@@ -61,9 +61,14 @@ def test_the_page_offers_the_provider_and_files_need_a_true_cookie(served: tuple
     address = served[0]
     page = fetch(address, "/login").text
     assert text_in("en", "welcome.provider") in page
-    assert 'href="/?sso=1"' in page
-    assert fetch(address, "/?sso=1").status_code == 200
-    assert fetch(address, "/").headers["Location"] == "/login"
+    assert 'href="/login/provider"' in page
+    assert fetch(address, "/").headers["Location"] == fetch(address, "/?sso=1").headers["Location"] == "/login"
+    way = fetch(address, "/login/provider")
+    if find_spec("authlib"):
+        assert way.headers["Location"].startswith("/auth/login?provider=")
+    else:
+        assert way.status_code == 503
+        assert "Authlib" in way.text
     eva = identity(address, "eva@example.org")
     # The page looks into the cookie; files are refused to a forged one, and to one that no page has seen.
     for cookie in ("forged", signed(eva, "another secret"), signed(eva), signed({**eva, "is_logged_in": False})):
