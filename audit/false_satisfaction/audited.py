@@ -74,7 +74,7 @@ class Book:
         # Without spot checks the protocol's answers are those that count: nothing to settle a second time.
         checks = Checks(judged, false, ())
         if self._checked:
-            checks = checks_of_cell((one.drawn for one in some), self._versions, self._reach)
+            checks = checks_of_cell((one.drawn for one in some[:judged]), self._versions, self._reach)
         rests_false = sum(state is State.FALSE for state in resting)
         self._cells.append((*cell, len(resting) - rests_false, rests_false, checks.judged, checks.false))
         self._checks += [(*cell, group, int(before), int(after)) for group, before, after in checks.checked]

@@ -1,6 +1,5 @@
-"""Counts per cell: what the runner found, and how the drawn groups were settled, by the rule of settled prefixes."""
+"""Counts per cell: what the runner found, and how the drawn groups were settled, by the rule of settled beginnings."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +12,11 @@ from sqlmodel import SQLModel
 from audit.annotation.questions import Asked
 from audit.errors import AuditError
 from audit.false_satisfaction.audited import CELL, Audited, Book
+from audit.false_satisfaction.beginnings import Beginning, beginnings, passed_questions
 from audit.false_satisfaction.settling import (
     Drawn,
     Known,
     Settled,
-    State,
     Whose,
     drawn_groups,
     known_answers,
@@ -36,8 +35,10 @@ OUTCOMES = {
 }
 COLUMNS = [
     "study", "corpus", "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors",
-    "drawn", "judged", "false", "waiting",
+    "drawn", "judged", "false", "waiting", "drawn_false", "drawn_open", "behind",
 ]  # fmt: skip
+DRAWS = ("drawn", "judged", "false", "waiting", "drawn_false", "drawn_open", "behind")
+"""Those of them that tell how a cell's draw stands."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,11 @@ class Counted:
     """Cells with their counts, and what they were counted from.
 
     `cells` has the columns of `COLUMNS`: `judged` is the length of the longest beginning of the cell's draw in which
-    every group is settled, `false` the false satisfactions in it, `waiting` the questions that the rest waits for.
-    Of the design `informative` a beginning is the relation's: the one in which every group is settled for all systems
-    that satisfy it. Its groups are no random sample of the cell's satisfied ones, so that `false` is missing there.
+    every group counts (`audit.false_satisfaction.beginnings`), `false` the false satisfactions in it, `waiting` the
+    questions that the rest waits for; `drawn_false` and `drawn_open` tell of the whole draw how many are false and how
+    many wait, `behind` how many groups people have settled behind the beginning. Of the design `informative` a
+    beginning is the relation's: the one in which every group counts for all systems that satisfy it. Its groups are no
+    random sample of the cell's satisfied ones, so that `false` and `drawn_false` are missing there.
     """
 
     cells: pd.DataFrame
@@ -58,8 +61,8 @@ class Counted:
     keys: pd.DataFrame
     """Columns study_id, relation_id, system_id and the names study, task, relation, system of every cell."""
     drawn: pd.DataFrame
-    """One row a drawn group of a cell: study_id, relation_id, system_id, group_id, rank, state (a number of `State`)
-    and judged: whether it is in the cell's settled beginning."""
+    """One row a drawn group of a cell: study_id, relation_id, system_id, group_id, rank, state (a number of `State`),
+    counts (whether the state may count) and judged: whether it is in the beginning that counts."""
     checks: Checked
     """Every verdict of the studies, as arrays."""
     audited: Audited
@@ -82,11 +85,16 @@ class Ground:
 
 @dataclass(frozen=True)
 class DrawnCell:
-    """One cell's draw in the order of ranks, as some answers settle it. `counts` are those of `prefix_counts`."""
+    """One cell's draw in the order of ranks, as some answers settle it."""
 
     key: tuple[int, int, int]
     settled: Sequence[Settled]
-    counts: dict[str, int]
+    beginning: Beginning
+
+    @property
+    def waiting(self) -> set[Asked]:
+        """What is asked in the questions that its groups wait for."""
+        return {asked for one in self.settled for asked in one.waits_for}
 
 
 def count(engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None) -> Counted:
@@ -97,13 +105,14 @@ def count(engine: Engine, whose: Whose = "both", study: int | None = None, desig
     with engine.connect() as connection:
         ground = ground_of(connection, study, design)
         known = known_answers(connection, whose)
+        passed = passed_questions(connection)
         book = Book(connection, ground.samples, whose, known)
         drawn: list[DrawnCell] = []
         for sample in ground.samples:
-            some = drawn_cells(sample, drawn_groups(connection, [int(str(sample["id"]))]), known)
-            for one in some:
-                book.add(one.key, one.settled, one.counts["judged"], one.counts["false"])
-            drawn += some
+            cells = drawn_cells(sample, drawn_groups(connection, [int(str(sample["id"]))]), known, passed)
+            for cell in cells:
+                book.add(cell.key, cell.settled, cell.beginning.judged, cell.beginning.false)
+            drawn += cells
     waiting = waiting_questions(drawn)
     return counted_from(ground, drawn, len(waiting), book.close(waiting))
 
@@ -120,66 +129,60 @@ def ground_of(connection: Connection, study: int | None = None, design: str | No
     return Ground(studies, samples, checks, cells)
 
 
-def drawn_cells(sample: Mapping[str, object], groups: Iterable[Drawn], known: Mapping[Asked, Known]) -> list[DrawnCell]:
-    """One sample's draws, settled by these answers; `groups` come cell by cell in the order of their ranks."""
-    by_cell: dict[tuple[int, int], list[Settled]] = {}
+def drawn_cells(
+    sample: Mapping[str, object],
+    groups: Iterable[Drawn],
+    known: Mapping[Asked, Known],
+    passed: frozenset[Asked] = frozenset(),
+) -> list[DrawnCell]:
+    """One sample's draws, settled by these answers; `groups` come cell by cell in the order of their ranks.
+
+    `passed` as in `audit.false_satisfaction.beginnings`.
+    """
+    relations: dict[int, dict[int, list[Settled]]] = {}
     for drawn in groups:
-        by_cell.setdefault((drawn.relation_id, drawn.system_id), []).append(settle_group(drawn, known))
-    ends = {cell: first_waiting(some) for cell, some in by_cell.items()}
-    if sample["design"] == INFORMATIVE:
-        # One list for all systems of a relation, so one beginning.
-        ends = {cell: min(end for other, end in ends.items() if other[0] == cell[0]) for cell in ends}
-    study = int(str(sample["study_id"]))
-    return [DrawnCell((study, *cell), some, prefix_counts(some, ends[cell])) for cell, some in by_cell.items()]
+        systems = relations.setdefault(drawn.relation_id, {})
+        systems.setdefault(drawn.system_id, []).append(settle_group(drawn, known))
+    study, together = int(str(sample["study_id"])), sample["design"] == INFORMATIVE
+    return [
+        DrawnCell((study, relation, system), settled, beginning)
+        for relation, systems in relations.items()
+        for (system, settled), beginning in zip(
+            systems.items(), beginnings(list(systems.values()), passed, together), strict=True
+        )
+    ]
 
 
 def waiting_questions(drawn: Iterable[DrawnCell]) -> set[Asked]:
     """What is asked in the questions that drawn groups wait for."""
-    return {asked for one in drawn for settled in one.settled for asked in settled.waits_for}
+    return {asked for one in drawn for asked in one.waiting}
 
 
 def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audited: Audited) -> Counted:
     """Everything that is counted, from the ground and the draws."""
-    rows = [dict(zip(CELL, one.key, strict=True)) | one.counts for one in drawn]
+    rows = [(*one.key, *(getattr(one.beginning, name) for name in DRAWS if name != "waiting")) for one in drawn]
     groups = [
-        (*one.key, settled.drawn.group_id, settled.drawn.rank, int(settled.state), place < one.counts["judged"])
+        (*one.key, settled.drawn.group_id, settled.drawn.rank, int(settled.state), counts, place < one.beginning.judged)
         for one in drawn
-        for place, settled in enumerate(one.settled)
+        for place, (settled, counts) in enumerate(zip(one.settled, one.beginning.counts, strict=True))
     ]
-    judged = pd.DataFrame(rows, columns=[*CELL, "drawn", "judged", "false", "waiting"])
-    drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank", "state", "judged"])
+    judged = pd.DataFrame(rows, columns=[*CELL, *(name for name in DRAWS if name != "waiting")])
+    judged["waiting"] = [len(one.waiting) for one in drawn]
+    drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank", "state", "counts", "judged"])
     # Where nothing is drawn the columns would have no types, and a mask without one selects columns.
-    typed = drawn_rows.astype({"group_id": "int64", "state": int, "judged": bool})
+    typed = drawn_rows.astype({"group_id": "int64", "state": int, "counts": bool, "judged": bool})
     cells = ground.cells.merge(judged, how="left", on=CELL)
-    for column in ("drawn", "judged", "false", "waiting"):
+    for column in DRAWS:
         cells[column] = cells[column].fillna(0).astype(int)
     compares = cells["study_id"].isin([one["study_id"] for one in ground.samples if one["design"] == INFORMATIVE])
     if compares.any():
-        cells["false"] = cells["false"].astype("Int64").mask(compares)
+        for column in ("false", "drawn_false"):
+            cells[column] = cells[column].astype("Int64").mask(compares)
     names = {one["id"]: one for one in ground.studies}
     cells["study"] = cells["study_id"]
     cells["corpus"] = cells["study_id"].map({id: one["corpus"] for id, one in names.items()})
     keys = cells[[*CELL, "study", "task", "relation", "system"]]
     return Counted(cells[COLUMNS], ground.studies, ground.samples, waiting, keys, typed, ground.checks, audited)
-
-
-def first_waiting(settled: Sequence[Settled]) -> float:
-    """The rank at which a draw's settled beginning ends: that of its first group that waits, or infinity."""
-    return min((one.drawn.rank for one in settled if one.state is State.WAITING), default=math.inf)
-
-
-def prefix_counts(settled: Sequence[Settled], end: float | None = None) -> dict[str, int]:
-    """Counts of one cell's draw, given in the order of ranks; `end` is the rank at which the settled beginning ends
-    (default: that of the cell's first group that waits).
-
-    judged and false are counted over the beginning in which every group is settled: counting whatever
-    happens to be settled would favour false satisfactions, which need one answer where true ones need all.
-    """
-    end = first_waiting(settled) if end is None else end
-    beginning = [one for one in settled if one.drawn.rank < end]
-    false = sum(one.state is State.FALSE for one in beginning)
-    waiting = {asked for one in settled for asked in one.waits_for}
-    return {"drawn": len(settled), "judged": len(beginning), "false": false, "waiting": len(waiting)}
 
 
 def _observed(connection: Connection, studies: Sequence[int], checks: Checked) -> pd.DataFrame:

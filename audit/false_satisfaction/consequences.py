@@ -15,8 +15,9 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import ADJUDICATORS, require
 from audit.annotation.questions import Asked, labels_of
+from audit.false_satisfaction.beginnings import beginnings, passed_questions
 from audit.false_satisfaction.cells import CELL, count
-from audit.false_satisfaction.settling import Drawn, Known, State, drawn_groups, known_answers, settle_group
+from audit.false_satisfaction.settling import Drawn, Known, Settled, drawn_groups, known_answers, settle_group
 from audit.sampling.designs import INFORMATIVE
 from audit.statistics.orders import TIED
 from audit.store import pieces, table_of, tables
@@ -129,42 +130,48 @@ def consequences(
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
         rows = _questions(connection, question_ids)
-        known = known_answers(connection)
+        known, passed = known_answers(connection), passed_questions(connection)
         audited = _audited(connection, {int(row.group_id) for row in rows if row.kind == "group"})
     if stakes is None:
         stakes = read_stakes(engine, account_id)
-    states = [[settle_group(one, known).state for one in cell.drawn] for cell in stakes.cells]
+    settled = [[settle_group(one, known) for one in cell.drawn] for cell in stakes.cells]
     found = []
     for row in rows:
         if row.kind == "group":
             pairs, relations, systems = audited.get(int(row.group_id), (0, (), ()))
             found.append(Consequence(int(row.id), pairs, relations, systems, priority=row.priority))
         else:
-            found.append(_of_answer(stakes, states, known, row))
+            found.append(_of_answer(stakes, settled, known, passed, row))
     return sorted(found, key=lambda one: one.urgency)
 
 
-def _of_answer(stakes: Stakes, states: list[list[State]], known: Mapping[Asked, Known], row: Any) -> Consequence:
+def _of_answer(
+    stakes: Stakes,
+    settled: list[list[Settled]],
+    known: Mapping[Asked, Known],
+    passed: frozenset[Asked],
+    row: Any,
+) -> Consequence:
     """Try every label as the answer about an input, or about an input and an output."""
     asked: Asked = (str(row.task), int(row.input_id), row.output)
     places = stakes.containing.get(asked, ())
-    trials: list[dict[Place, State]] = []
+    trials: list[dict[Place, Settled]] = []
     for label in labels_of(row.task, row.kind):
         # Settling reads the answers about a group's members only, so a copy of those is enough.
         told = Known(frozenset({label}), "adjudicated")
-        trial: dict[Place, State] = {}
+        trial: dict[Place, Settled] = {}
         for cell, place in places:
             one = stakes.cells[cell].drawn[place]
             about = [one.asked(step) for step in one.steps]
             answers = {key: known[key] for key in about if key in known}
-            trial[cell, place] = settle_group(one, answers | {asked: told}).state
+            trial[cell, place] = settle_group(one, answers | {asked: told})
         trials.append(trial)
-    hang = [at for at in places if len({trial[at] for trial in trials}) > 1]
+    hang = [at for at in places if len({trial[at].state for trial in trials}) > 1]
     touched = [stakes.cells[cell] for cell, _ in hang]
     winners, orders = [], []
     for study, relation in dict.fromkeys((cell.study, cell.relation_id) for cell in touched):
         cells = stakes.of_relation[study, relation]
-        rates = [_rates(stakes, cells, states, trial) for trial in trials]
+        rates = [_rates(stakes, cells, settled, passed, trial) for trial in trials]
         name = stakes.cells[cells[0]].relation
         most = {stakes.cells[cell].system: stakes.cells[cell].sr_observed for cell in cells}
         best = [_best(one, {} if stakes.cells[cells[0]].informative else most) for one in rates]
@@ -185,31 +192,28 @@ def _of_answer(stakes: Stakes, states: list[list[State]], known: Mapping[Asked, 
 
 
 def _rates(
-    stakes: Stakes, cells: Sequence[int], states: list[list[State]], trial: Mapping[Place, State]
+    stakes: Stakes,
+    cells: Sequence[int],
+    settled: list[list[Settled]],
+    passed: frozenset[Asked],
+    trial: Mapping[Place, Settled],
 ) -> dict[str, float | None]:
     """SR_g of each system of a relation; None: not known. Of comparisons, the genuine groups of the beginning."""
-    now = {cell: [trial.get((cell, place), state) for place, state in enumerate(states[cell])] for cell in cells}
-    ends = {
-        cell: next((one.rank for one, state in zip(stakes.cells[cell].drawn, now[cell], strict=True)
-                    if state is State.WAITING), None)
-        for cell in cells
-    }  # fmt: skip
-    found: dict[str, float | None] = {}
-    for cell in cells:
+    now = [[trial.get((cell, place), one) for place, one in enumerate(settled[cell])] for cell in cells]
+    rates: dict[str, float | None] = {}
+    for cell, beginning in zip(cells, beginnings(now, passed, stakes.cells[cells[0]].informative), strict=True):
         of = stakes.cells[cell]
+        genuine = beginning.judged - beginning.false
         if of.sr_observed != of.sr_observed:
             continue
-        end = min((end for end in ends.values() if end is not None), default=None) if of.informative else ends[cell]
-        beginning = [state for one, state in zip(of.drawn, now[cell], strict=True) if end is None or one.rank < end]
-        genuine = sum(state is State.TRUE for state in beginning)
         if of.informative:
-            found[of.system] = float(genuine)
-        elif beginning:
-            found[of.system] = of.sr_observed * genuine / len(beginning)
+            rates[of.system] = float(genuine)
+        elif beginning.judged:
+            rates[of.system] = of.sr_observed * genuine / beginning.judged
         else:
             # Whoever satisfies nothing has SR_g = 0 without being judged.
-            found[of.system] = 0.0 if of.sr_observed == 0 else None
-    return found
+            rates[of.system] = 0.0 if of.sr_observed == 0 else None
+    return rates
 
 
 def _best(rates: Mapping[str, float | None], most: Mapping[str, float]) -> tuple[str, ...]:

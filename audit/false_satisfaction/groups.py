@@ -114,7 +114,7 @@ def _genuine(one: Compared, counted: Counted, drawn: pd.DataFrame, numbers: Numb
     column = drawn["system_id"].map({system: at for at, system in enumerate(one.systems)})
     inside = column.notna().to_numpy() & (place < len(one.source))
     inside[inside] &= one.source[place[inside]] == source[inside]
-    settled = inside & (drawn["state"] != State.WAITING).to_numpy()
+    settled = inside & drawn["counts"].to_numpy()
     genuine[place[settled], column[settled].astype(int)] = drawn.loc[settled, "state"] == State.TRUE
     decides = one.informative
     behind = np.zeros(len(decides), bool) if alone else one.number > _reach(one, counted, drawn, numbers, source)

@@ -58,12 +58,13 @@ class Settling(NamedTuple):
 class History:
     """What was said about questions on inputs and outputs, oldest first.
 
-    `wanted` has the annotators that each question wants.
+    `wanted` has the annotators that each question wants, `flags` when which question was flagged.
     """
 
     judgements: Sequence[Given]
     adjudications: Sequence[Settling]
     wanted: Mapping[int, int]
+    flags: Sequence[tuple[int, datetime]] = ()
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,8 @@ def history_of(connection: Connection) -> History:
     made = select(
         adjudication.c.id, adjudication.c.question_id, adjudication.c.allowed, adjudication.c.decided_at
     ).order_by(adjudication.c.id)
+    table = table_of(tables.Aside)
+    flags = select(table.c.question_id, table.c.at).where(table.c.kind == "flag")
     return History(
         [
             Given(int(id), int(asked), role, answer, in_utc(at), None if before is None else int(before))
@@ -115,6 +118,7 @@ def history_of(connection: Connection) -> History:
             if asked in wanted
         ],
         wanted,
+        [(int(asked), in_utc(at)) for asked, at in connection.execute(flags) if asked in wanted],
     )
 
 
@@ -129,12 +133,7 @@ def answers_until(history: History, until: datetime | None = None) -> Answers:
     >>> answers_until(history, noon), answers_until(history)
     ({(7, 'people'): frozenset({'positive'})}, {})
     """
-    given = [one for one in history.judgements if until is None or one.role not in ROLES or one.decided_at <= until]
-    gone = {one.supersedes for one in given}
-    votes: dict[int, list[Vote]] = {}
-    for one in given:
-        if one.id not in gone and one.answer != WITHDRAWN:
-            votes.setdefault(one.question_id, []).append(Vote(one.question_id, "", one.role, one.answer, None))
+    votes = _votes_until(history, until)
     last = {
         settled.question_id: settled.allowed
         for settled in history.adjudications
@@ -178,7 +177,8 @@ def replay(engine: Engine, whose: Whose = "both", study: int | None = None, poin
 
     def point(some: History, until: datetime | None) -> Point:
         known = known_from(answers_until(some, until), about, whose)
-        drawn = [cell for sample, groups in samples for cell in drawn_cells(sample, groups, known)]
+        passed = frozenset(about[question] for question in passed_until(some, until))
+        drawn = [cell for sample, groups in samples for cell in drawn_cells(sample, groups, known, passed)]
         people = [one.decided_at for one in some.judgements if one.role in ROLES]
         made = [one.decided_at for one in some.adjudications]
         given, settled = (sum(until is None or at <= until for at in moments) for moments in (people, made))
@@ -190,6 +190,28 @@ def replay(engine: Engine, whose: Whose = "both", study: int | None = None, poin
         yield point(History([one for one in history.judgements if one.role not in ROLES], [], history.wanted), None)
     for until in moments:
         yield point(history, until)
+
+
+def passed_until(history: History, until: datetime | None = None) -> set[int]:
+    """The questions that people were through with then, as `audit.false_satisfaction.beginnings` has it."""
+    votes = _votes_until(history, until)
+    full = {
+        question
+        for question, some in votes.items()
+        if sum(one.role in ROLES for one in some) >= history.wanted[question]
+    }
+    return full | {question for question, at in history.flags if until is None or at <= until}
+
+
+def _votes_until(history: History, until: datetime | None) -> dict[int, list[Vote]]:
+    """The votes that counted then, gold's included, by question."""
+    given = [one for one in history.judgements if until is None or one.role not in ROLES or one.decided_at <= until]
+    gone = {one.supersedes for one in given}
+    votes: dict[int, list[Vote]] = {}
+    for one in given:
+        if one.id not in gone and one.answer != WITHDRAWN:
+            votes.setdefault(one.question_id, []).append(Vote(one.question_id, "", one.role, one.answer, None))
+    return votes
 
 
 def known_from(answers: Answers, about: Mapping[int, Asked], whose: Whose = "both") -> dict[Asked, Known]:

@@ -83,6 +83,14 @@ class Settled:
     wrong_step: int | None = None
     origins: tuple[str, ...] = ()
     """Where each counted member's answer came from: an origin, `carried ORIGIN`, or `` (none)."""
+    contingent: tuple[int, ...] = ()
+    """Of a settled group, the steps that would have no answer had another answer come out otherwise: those without a
+    direct one to which the relation does not carry every answer that the source could have had."""
+
+    @property
+    def decided_by(self) -> str:
+        """The origin of the answer without which a contingent group would wait: the wrong output's, or the source's."""
+        return self.origins[self.wrong_step or 0].removeprefix(f"{CARRIED} ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +193,12 @@ def carry_of(task: str, relation: str) -> Carry:
 
 
 @cache
+def carries_all(carry: Carry, task: str) -> bool:
+    """Whether whatever is the answer about the source is carried, without looking at texts."""
+    return not carry.reads and all(carry({label}) is not None for label in get_task(task).labels)
+
+
+@cache
 def never_carries(carry: Carry, task: str) -> bool:
     """Whether no answer at all is carried, so that every member must be asked about."""
     return not carry.reads and all(carry({label}) is None for label in get_task(task).labels)
@@ -198,6 +212,7 @@ def settle_group(drawn: Drawn, known: Mapping[Asked, Known]) -> Settled:
     about_source = known.get(drawn.asked(source)) if source else None
     waits_for: list[Asked] = []
     origins: list[str] = []
+    contingent: list[int] = []
     wrong: int | None = None
     for number, step in enumerate(drawn.steps):
         # As `Drawn.asked`, but its task is looked up once: there are millions of steps.
@@ -205,6 +220,8 @@ def settle_group(drawn: Drawn, known: Mapping[Asked, Known]) -> Settled:
         answer = known.get(asked)
         if answer is None:
             answer = carried_to(drawn, step, source, about_source)
+            if not _carried_whatever(drawn, step, source, about_source):
+                contingent.append(number)
         origins.append(answer.origin if answer else "")
         if answer is None:
             carry = carry_of(drawn.task, drawn.relation)
@@ -213,9 +230,9 @@ def settle_group(drawn: Drawn, known: Mapping[Asked, Known]) -> Settled:
         elif wrong is None and task.is_wrong(step.output, answer.allowed):
             wrong = number
     if wrong is not None:
-        return Settled(drawn, State.FALSE, wrong_step=wrong, origins=tuple(origins))
+        return Settled(drawn, State.FALSE, (), wrong, tuple(origins), tuple(contingent))
     if all(origins):
-        return Settled(drawn, State.TRUE, origins=tuple(origins))
+        return Settled(drawn, State.TRUE, origins=tuple(origins), contingent=tuple(contingent))
     return Settled(drawn, State.WAITING, tuple(dict.fromkeys(waits_for)), origins=tuple(origins))
 
 
@@ -231,6 +248,17 @@ def carried_to(drawn: Drawn, step: Step, source: Step | None, about_source: Know
     carry = carry_of(drawn.task, drawn.relation)
     allowed = carry(about_source.allowed, _seen(source), _seen(step)) if carry.reads else carry(about_source.allowed)
     return Known(allowed, f"{CARRIED} {about_source.origin}") if allowed else None
+
+
+def _carried_whatever(drawn: Drawn, step: Step, source: Step | None, about_source: Known | None) -> bool:
+    """Whether this step would have a carried answer whatever were the one about the source, which there is."""
+    if step is source or source is None or about_source is None or not drawn.corresponds:
+        return False
+    carry = carry_of(drawn.task, drawn.relation)
+    if not carry.reads:
+        return carries_all(carry, drawn.task)
+    seen = _seen(source), _seen(step)
+    return all(carry({label}, *seen) is not None for label in get_task(drawn.task).labels)
 
 
 def _seen(step: Step) -> Seen | None:

@@ -87,7 +87,8 @@ def by_loops(engine, sample, study, seed):
             (one["system_id"], one["input_id"]): one["label"]
             for one in connection.execute(select(table_of(tables.Output))).mappings()
         }
-    states = count(engine, design=sample).drawn.set_index(["group_id", "system_id"])["state"].to_dict()
+    drawn = count(engine, design=sample).drawn
+    states = drawn[drawn["counts"]].set_index(["group_id", "system_id"])["state"].to_dict()
     found = {}
     for relation in sorted({one["relation_id"] for one in groups.values()}):
         applies = {}

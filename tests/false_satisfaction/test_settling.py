@@ -1,13 +1,10 @@
 """The rule that settles a group, case by case."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.false_satisfaction.cells import prefix_counts
-from audit.false_satisfaction.settling import Drawn, Known, Settled, State, Step, settle_group
+from audit.false_satisfaction.settling import Drawn, Known, State, Step, settle_group
 from audit.tasks import Output
 
 LABELS = ["positive", "neutral", "negative"]
@@ -101,25 +98,6 @@ def test_more_answers_never_unsettle_and_states_mean_what_they_say(labels, answe
         assert settled.waits_for == ()
     if settled.state is State.TRUE:
         assert all(settled.origins)
-
-
-def made(*states):
-    return [
-        Settled(
-            replace(drawn("MR1.1", "positive", "positive"), rank=at + 1),
-            state,
-            (about(at),) if state is State.WAITING else (),
-        )
-        for at, state in enumerate(states)
-    ]
-
-
-def test_only_the_settled_beginning_counts():
-    T, F, W = State.TRUE, State.FALSE, State.WAITING
-    # Counting whatever is settled would say 3 of 4 false; the settled beginning says 1 of 2.
-    assert prefix_counts(made(T, F, W, F, F)) == {"drawn": 5, "judged": 2, "false": 1, "waiting": 1}
-    assert prefix_counts(made(W, F)) == {"drawn": 2, "judged": 0, "false": 0, "waiting": 1}
-    assert prefix_counts([]) == {"drawn": 0, "judged": 0, "false": 0, "waiting": 0}
 
 
 @pytest.mark.parametrize("relation", ["MR1.1", "MR3.1", "MR3.2"])
