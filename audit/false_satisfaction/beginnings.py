@@ -5,7 +5,8 @@ by its source's answer would have waited for its follow-ups, had that answer bee
 *contingent*: it counts only where the answers that were not needed would have been there by now, because people are
 asked for them and have got that far. A cell's estimate uses the longest beginning of its draw, in the order of ranks,
 in which every group counts. Gold labels of sources under a relation that does not carry every label ask nobody: there
-no beginning counts, and the draw gives bounds.
+no beginning counts, and the draw gives bounds. So it is where people have settled more groups behind the beginning than
+there are in it: what stays open for long is what is hard.
 """
 
 import math
@@ -26,8 +27,8 @@ class Beginning:
 
     judged, false: groups of the beginning that counts, and the false satisfactions among them.
     drawn, drawn_false, drawn_open: of the whole draw, whatever counts: groups, false ones, ones that wait.
-    behind: groups behind the beginning that answers of people settled. first: what the first group behind it waits
-    for, None where that group is settled or there is none. counts: whether each group's state may count.
+    behind: groups behind the beginning that answers of people settled. first: what the first group that waits
+    behind it waits for. counts: whether each group's state may count.
     """
 
     judged: int
@@ -69,7 +70,7 @@ def beginnings(
     ]
     if together:
         ends = [min(ends, default=math.inf)] * len(cells)
-    return [_beginning(*one) for one in zip(cells, ends, counting, strict=True)]
+    return [_beginning(*one, together) for one in zip(cells, ends, counting, strict=True)]
 
 
 def passed_questions(connection: Connection) -> frozenset[Asked]:
@@ -85,8 +86,12 @@ def passed_questions(connection: Connection) -> frozenset[Asked]:
     return frozenset((str(task), int(input_id), output) for task, input_id, output in connection.execute(query))
 
 
-def _beginning(cell: Sequence[Settled], end: float, counts: tuple[bool, ...]) -> Beginning:
+def _beginning(cell: Sequence[Settled], end: float, counts: tuple[bool, ...], together: bool) -> Beginning:
     inside = [one for one in cell if one.drawn.rank < end]
+    by_people = [one.state is not State.WAITING and any(origin in PEOPLE for origin in one.origins) for one in cell]
+    if not together and sum(by_people[len(inside) :]) > len(inside):
+        # What stays open is what is hard, and the run before the first hard one is as biased as what is settled of all.
+        inside = []
     rest = cell[len(inside) :]
     return Beginning(
         len(inside),
@@ -94,7 +99,7 @@ def _beginning(cell: Sequence[Settled], end: float, counts: tuple[bool, ...]) ->
         len(cell),
         sum(one.state is State.FALSE for one in cell),
         sum(one.state is State.WAITING for one in cell),
-        sum(one.state is not State.WAITING and any(origin in PEOPLE for origin in one.origins) for one in rest),
-        next(iter(rest[0].waits_for), None) if rest else None,
+        sum(by_people[len(inside) :]),
+        next((one.waits_for[0] for one in rest if one.waits_for), None),
         counts,
     )

@@ -28,7 +28,7 @@ from audit.statistics.corrected import with_corrected
 from audit.statistics.intervals import Estimator, Target, choose
 from audit.statistics.orders import Orders, compare_orders, order_where_known
 from audit.statistics.overall import overall
-from audit.statistics.rates import RATES, with_estimates, with_rates
+from audit.statistics.rates import BOUNDS, RATES, with_bounds, with_estimates, with_rates
 
 Report = dict[str, Any]
 """{"signature": {...}, "cells": [...], "relations": [...], "overall": {...}, "rollups": [...], "violations":
@@ -45,6 +45,9 @@ COUNTS = (
     "judged",
     "false",
     "waiting",
+    "drawn_false",
+    "drawn_open",
+    "behind",
 )
 
 
@@ -90,8 +93,10 @@ def build_report(
     are null then. Where totals are known as rates only, the counts are NaN and the columns sr_observed and fs_rate are
     given. `judged` counts the settled prefix of the draw (DESIGN idea 4) and `false` the false satisfactions in it;
     Where `judged` is known and `false` is not, the cell was drawn for comparisons only and has no rate of its own.
-    `waiting` counts the questions of the cell that nobody answered. `signature` is kept as it is; its `notes`, a list
-    of strings, are shown wherever the report is. The argument `waiting` is the number of distinct waiting questions.
+    `waiting` counts the questions of the cell that nobody answered; `drawn_false` and `drawn_open` the false and the
+    open groups of the whole draw, which give bounds where R_FS has no estimate. `signature` is kept as it is; its
+    `notes`, a list of strings, are shown wherever the report is. The argument `waiting` is the number of distinct
+    waiting questions.
     `target` says what the rates are about, `delta` is the difference of SR_g below which two systems count as equal,
     `groups` the groups behind the counts, `weights` a user's preferences. A column `family` names relations' families;
     the counts of `audit.statistics.corrected.COUNTS` give sr_corrected and the rate of false violations.
@@ -152,7 +157,8 @@ def rated(
         raise AuditError(f"cells lack the column(s) {', '.join(needed)}; needed are task, relation and system")
     given = [name for name in ("sr_observed", "fs_rate", "family") if name in cells]
     frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *given, *corrected.COUNTS]))
-    frame = with_corrected(with_rates(frame, interval, confidence, target), interval, confidence, target)
+    frame = with_bounds(with_rates(frame, interval, confidence, target), interval, confidence, target)
+    frame = with_corrected(frame, interval, confidence, target)
     again = frame.duplicated(["task", "study", "relation", "system"])
     if again.any():
         first = frame[again].iloc[0]
@@ -190,7 +196,7 @@ def _corrected_order(cells: pd.DataFrame) -> dict[str, list[str] | None]:
 def _cell(row: Mapping[str, Any], only_compared: bool) -> dict[str, Any]:
     cell: dict[str, Any] = {name: _plain(row[name]) for name in NAMES}
     cell |= {name: None if _unknown(row[name]) else int(row[name]) for name in COUNTS}
-    cell |= {name: None if _unknown(row[name]) else float(row[name]) for name in (*RATES, *corrected.RATES)}
+    cell |= {name: None if _unknown(row[name]) else float(row[name]) for name in (*RATES, *BOUNDS, *corrected.RATES)}
     cell["holds_judged"] = None if _unknown(row["holds_judged"]) else int(row["holds_judged"])
     cell |= {"reason": _reason(cell, only_compared)}
     return cell | {name: _plain(row.get(name)) for name in ("method", "gain", "method_reason")}
@@ -202,7 +208,15 @@ def _reason(cell: Mapping[str, Any], only_compared: bool) -> str | None:
         return None
     if cell["sr_observed"] is None:
         return "nothing was satisfied or violated"
-    return COMPARES if only_compared else "none of its satisfied groups is judged yet"
+    if only_compared:
+        return COMPARES
+    if not cell["drawn"]:
+        return "none of its satisfied groups is drawn"
+    if cell["drawn_open"] is None or cell["drawn_open"] == cell["drawn"]:
+        return "none of its satisfied groups is judged yet"
+    if cell["behind"]:
+        return "people settled more groups behind the first open one than before it, so answers leave bounds only"
+    return "the answers that could show its groups to be true are not asked for, so there are bounds only"
 
 
 def _plain(value: Any) -> Any:

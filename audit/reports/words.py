@@ -8,6 +8,7 @@ from audit.keys import canonical, fingerprint
 from audit.reports.build import Report, cells_of
 from audit.reports.certainty import COMPARES
 from audit.statistics.orders import TIED
+from audit.statistics.rates import BOUNDS
 
 UNKNOWN = "–"
 PERCENT = "\N{NO-BREAK SPACE}%"
@@ -22,12 +23,23 @@ def percent(rate: float | None, digits: int = 1) -> str:
     return UNKNOWN if rate is None else f"{100 * rate:.{digits}f}"
 
 
+BOUNDS_OF = {"fs_rate": BOUNDS[:4], "sr_genuine": BOUNDS[4:]}
+"""Where a cell has bounds in the place of a rate: the names of both and of their interval's ends."""
+
+
 def with_interval(cell: Mapping[str, Any], rate: str, low: str, high: str) -> str:
-    """A rate of a cell with its interval, in per cent.
+    """A rate of a cell with its interval, in per cent; where answers leave bounds only, these and their interval.
 
     >>> with_interval({"r": 0.2, "l": 0.1, "h": 0.35}, "r", "l", "h")
     '20.0 [10.0–35.0]'
+    >>> bounds = {"fs_least": 0.2, "fs_most": 0.5, "fs_bound_low": 0.1, "fs_bound_high": 0.6}
+    >>> with_interval({"fs_rate": None, "fs_low": None, "fs_high": None, **bounds}, "fs_rate", "fs_low", "fs_high")
+    '20.0 to 50.0 [10.0–60.0]'
     """
+    bounds = BOUNDS_OF.get(rate)
+    if bounds and cell[rate] is None and cell.get(bounds[0]) is not None:
+        least, most, least_low, most_high = (percent(cell[name]) for name in bounds)
+        return f"{least} to {most} [{least_low}–{most_high}]"
     if cell[low] is None or cell[high] is None:
         return percent(cell[rate])
     return f"{percent(cell[rate])} [{percent(cell[low])}–{percent(cell[high])}]"

@@ -9,6 +9,7 @@ import pandas as pd
 
 from audit.errors import AuditError
 from audit.statistics.intervals import Estimator, Target, choose, intervals
+from audit.statistics.partial_identification import identified_set
 
 COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false")
 """Columns of counts that `with_rates` expects."""
@@ -24,6 +25,17 @@ RATES = (
     "vr_genuine",
 )
 """Columns that `with_rates` adds, fractions or NaN; beside them `method`, the name of each R_FS interval, or None."""
+BOUNDS = (
+    "fs_least",
+    "fs_most",
+    "fs_bound_low",
+    "fs_bound_high",
+    "sr_least",
+    "sr_most",
+    "sr_bound_low",
+    "sr_bound_high",
+)
+"""Columns that `with_bounds` adds: what answers leave possible of R_FS and SR_g, and the intervals of these bounds."""
 ESTIMATES = ("estimate", "low", "high", "method", "gain", "method_reason")
 """Columns that `with_estimates` expects."""
 
@@ -84,6 +96,40 @@ def with_rates(
     added = {"sr_observed": sr_observed, "vr_observed": vr_observed, "fs_rate": fs_rate}
     added |= {"fs_low": fs_low, "fs_high": fs_high, **correct, "vr_genuine": vr_genuine}
     return cells.assign(**{name: added[name] for name in RATES}, method=methods)
+
+
+def with_bounds(
+    cells: pd.DataFrame, interval: Estimator = choose, confidence: float = 0.95, target: Target = "corpus"
+) -> pd.DataFrame:
+    """The cells of `with_rates` with the columns `BOUNDS` added: NaN where R_FS is known, or nothing was drawn.
+
+    Columns `drawn`, `drawn_false` and `drawn_open` count the groups of the whole draw, the false ones among them and
+    those that wait; without them there are no bounds. Nothing is assumed of what the open ones are: see
+    `audit.statistics.partial_identification`. For the population the ends of SR_g carry those of SR_o too.
+
+    >>> cell = dict(satisfied=80, violated=20, judged=0, false=0, drawn=40, drawn_false=10, drawn_open=20)
+    >>> found = with_bounds(with_rates(pd.DataFrame([cell]))).iloc[0]
+    >>> [round(float(found[name]), 3) for name in ("fs_least", "fs_most", "sr_least", "sr_most")]
+    [0.25, 0.75, 0.2, 0.6]
+    """
+    drawn, false, waiting = (_numbers(cells, f"drawn{name}") for name in ("", "_false", "_open"))
+    satisfied, violated = _numbers(cells, "satisfied"), _numbers(cells, "violated")
+    sr_observed = cells["sr_observed"].to_numpy(float)
+    columns = {name: np.full(len(cells), np.nan) for name in BOUNDS}
+    usable = (drawn > 0) & ~np.isnan(false + waiting + satisfied) & cells["fs_rate"].isna().to_numpy()
+    for at in np.flatnonzero(usable):
+        size = None if target == "population" else int(satisfied[at])
+        found = identified_set(int(false[at]), int(waiting[at]), int(drawn[at]), size, interval, confidence)
+        low = high = float(sr_observed[at])
+        if target == "population":
+            around = interval(int(satisfied[at]), int(satisfied[at] + violated[at]), None, confidence=confidence)
+            low, high = around.low, around.high
+        of_false = (found.least, found.most, found.low, found.high)
+        of_genuine = (sr_observed[at] * (1 - found.most), sr_observed[at] * (1 - found.least))
+        ends = (low * (1 - found.high), high * (1 - found.low))
+        for name, value in zip(BOUNDS, (*of_false, *of_genuine, *ends), strict=True):
+            columns[name][at] = value
+    return cells.assign(**columns)
 
 
 def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import streamlit as st
 from audit.reports import charts
 from audit.reports.build import Report
 from audit.reports.words import UNKNOWN, by_rank, chance, percent, ranks_text
+from audit.statistics.rates import BOUNDS
 from audit.ui.dashboard_parts import built
 from audit.ui.language import t, translated
 from audit.ui.literal import plain, sentence
@@ -19,7 +20,7 @@ SCORES = ("score_observed", "score", "score_low", "score_high")
 WEIGHTS = ("weight", "weight_level")
 DIFFERENCES = ("difference", "low", "high")
 CAUSES = ("cause_share", "cause_low", "cause_high")
-IN_PERCENT = {*RATES, *CORRECTED, *SCORES, *WEIGHTS, *DIFFERENCES, *CAUSES, "p_best"}
+IN_PERCENT = {*RATES, *BOUNDS, *CORRECTED, *SCORES, *WEIGHTS, *DIFFERENCES, *CAUSES, "p_best"}
 """Columns that hold fractions and are shown in per cent."""
 TESTS = ("p_holm", "mcnemar_p")
 
@@ -42,8 +43,9 @@ def table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], height: int |
 
 
 def cells_table(report: Report, cells: Sequence[Mapping[str, Any]], names: Sequence[str], height: Any = "auto") -> None:
-    """Cells as a table, with the corrected rates, the method and the reason of those that have one."""
-    more = [name for name in (*CORRECTED, "method", "reason") if any(cell.get(name) is not None for cell in cells)]
+    """Cells as a table, with bounds, corrected rates, the method and the reason of those that have one."""
+    rare = (*BOUNDS, *CORRECTED, "method", "reason")
+    more = [name for name in rare if any(cell.get(name) is not None for cell in cells)]
     table([_named(cell) for cell in cells], (*names, *more), height)
 
 

@@ -117,10 +117,14 @@ def test_beyond_what_was_asked_in_any_cell_of_the_relation_nothing_contingent_co
 
 
 def test_groups_behind_the_first_open_one_are_told():
-    people = {about(at): says("positive", "people") for at in (1, 3, 4)}
-    cell = settled("MR1.1", [("positive", "positive")] * 4, people)
+    people = {about(at): says("positive", "people") for at in (1, 2, 4, 5)}
+    cell = settled("MR1.1", [("positive", "positive")] * 6, people)
     (beginning,) = beginnings([cell])
-    assert (beginning.judged, beginning.behind, beginning.first) == (1, 2, about(2))
+    assert (beginning.judged, beginning.behind, beginning.first) == (2, 2, about(3))
+    # More behind than before: what is open is what is hard, and the beginning is no sample of anything.
+    more = people | {about(6): says("positive", "people")}
+    (beginning,) = beginnings([settled("MR1.1", [("positive", "positive")] * 6, more)])
+    assert (beginning.judged, beginning.behind, beginning.first) == (0, 5, about(3))
 
 
 def test_informative_lists_end_together():
