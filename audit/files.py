@@ -88,7 +88,7 @@ def parse_json(text: str | bytes) -> Any:
     try:
         return _JSON.decode(text if isinstance(text, str) else text.decode(json.detect_encoding(text)))
     except RecursionError:
-        raise Excessive("lists or objects are nested too deeply") from None
+        raise Excessive("the lists or objects of this JSON are nested too deeply") from None
 
 
 def read_json(path: str | Path, advice: str) -> Any:

@@ -149,7 +149,7 @@ def test_no_database_gets_the_number_of_a_closed_stream(here):
     [
         ("rerank totals.csv --weights long.csv", "long.csv, line 2: this is not CSV (field larger than"),
         ("study check digits.toml", "digits.toml: there is a whole number of more than 308 digits"),
-        ("replay no --report deep.json", "deep.json: lists or objects are nested too deeply"),
+        ("replay no --report deep.json", "deep.json: the lists or objects of this JSON are nested too deeply"),
         ("import-labels deep.json --db judged.db", "nested too deeply"),
         ("run --db n.db --corpus deep.jsonl --systems vader", "nested too deeply"),
         ("run --db n.db --corpus pipe.csv --systems vader", "it is a named pipe"),
