@@ -1,9 +1,15 @@
-"""Reading the user's files: one message for each thing that can be wrong with them."""
+"""Reading the user's files, and the JSON and TOML of others: one message for each thing that can be wrong with them."""
 
 import csv
 import io
+import json
+import math
+import os
+import stat
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
 from audit.errors import BadFile, BadRow
 
@@ -11,19 +17,143 @@ SHOWN = 10
 """How many bad rows a message lists; it always says how many there are."""
 
 
+_DIGITS = 308
+"""Of a whole number: one with more is too large for every number that is computed with."""
+
+
+class Excessive(ValueError):
+    """JSON or TOML that is well spelled, but nested too deeply, or with a number that nobody can compute with."""
+
+
 def read_text(path: str | Path) -> str:
     """The text of a UTF-8 file, with or without byte order mark.
 
-    Raises BadFile: absent, unreadable, empty, or in another encoding (says line and byte).
+    Raises BadFile: absent, unreadable, empty, no ordinary file, or in another encoding (says line and byte).
     """
-    path = Path(path)
+    return text_of(path, read_bytes(path))
+
+
+def read_bytes(path: str | Path, most: int | None = None) -> bytes:
+    """What a file holds, or with `most` so many of its first bytes. Raises BadFile: absent, unreadable, no ordinary
+    file (a pipe could make whoever reads it wait for ever, a device has no end)."""
+    refuse_no_file(path)
     try:
-        content = path.read_bytes()
+        with open(path, "rb") as file:
+            return file.read(-1 if most is None else most)
+    except OSError as problem:
+        raise BadFile(f"{path}: cannot be read ({problem.strerror})") from problem
+
+
+def refuse_no_file(path: str | Path) -> None:
+    """Raise BadFile unless there is an ordinary file, before anything opens it.
+
+    >>> refuse_no_file(".")
+    Traceback (most recent call last):
+    audit.errors.BadFile: .: cannot be read (it is a folder); name a file
+    """
+    try:
+        mode = os.stat(path).st_mode
     except FileNotFoundError:
         raise BadFile(f"{path}: there is no such file") from None
     except OSError as problem:
         raise BadFile(f"{path}: cannot be read ({problem.strerror})") from problem
-    return text_of(path, content)
+    except ValueError as problem:  # a NUL byte in the name
+        raise BadFile(f"{str(path)!r}: cannot be read ({problem})") from None
+    if not stat.S_ISREG(mode):
+        raise BadFile(f"{path}: cannot be read (it is {kind_of(mode)}); name a file")
+
+
+def kind_of(mode: int) -> str:
+    """What stands at a place where an ordinary file should, in words; `mode` is the file system's.
+
+    >>> kind_of(stat.S_IFIFO)
+    'a named pipe'
+    """
+    kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
+    return kinds.get(stat.S_IFMT(mode), "a device")
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What JSON of somebody else says. Python's numbers that JSON does not know (NaN, Infinity) are refused, and so are
+    those that are too large for a float.
+
+    Raises ValueError with a reason for a sentence; it is Excessive where the text may be JSON, but nobody can use it.
+
+    >>> parse_json('{"score": 0.5}')
+    {'score': 0.5}
+    >>> parse_json("[1e400]")
+    Traceback (most recent call last):
+    audit.files.Excessive: 1e400 is too large a number
+    """
+    try:
+        return _JSON.decode(text if isinstance(text, str) else text.decode(json.detect_encoding(text)))
+    except RecursionError:
+        raise Excessive("the lists or objects of this JSON are nested too deeply") from None
+
+
+def read_json(path: str | Path, advice: str) -> Any:
+    """What a file of JSON says. Raises BadFile, which ends with the advice, as `read_text` and `parse_json` do."""
+    try:
+        return parse_json(read_text(path))
+    except Excessive as problem:
+        raise BadFile(f"{path}: {problem}; {advice}") from None
+    except ValueError as problem:
+        raise BadFile(f"{path}: not JSON ({problem}); {advice}") from None
+
+
+def toml_of(path: str | Path, text: str, advice: str) -> dict[str, Any]:
+    r"""What TOML of somebody else says; `path` is for messages. Numbers without end are refused.
+
+    Raises BadFile, which ends with the advice.
+
+    >>> toml_of("plan.toml", "[study]\nlimit = inf", "see `audit study example`")
+    Traceback (most recent call last):
+    audit.errors.BadFile: plan.toml: study.limit: inf is not a number to compute with; see `audit study example`
+    """
+    try:
+        found = tomllib.loads(text)
+        _refuse_endless(found)
+        return found
+    except RecursionError:
+        problem = "tables or lists are nested too deeply"
+    except (tomllib.TOMLDecodeError, Excessive) as wrong:
+        problem = str(wrong) if isinstance(wrong, Excessive) else f"this is not TOML: {wrong}"
+    except ValueError:  # Python's own, for a whole number of thousands of digits
+        problem = f"there is a whole number of more than {_DIGITS} digits"
+    raise BadFile(f"{path}: {problem}; {advice}")
+
+
+def _float(spelled: str) -> float:
+    number = float(spelled)
+    if math.isfinite(number):
+        return number
+    raise Excessive(f"{spelled[:40]} is too large a number")
+
+
+def _whole(spelled: str) -> int:
+    if len(spelled) > _DIGITS:
+        raise Excessive(f"there is a whole number of {len(spelled):,} digits; at most {_DIGITS} are allowed")
+    return int(spelled)
+
+
+def _no_number(spelled: str) -> NoReturn:
+    raise Excessive(f"{spelled} is no number of JSON")
+
+
+_JSON = json.JSONDecoder(parse_float=_float, parse_int=_whole, parse_constant=_no_number)
+raw_json = _JSON.raw_decode
+"""As `parse_json`, for a text that begins with JSON: what it says, and where it ends. Raises RecursionError, too."""
+
+
+def _refuse_endless(value: object, *keys: str) -> None:
+    """TOML knows numbers that are none, and spells whole numbers in other bases, too, of any length."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Excessive(f"{'.'.join(keys)}: {value} is not a number to compute with")
+    if isinstance(value, int) and value.bit_length() > 1023:
+        raise Excessive(f"{'.'.join(keys)}: the whole number has more than {_DIGITS} digits")
+    if isinstance(value, dict | list):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            _refuse_endless(one, *keys, str(key))
 
 
 def text_of(path: str | Path, content: bytes) -> str:

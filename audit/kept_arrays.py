@@ -10,7 +10,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit.resources import write_whole
+from audit.errors import BadFile
+from audit.new_files import write_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,15 +42,15 @@ def texts_of(array: "np.ndarray") -> tuple[str, ...]:
 
 
 def write(kept: Kept, folder: Path, name: str) -> None:
-    """Keep a model as `name.npz` and `name.json`; the JSON comes last and holds the other's hash. Raises OSError."""
+    """Keep a model as `name.npz` and `name.json`; the JSON comes last and holds the other's hash. Raises BadFile."""
     import numpy as np
 
     buffer = io.BytesIO()
     np.savez(buffer, **kept.arrays)  # type: ignore[arg-type]
     content = buffer.getvalue()
     about = {**kept.about, "blake2b": blake2b(content, digest_size=16).hexdigest()}
-    write_whole(folder / f"{name}.npz", content)
-    write_whole(folder / f"{name}.json", json.dumps(about, indent=2, sort_keys=True).encode("utf-8"))
+    write_file(folder / f"{name}.npz", content, parents=True)
+    write_file(folder / f"{name}.json", json.dumps(about, indent=2, sort_keys=True), parents=True)
 
 
 def read(folder: Path, name: str) -> Kept | None:
@@ -82,8 +83,8 @@ def made_once(system: str, version: str, folder: Path, make: Callable[[], Kept])
         found = make()
         try:
             write(found, folder, name)
-        except OSError as problem:
-            say(f"{system} cannot be kept in {folder} ({problem.strerror}): every run trains anew")
+        except BadFile as problem:
+            say(f"{system} cannot be kept ({problem}): every run trains anew")
     return found
 
 

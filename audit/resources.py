@@ -1,8 +1,6 @@
-"""Where files are that are not the user's: those of `data/`, those of installed packages, and what is kept in the cache
-between runs, written so that no reader ever sees half a file."""
+"""Where files are that are not the user's: those of `data/`, those of installed packages, and the cache."""
 
 import os
-import tempfile
 from pathlib import Path
 
 from audit.errors import AuditError
@@ -44,18 +42,3 @@ def cache_folder() -> Path:
     from platformdirs import user_cache_dir
 
     return Path(user_cache_dir("audit"))
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file at once: under another name in the same folder, then renamed. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

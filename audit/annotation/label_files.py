@@ -5,7 +5,6 @@ Label Studio's JSON (the format "JSON", a list of tasks with their `annotations`
 read; see https://labelstud.io/guide/task_format.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import BadFile
-from audit.files import SHOWN, read_table, read_text
+from audit.files import SHOWN, parse_json, read_table, read_text
 
 QUESTION = "audit_question"
 """The name in a task's `data` under which our export says which question a task is."""
@@ -112,8 +111,8 @@ def _csv(path: Path, text: str) -> Labels:
 
 def _label_studio(path: Path, text: str, control: str | None) -> Labels:
     try:
-        given = json.loads(text)
-    except (ValueError, RecursionError) as problem:
+        given = parse_json(text)
+    except ValueError as problem:
         raise BadFile(f"{path}: not JSON ({problem}); export it from Label Studio in the format JSON") from None
     if not isinstance(given, list) or not all(isinstance(task, dict) and "data" in task for task in given):
         raise BadFile(

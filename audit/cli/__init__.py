@@ -2,7 +2,6 @@
 
 import argparse
 import logging
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,9 @@ from importlib import import_module
 from typing import NoReturn
 
 import audit
-from audit.cli.options import say, visible
+from audit.cli import streams
+from audit.cli.options import say, tell
+from audit.cli.outputs import check_outputs
 from audit.errors import AuditError
 
 COMMANDS = (
@@ -68,30 +69,47 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status: 0, 1 where it found a problem, or 2 for a mistake of the user."""
+    """Run a command; returns the exit status: 0, 1 where it found a problem, or 2 for a mistake of the user.
+
+    What it says goes out whatever the encoding and state of stdout and stderr (`audit.cli.streams`).
+    """
+    streams.mend()
     try:
-        arguments = parser().parse_args(argv)
-        with _remarks():
-            status = arguments.run(arguments)
-        sys.stdout.flush()
+        try:
+            _refuse_no_text(sys.argv[1:] if argv is None else argv)
+            arguments = parser().parse_args(argv)
+            check_outputs(arguments)
+            with _remarks():
+                status = arguments.run(arguments)
+        finally:
+            tell("", end="")  # what argparse printed, too
     except AuditError as mistake:
-        print(f"audit: {visible(str(mistake))}", file=sys.stderr)
-        return 2
+        say(f"audit: {mistake}")
+        status = 2
     except KeyboardInterrupt:
-        print("audit: stopped; the same command goes on from here", file=sys.stderr)
-        return INTERRUPTED
+        say("audit: stopped; the same command goes on from here")
+        status = INTERRUPTED
     except BrokenPipeError:
-        # The reader of a pipe went away (`| head`): nothing is wrong, and nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0  # the reader of a pipe went away (`| head`): nothing is wrong, and nothing more can be said
     except Exception as problem:
         if not _is_the_databases(problem):
             raise
         reason = " ".join(str(getattr(problem, "orig", problem)).split())
-        print(f"audit: the database refused: {reason}; what was stored before is kept", file=sys.stderr)
-        return 2
-    else:
-        return int(status or 0)
-    return 0
+        say(f"audit: the database refused: {reason}; what was stored before is kept")
+        status = 2
+    finally:
+        streams.end()
+    return int(status or 0)
+
+
+def _refuse_no_text(argv: Sequence[str]) -> None:
+    """Raise AuditError for an argument whose bytes are no text: Python has halves of characters for them."""
+    for number, one in enumerate(argv, start=1):
+        if not one.isascii() and any("\udc80" <= sign <= "\udcff" for sign in one):
+            shown = one.encode("utf-8", "backslashreplace").decode()
+            raise AuditError(
+                f"argument {number} ({shown[:80]}) has bytes that are no UTF-8; rename the file, or mend it"
+            )
 
 
 class _Remarks(logging.Handler):

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from audit.cli.options import add_database, add_json, answer, names
+from audit.cli.options import add_database, add_json, answer, names, reads
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio", "linear", "quadratic")
 
@@ -13,7 +13,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("agreement", help="how far annotators agree: percent, kappas, alpha, AC1, intervals")
     where = parser.add_mutually_exclusive_group()
     add_database(where)
-    where.add_argument("--ratings", metavar="FILE", help="a CSV with the columns item,annotator,label")
+    where.add_argument("--ratings", type=reads, metavar="FILE", help="a CSV with the columns item,annotator,label")
     parser.add_argument(
         "--about",
         choices=("labels", "false", "groups"),

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from audit.cli.options import add_database, add_json, answer, fraction, whole
+from audit.cli.options import add_database, add_json, answer, fraction, reads, whole
 
 
 def add(commands: Any) -> None:
@@ -11,7 +11,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("annotators", help="what annotators get wrong: a confusion matrix each (Dawid-Skene)")
     where = parser.add_mutually_exclusive_group()
     add_database(where)
-    where.add_argument("--ratings", metavar="FILE", help="a CSV with the columns item,annotator,label")
+    where.add_argument("--ratings", type=reads, metavar="FILE", help="a CSV with the columns item,annotator,label")
     parser.add_argument("--task", metavar="NAME", help="the task, where the database has several")
     parser.add_argument(
         "--draws", type=whole, default=200, metavar="N", help="bootstrap samples (default: 200; 0: none)"

@@ -4,18 +4,18 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import add_database, add_json, answer
+from audit.cli.options import add_database, add_json, answer, reads, writes
 
 
 def add(commands: Any) -> None:
     """Register the commands."""
     there = commands.add_parser("backup", help="a whole database, accounts included, as one file, while it is in use")
     add_database(there)
-    there.add_argument("--out", required=True, metavar="FILE", help="a new file")
+    there.add_argument("--out", required=True, type=writes, metavar="FILE", help="a new file")
     add_json(there)
     there.set_defaults(run=_backup)
     back = commands.add_parser("restore", help="make a new database from a backup")
-    back.add_argument("file", metavar="FILE", help="a file that `audit backup` wrote")
+    back.add_argument("file", type=reads, metavar="FILE", help="a file that `audit backup` wrote")
     add_database(back)
     add_json(back)
     back.set_defaults(run=_restore)

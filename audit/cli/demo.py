@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.executing import add_workers
-from audit.cli.options import AUDITED_FOLLOW_UPS, say, whole
+from audit.cli.options import AUDITED_FOLLOW_UPS, say, whole, writes
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
 CORPORA = (("rotten-tomatoes", 2000), ("imdb", 200))
@@ -21,7 +21,9 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("demo", help="run, sample, gold and report on bundled reviews; then serve the app")
     parser.add_argument("--no-serve", action="store_true", help="stop after the report")
     parser.add_argument("--db", default="audit-demo.db", metavar="PATH|URL", help="database (default: audit-demo.db)")
-    parser.add_argument("--html", default="audit-demo.html", metavar="FILE", help="where to write the report")
+    parser.add_argument(
+        "--html", type=writes, default="audit-demo.html", metavar="FILE", help="where to write the report"
+    )
     parser.add_argument("--port", type=whole, default=8501, metavar="P", help="of the app (default: 8501)")
     add_workers(parser)
     parser.set_defaults(run=run)

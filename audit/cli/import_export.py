@@ -4,13 +4,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import add_database, add_json, answer
+from audit.cli.options import add_database, add_json, answer, reads
 
 
 def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("import", help="make a new database from an export")
-    parser.add_argument("dir", metavar="DIR", help="a folder that `audit export` wrote")
+    parser.add_argument("dir", type=reads, metavar="DIR", help="a folder that `audit export` wrote")
     add_database(parser)
     add_json(parser)
     parser.set_defaults(run=run)

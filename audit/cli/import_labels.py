@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from audit.cli.options import add_database, add_json, add_study, answer, names
+from audit.cli.options import add_database, add_json, add_study, answer, names, reads
 
 
 def add(commands: Any) -> None:
@@ -12,7 +12,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "import-labels", help="labels from elsewhere (CSV, Label Studio) as annotators of their own"
     )
-    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("file", type=reads, metavar="FILE")
     add_database(parser)
     parser.add_argument("--annotator", metavar="NAME", help="who gave the labels, where the file does not say")
     parser.add_argument("--map", type=names, default=[], metavar="good=positive,bad=negative", help="rename labels")

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from audit.cli.options import add_database, add_json, answer, whole
+from audit.cli.options import add_database, add_json, answer, reads, whole
 
 
 def add(commands: Any) -> None:
@@ -12,7 +12,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "import-run", help="bring an MT run of your own: groups, outputs and verdicts as JSONL"
     )
-    parser.add_argument("file", metavar="FILE.jsonl")
+    parser.add_argument("file", type=reads, metavar="FILE.jsonl")
     add_database(parser)
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help="of the sources' random numbers")
     add_json(parser)

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from audit.cli.options import add_database, add_json, answer, whole
+from audit.cli.options import add_database, add_json, answer, reads, tell, whole
 
 PURPOSE = "training (answered before judging, with feedback) or gold (hidden among the others)"
 
@@ -16,7 +16,9 @@ def add(commands: Any) -> None:
         dest="action", required=True, metavar="add|pick|list|remove", parser_class=type(parser)
     )
     new = actions.add_parser("add", help="make texts of a file, or settled questions, known")
-    new.add_argument("file", nargs="?", metavar="FILE", help="a CSV: text,answer and perhaps language,explanation")
+    new.add_argument(
+        "file", nargs="?", type=reads, metavar="FILE", help="a CSV: text,answer and perhaps language,explanation"
+    )
     new.add_argument("--questions", type=_numbers, metavar="1,2", help="settled questions of the database instead")
     new.add_argument(
         "--explanation", default="", metavar="TEXT", help="of --questions: read after an answer in training"
@@ -120,4 +122,4 @@ def _remove(arguments: argparse.Namespace) -> None:
     from audit.store import open_store
 
     number = remove_known(open_store(arguments.db), None if arguments.all else arguments.questions)
-    print(f"{number:,} questions are known no longer; what was judged of them stays.")
+    tell(f"{number:,} questions are known no longer; what was judged of them stays.")

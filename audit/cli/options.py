@@ -9,12 +9,38 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
+from audit.errors import AuditError
+
 DATABASE = "audit.db"
 AUDITED_FOLLOW_UPS = 0.1
 """Share of each cell's draw whose carried answers are audited, unless told otherwise."""
 _LARGEST = (1 << 63) - 1
 _ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and line feed, and those that turn the direction of what follows."""
+
+
+class Read(str):
+    """The name of a file or folder that a command reads."""
+
+
+class Written(str):
+    """The name of a file or folder that a command writes. None that it reads, and no database (`audit.cli.outputs`)."""
+
+
+def reads(text: str) -> Read:
+    """The type of an option or argument that names what is read; an empty name is refused."""
+    return Read(_named(text))
+
+
+def writes(text: str) -> Written:
+    """The type of an option that names what is written; an empty name is refused."""
+    return Written(_named(text))
+
+
+def _named(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name is empty; name a file or folder, or leave it out")
+    return text
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +69,7 @@ def add_how(parser: argparse.ArgumentParser) -> None:
         "--delta", type=fraction, default=0.0, metavar="D", help="systems closer than this are equal (default: 0.0)"
     )
     parser.add_argument(
-        "--weights", metavar="FILE", help="one ranking by a CSV relation,weight, or equal, user-a, user-b"
+        "--weights", type=reads, metavar="FILE", help="one ranking by a CSV relation,weight, or equal, user-a, user-b"
     )
 
 
@@ -108,9 +134,21 @@ def chatter_to_stderr() -> Iterator[None]:
 def answer(as_json: bool, document: Any, lines: Sequence[str]) -> None:
     """The result of a command: the document as JSON, or the lines for people."""
     if as_json:
-        print(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
+        # An encoding that lacks characters spells them as Python does, which is not JSON's way.
+        lacking = "utf" not in str(getattr(sys.stdout, "encoding", None)).lower()
+        tell(json.dumps(document, ensure_ascii=lacking, allow_nan=False, indent=2))
     else:
-        print(visible("\n".join(lines)))
+        tell(visible("\n".join(lines)))
+
+
+def tell(text: str, end: str = "\n") -> None:
+    """A text on stdout. Raises AuditError where it cannot be written, BrokenPipeError where nobody reads it."""
+    try:
+        print(text, end=end, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        raise AuditError(f"the answer cannot be written to stdout: {problem.strerror}") from None
 
 
 def visible(text: str) -> str:

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
-from audit.cli.options import add_json, answer, fraction, names
+from audit.cli.options import add_json, answer, fraction, names, reads
 
 _LONG = 20_000
 """Pairs from which scoring them takes long enough for a progress bar."""
@@ -13,7 +13,9 @@ _LONG = 20_000
 def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("pivots", help="recorded pivot chains of machine translation: scores, means, tests")
-    parser.add_argument("file", metavar="FILE", help="a CSV: system,target,direct,alternate and wanted source,pivot")
+    parser.add_argument(
+        "file", type=reads, metavar="FILE", help="a CSV: system,target,direct,alternate and wanted source,pivot"
+    )
     parser.add_argument(
         "--by", choices=("target", "pivot"), default="target", help="languages of the model: target (default) or pivot"
     )

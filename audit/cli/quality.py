@@ -1,7 +1,6 @@
 """`audit quality`, `audit contradictions`, `audit settings`: how well people judge, and what is asked of them."""
 
 import argparse
-import json
 import math
 import textwrap
 from dataclasses import asdict
@@ -94,9 +93,10 @@ def _settings(arguments: argparse.Namespace) -> None:
 
 def _number(name: str, text: str) -> float | int:
     from audit.errors import AuditError
+    from audit.files import parse_json
 
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except ValueError:
         value = None
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):

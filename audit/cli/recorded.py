@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from audit.cli.options import add_json, answer
+from audit.cli.options import add_json, answer, reads
 
 if TYPE_CHECKING:
     from audit.corpora.recordings import Recording
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("recorded", help="what recorded translations there are in a file or folder")
-    parser.add_argument("path", metavar="PATH", help="a CSV, or a folder of them")
+    parser.add_argument("path", type=reads, metavar="PATH", help="a CSV, or a folder of them")
     add_json(parser)
     parser.set_defaults(run=run)
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import add_json, answer
+from audit.cli.options import add_json, answer, reads
 
 
 def add(commands: Any) -> None:
@@ -12,10 +12,11 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "replay", help="recompute an export's report, and how many answers hold each winner up"
     )
-    parser.add_argument("dir", metavar="DIR", help="a folder that `audit export` wrote")
+    parser.add_argument("dir", type=reads, metavar="DIR", help="a folder that `audit export` wrote")
     parser.add_argument(
         "--report",
         action="append",
+        type=reads,
         default=[],
         metavar="FILE",
         help="what `audit report --json` printed, with any options; may be given several times",

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import add_database, add_how, add_json, add_study, answer, names, say
+from audit.cli.options import add_database, add_how, add_json, add_study, answer, names, say, writes
 
 
 def add(commands: Any) -> None:
@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--by", metavar="gold|ATTRIBUTE", help="violation rates by gold label, or by a column of the corpus"
     )
-    parser.add_argument("--html", metavar="FILE", help="write one self-contained HTML file")
+    parser.add_argument("--html", type=writes, metavar="FILE", help="write one self-contained HTML file")
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -66,11 +66,8 @@ def show(report: dict[str, Any], as_json: bool, quiet: bool = False) -> None:
 
 def write_html(report: dict[str, Any], path: Path) -> None:
     """Write the HTML file. Raises BadFile where it cannot be written."""
-    from audit.errors import BadFile
+    from audit.new_files import write_file
     from audit.reports.html import to_html
 
-    try:
-        path.write_text(to_html(report), encoding="utf-8")
-    except OSError as problem:
-        raise BadFile(f"cannot write {path}: {problem.strerror}") from None
+    write_file(path, to_html(report))
     say(f"report: {path}")

@@ -4,15 +4,15 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from audit.cli.options import add_how, add_json
+from audit.cli.options import add_how, add_json, reads, writes
 
 
 def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("rerank", help="correct and rank totals of a CSV: relation,system and rates or counts")
-    parser.add_argument("file", metavar="FILE", help="sr_observed,fs_rate or groups,satisfied,judged,false")
+    parser.add_argument("file", type=reads, metavar="FILE", help="sr_observed,fs_rate or groups,satisfied,judged,false")
     add_how(parser)
-    parser.add_argument("--html", metavar="FILE", help="write one self-contained HTML file")
+    parser.add_argument("--html", type=writes, metavar="FILE", help="write one self-contained HTML file")
     add_json(parser)
     parser.set_defaults(run=run)
 

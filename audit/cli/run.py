@@ -1,7 +1,6 @@
 """`audit run`: make metamorphic groups, execute the systems, check, store."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -122,6 +121,7 @@ def parameters(settings: Sequence[str]) -> dict[str, dict[str, object]]:
     {'MR6.1': {'sentences': 5}}
     """
     from audit.errors import AuditError
+    from audit.files import Excessive, parse_json
 
     found: dict[str, dict[str, object]] = {}
     for setting in settings:
@@ -130,7 +130,9 @@ def parameters(settings: Sequence[str]) -> dict[str, dict[str, object]]:
         if not (equals and dot and relation and name and value):
             raise AuditError(f"--set {setting!r}: expected RELATION.NAME=VALUE, for example MR6.1.sentences=5")
         try:
-            found.setdefault(relation, {})[name] = json.loads(value)
+            found.setdefault(relation, {})[name] = parse_json(value)
+        except Excessive as problem:
+            raise AuditError(f"--set {target}={value[:40]}: {problem}") from None
         except ValueError:
             found.setdefault(relation, {})[name] = value
     return found

@@ -5,7 +5,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from audit.cli.executing import add_workers
-from audit.cli.options import add_database, add_json, answer, chatter_to_stderr, whole
+from audit.cli.options import add_database, add_json, answer, chatter_to_stderr, reads, tell, whole
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -23,11 +23,11 @@ def add(commands: Any) -> None:
     one = actions.add_parser("example", help="a plan with every key explained, to begin with")
     one.set_defaults(run=_example)
     one = actions.add_parser("check", help="say what a plan's file plans, or every mistake in it")
-    one.add_argument("FILE")
+    one.add_argument("FILE", type=reads)
     add_json(one)
     one.set_defaults(run=_check)
     one = actions.add_parser("set", help="store a plan's file as the next version of the plan it names")
-    one.add_argument("FILE")
+    one.add_argument("FILE", type=reads)
     add_database(one)
     add_json(one)
     one.set_defaults(run=_set)
@@ -47,7 +47,7 @@ def add(commands: Any) -> None:
     add_json(one)
     one.set_defaults(run=_show)
     one = actions.add_parser("run", help="carry out a plan: run, draw, let gold answer; the same again goes on")
-    one.add_argument("PLAN", help="name of a stored plan, or a file that ends in .toml, which is stored first")
+    one.add_argument("PLAN", type=reads, help="name of a stored plan, or a .toml file, which is stored first")
     add_database(one)
     add_workers(one)
     one.add_argument("--job", type=whole, metavar="ID", help="for the app: tell this job how far it is; needs AUDIT_DB")
@@ -58,7 +58,7 @@ def add(commands: Any) -> None:
 def _example(arguments: argparse.Namespace) -> None:
     from audit.studies.plan_file import example
 
-    print(example(), end="")
+    tell(example(), end="")
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -150,7 +150,7 @@ def _show(arguments: argparse.Namespace) -> None:
     history = versions(open_store(arguments.db), arguments.NAME)
     written = to_toml(history[-1].plan())
     if arguments.toml:
-        print(written, end="")
+        tell(written, end="")
         return
     made = {version.version: changes for version, changes in steps(history)}
     rows = [

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from audit.cli.options import add_database, add_json, add_study, answer, fraction, names
+from audit.cli.options import add_database, add_json, add_study, answer, fraction, names, reads
 
 
 def add(commands: Any) -> None:
@@ -62,7 +62,7 @@ def _add_relations(parser: argparse.ArgumentParser, default: str) -> None:
 
 def _add_references(parser: argparse.ArgumentParser, required: bool) -> None:
     what = "a CSV of reference translations: source,reference,target_language"
-    parser.add_argument("--reference", required=required, metavar="FILE", help=what)
+    parser.add_argument("--reference", required=required, type=reads, metavar="FILE", help=what)
     without = "METEOR by words and stems alone: English needs no WordNet then"
     parser.add_argument("--no-synonyms", dest="synonyms", action="store_false", help=without)
 

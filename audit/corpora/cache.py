@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 
+from audit.errors import BadFile
+from audit.new_files import write_file
 from audit.resources import cache_folder as folder
-from audit.resources import write_whole
 
-__all__ = ["counted", "folder", "write_whole"]
+__all__ = ["counted", "folder"]
 
 
 def counted(
@@ -28,6 +29,6 @@ def counted(
         return int(kept.read_text("ascii"))
     except (OSError, ValueError):
         number = count()
-    with suppress(OSError):
-        write_whole(kept, str(number).encode("ascii"))
+    with suppress(BadFile):
+        write_file(kept, str(number), parents=True)
     return number

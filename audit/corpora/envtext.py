@@ -5,7 +5,6 @@ zip file) is looked for in the folder of the environment variable AUDIT_DOWNLOAD
 cache's folder. Nothing in it is executed.
 """
 
-import json
 import os
 import shlex
 import zipfile
@@ -21,6 +20,7 @@ from audit.corpora.base import Row, Unit
 from audit.corpora.cache import counted, folder
 from audit.corpora.chinese_text import has_chinese, letters, tidied
 from audit.errors import BadFile, NotInstalled
+from audit.files import parse_json
 from audit.keys import fingerprint
 from audit.tasks import Input
 
@@ -88,9 +88,9 @@ def _unknown(member: str, problem: object) -> BadFile:
 def _climate() -> Mapping[str, Mapping[str, Sequence[str]]]:
     """part -> published label -> texts. Raises NotInstalled or BadFile."""
     try:
-        content: Any = json.loads(_text(CLIMATE))
+        content: Any = parse_json(_text(CLIMATE))
         found = {part: {label: content[part][label] for label in _LABELS} for part in ("train", "valid")}
-    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+    except (ValueError, KeyError, TypeError) as problem:
         raise _unknown(CLIMATE, repr(problem)) from problem
     lists = [texts for labels in found.values() for texts in labels.values()]
     if not all(isinstance(texts, list) and all(isinstance(one, str) for one in texts) for texts in lists):
@@ -190,10 +190,10 @@ def cluener() -> Iterator[tuple[int, str, dict[str, list[str]]]]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = parse_json(line)
             text = tidied(record["text"])
             entities = {str(kind): [str(name) for name in names] for kind, names in record["label"].items()}
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise _unknown(CLUENER, f"line {number}: {problem!r}") from problem
         if has_chinese(text) and letters(text) not in seen:
             seen.add(letters(text))

@@ -7,7 +7,6 @@ a text was cut from), and for translation `target_language`. Every other column 
 
 import csv
 import io
-import json
 import math
 import os
 from collections import Counter
@@ -17,7 +16,7 @@ from typing import NamedTuple
 
 from audit.corpora.base import Row, Unit
 from audit.errors import AuditError, BadFile, BadRow
-from audit.files import read_text, refuse_bad_rows
+from audit.files import Excessive, parse_json, read_text, refuse_bad_rows
 from audit.keys import canonical, fingerprint
 from audit.language import Analysis
 from audit.language.iso639 import is_code
@@ -280,12 +279,12 @@ def _jsonl(text: str, texts: tuple[str, ...]) -> list[_Record]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            value = parse_json(line)
+        except Excessive as problem:
+            records.append(_Record(number, {}, str(problem)))
+            continue
         except ValueError as problem:
             records.append(_Record(number, {}, f"not JSON ({problem}); every line must be one JSON object"))
-            continue
-        except RecursionError:
-            records.append(_Record(number, {}, "JSON nested too deeply"))
             continue
         if not isinstance(value, dict):
             records.append(_Record(number, {}, f"a JSON {type(value).__name__}; every line must be one JSON object"))

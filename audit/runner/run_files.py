@@ -3,7 +3,6 @@
 What a line has is in `audit.runner.imported`. A file is checked as a whole before anything is stored.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from audit.corpora.targets import check_codes
 from audit.errors import AuditError
-from audit.files import read_text, refuse_bad_rows
+from audit.files import Excessive, parse_json, read_text, refuse_bad_rows
 from audit.keys import canonical, fingerprint
 from audit.relations import Outcome
 from audit.tasks import Input, Output, Task, base_of, get_task
@@ -77,10 +76,12 @@ def _checked(path: Path, text: str, content: str) -> list[Record]:
             continue
         count += 1
         try:
-            record = _record(number, json.loads(line), content)
+            record = _record(number, parse_json(line), content)
             _agree(record, seen, outputs, sources)
             records.append(record)
-        except (ValueError, RecursionError) as problem:
+        except Excessive as problem:
+            bad.append((number, str(problem)))
+        except ValueError as problem:
             bad.append((number, f"not a JSON object ({problem})"))
         except AuditError as problem:
             bad.append((number, str(problem)))

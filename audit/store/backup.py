@@ -5,10 +5,8 @@ PostgreSQL, or opened as it is. It is made while others go on judging.
 """
 
 import hashlib
-import os
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -18,7 +16,8 @@ from sqlalchemy import Connection, Engine, func, select, text
 from sqlmodel import SQLModel
 
 from audit.errors import BadFile
-from audit.store.copying import copy_tables, copy_to_file, filled, remove_database
+from audit.new_files import new_file, room_beside
+from audit.store.copying import copy_tables, copy_to_file, filled
 from audit.store.engine import file_of, open_store
 
 _PIECE = 1 << 20
@@ -40,9 +39,7 @@ def backup(engine: Engine, file: Path) -> BackedUp:
 
     Raises BadFile where the file is there already or cannot be written, and where the check finds fault with it.
     """
-    if file.exists():
-        raise BadFile(f"{file} is there already; name a new file with --out")
-    with _beside(file) as part:
+    with new_file(file, private=True, new=True) as part:
         copy_to_file(engine, part)
         _check(part, file)
         copy = open_store(str(part))
@@ -57,7 +54,6 @@ def backup(engine: Engine, file: Path) -> BackedUp:
             while piece := content.read(_PIECE):
                 state.update(piece)
         size = part.stat().st_size
-        _put(part, file)
     return BackedUp(file, size, state.hexdigest(), rows)
 
 
@@ -71,21 +67,26 @@ def restore(file: Path, where: str) -> dict[str, int]:
         raise BadFile(f"{file}: there is no such file; name one that `audit backup` wrote")
     target = file_of(where)
     _check(file, file)
-    with _beside(target if target is not None else file) as part:
-        shutil.copyfile(file, part)
-        copy = open_store(str(part))  # refuses what is none of audit's
-        try:
-            with copy.connect() as connection:
-                rows = row_counts(connection)
-                if target is None or target.exists():
-                    with filled(where) as into:
-                        copy_tables(connection, into)
-                    return rows
-                connection.execute(text("PRAGMA journal_mode=DELETE"))
-        finally:
-            copy.dispose()
-        _put(part, target)
-    return rows
+    if target is not None and not target.exists():
+        with new_file(target, private=True, new=True) as part, _copied(file, part) as connection:
+            rows = row_counts(connection)
+            connection.execute(text("PRAGMA journal_mode=DELETE"))
+            return rows
+    with room_beside(target or file) as part, _copied(file, part) as connection, filled(where) as into:
+        copy_tables(connection, into)
+        return row_counts(connection)
+
+
+@contextmanager
+def _copied(file: Path, part: Path) -> Iterator[Connection]:
+    """A connection to a copy of a backup, with this version's tables. Raises BadFile for what is none of audit's."""
+    shutil.copyfile(file, part)
+    copy = open_store(str(part))
+    try:
+        with copy.connect() as connection:
+            yield connection
+    finally:
+        copy.dispose()
 
 
 def row_counts(connection: Connection) -> dict[str, int]:
@@ -110,28 +111,3 @@ def _check(path: Path, name: Path) -> None:
     found = faults(path)
     if found:
         raise BadFile(f"{name} is no database, or a damaged one ({found[0].splitlines()[0]}); use another backup")
-
-
-@contextmanager
-def _beside(file: Path) -> Iterator[Path]:
-    """A private file in the same folder, which goes unless it is put in the place of the one wanted."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.absolute().parent)
-    except OSError as problem:
-        raise BadFile(f"cannot write {file}: {problem.strerror}") from None
-    os.close(handle)
-    part = Path(name)
-    try:
-        yield part
-    finally:
-        remove_database(part)
-
-
-def _put(part: Path, file: Path) -> None:
-    """Give a finished file its name, unless another took it meanwhile."""
-    try:
-        os.link(part, file)
-    except FileExistsError:
-        raise BadFile(f"{file} is there already; name a new file") from None
-    except OSError:
-        os.replace(part, file)  # a file system without links

@@ -1,6 +1,7 @@
 """Opening a database: SQLite by default, PostgreSQL by URL."""
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from sqlalchemy.exc import ArgumentError, InvalidatePoolError, OperationalError,
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile, NotInstalled
+from audit.files import refuse_no_file
 from audit.store import migrations, tables
 
 BACKENDS = ("sqlite", "postgresql")
@@ -50,6 +52,8 @@ def _connected(where: str, create: bool = False) -> tuple[Engine, str]:
     name = str(file) if file else url.render_as_string()
     if file:
         _check_path(file, create)
+        if create and "uri" not in url.query:
+            _make_private(file)
     try:
         # Errors name the statement, never its values: hashes of passwords and texts stay out of logs.
         engine = create_engine(url, json_serializer=_dumps, hide_parameters=True, **_pool(url, file))
@@ -147,8 +151,18 @@ def _check_path(path: Path, create: bool) -> None:
         raise BadFile(f"cannot open the database {path}: {problem.strerror}") from None
     if path.is_dir():
         raise BadFile(f"{path} is a folder; --db names the file of a database, for example {path / 'audit.db'}")
+    if there:
+        refuse_no_file(path)
     if not there and not create:
         raise BadFile(f"there is no database {path}; make one with `audit run` or name another with --db")
+
+
+def _make_private(path: Path) -> None:
+    """Where there is no file yet, make it, empty, for its owner alone: SQLite gives its logs the same permissions."""
+    try:
+        os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError:
+        return  # there already, or SQLite says why it cannot be
 
 
 def _one_line(problem: object) -> str:

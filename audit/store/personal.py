@@ -5,6 +5,7 @@ nobody thought about.
 """
 
 import hashlib
+import os
 import secrets
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from sqlalchemy import Connection, Table, select
 from sqlmodel import SQLModel
 
 from audit.errors import BadFile
+from audit.files import read_bytes
+from audit.new_files import new_file
 from audit.store import tables
 from audit.store.bulk import table_of
 
@@ -105,13 +108,10 @@ def salt_of(file: Path | None) -> bytes:
     """
     if file is None:
         return secrets.token_bytes(32)
-    try:
-        if not file.exists():
-            file.touch(mode=0o600, exist_ok=False)
-            file.write_text(secrets.token_hex(32) + "\n", encoding="ascii")
-        text = file.read_bytes().strip()
-    except OSError as problem:
-        raise BadFile(f"{file}: the salt cannot be read or made ({problem.strerror})") from None
+    if not os.path.exists(file):
+        with new_file(file, private=True, new=True) as part:
+            part.write_text(secrets.token_hex(32) + "\n", encoding="ascii")
+    text = read_bytes(file).strip()
     if len(text) < 16:
         raise BadFile(
             f"{file}: a salt has at least 16 bytes, this file has {len(text)}; name a new file to have one made"

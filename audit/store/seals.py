@@ -1,12 +1,14 @@
 """What a manifest says of a file, so that a reader can tell whether, and where, the file was changed since."""
 
 import hashlib
+import os
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from audit.errors import BadFile
+from audit.files import refuse_no_file
 from audit.keys import canonical
 
 BLOCKS = 1_000
@@ -41,10 +43,11 @@ def check(folder: Path, name: str, sealed: Mapping[str, Any]) -> None:
     kinds = {"lines": int, "sha256": str, "block": int, "crc32": str}
     if not isinstance(sealed, Mapping) or any(not isinstance(sealed.get(key), kind) for key, kind in kinds.items()):
         raise BadFile(f"{path}: the manifest lacks the sums of this file; export again")
+    if not os.path.exists(path):
+        raise BadFile(f"{path}: the file is missing, the manifest lists it; export again")
+    refuse_no_file(path)
     try:
         found = described(path)
-    except FileNotFoundError:
-        raise BadFile(f"{path}: the file is missing, the manifest lists it; export again") from None
     except OSError as problem:
         raise BadFile(f"{path}: cannot be read ({problem.strerror})") from None
     if found["sha256"] == sealed["sha256"]:

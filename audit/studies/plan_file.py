@@ -2,12 +2,12 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from audit.errors import BadFile
+from audit.files import read_bytes, toml_of
 from audit.resources import data_file
 from audit.studies.plan import TABLES, Plan, read_plan
 
@@ -18,15 +18,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 def read_plan_file(path: str | Path) -> Plan:
     """The plan in a file. Raises BadFile: absent, unreadable, too large, and what `read_plan_bytes` raises."""
-    path = Path(path)
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
-    except FileNotFoundError:
-        raise BadFile(f"{path}: there is no such file") from None
-    except (OSError, ValueError) as problem:  # ValueError: a NUL byte in the name
-        raise BadFile(f"{path}: cannot be read ({getattr(problem, 'strerror', None) or problem})") from None
-    return read_plan_bytes(content, str(path))
+    return read_plan_bytes(read_bytes(path, LARGEST + 1), str(path))
 
 
 def read_plan_bytes(content: bytes, file: str, registered_only: bool = False) -> Plan:
@@ -48,13 +40,7 @@ def read_plan_bytes(content: bytes, file: str, registered_only: bool = False) ->
         raise BadFile(f"{file}, line {line}: byte {problem.start:,} is not UTF-8; save the file as UTF-8") from None
     if not written.strip():
         raise BadFile(f"{file}: the file is empty; `audit study example` writes one to begin with")
-    try:
-        document = tomllib.loads(written)
-    except tomllib.TOMLDecodeError as problem:
-        raise BadFile(f"{file}: this is not TOML: {problem}; see `audit study example`") from None
-    except RecursionError:
-        raise BadFile(f"{file}: tables or lists are nested too deeply for a plan") from None
-    return read_plan(document, file, registered_only)
+    return read_plan(toml_of(file, written, "see `audit study example`"), file, registered_only)
 
 
 def to_toml(plan: Plan) -> str:

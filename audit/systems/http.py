@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered
+from audit.files import parse_json
 from audit.systems.asking import Asking
 from audit.systems.http_file import VARIABLE, check_address, read_description
 from audit.systems.http_languages import Languages
@@ -180,8 +181,8 @@ class Http:
     def _outputs(self, content: bytes, number: int) -> list[Output]:
         """The outputs in an answer to this number of inputs. Raises BadOutput where there are others."""
         try:
-            document = json.loads(content)
-        except (ValueError, RecursionError):
+            document = parse_json(content)
+        except ValueError:
             words = self._words(content)
             raise BadOutput(f"the answer is not JSON: {words}" if words else "the answer is empty") from None
         said, nothing = self._said, [None] * number

@@ -2,14 +2,13 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from audit.errors import AuditError, BadFile
-from audit.files import read_text
+from audit.files import parse_json, read_text, toml_of
 from audit.systems.asking import PATIENCE, TRIES
 from audit.systems.http_languages import EVERY, LANGUAGE, REQUEST, Languages, read_languages
 from audit.systems.json_paths import Path
@@ -138,13 +137,7 @@ class _Table:
 
 def read_description(path: str) -> Description:
     """The description in a file. Raises BadFile, which names the file, the key and what is allowed."""
-    try:
-        content = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as problem:
-        raise BadFile(f"{path}: this is not TOML: {problem}; {_HELP}") from None
-    except RecursionError:
-        raise BadFile(f"{path}: tables or lists are nested too deeply") from None
-    table = _Table(path, content)
+    table = _Table(path, toml_of(path, read_text(path), _HELP))
     name = table.needed("name", "it is what reports call the system")
     version = table.needed("version", "nobody can see from here when a service changes: change it when it does")
     url = _url(table, table.needed("url", "it is the address that requests go to"))
@@ -262,8 +255,8 @@ def _request(table: _Table, pairs: bool, translates: bool) -> tuple[Any, bool]:
     request = table.take("request", REQUEST if translates else {"texts": "{texts}"})
     if isinstance(request, str):
         try:
-            request = json.loads(request)
-        except (ValueError, RecursionError) as problem:
+            request = parse_json(request)
+        except ValueError as problem:
             raise table.wrong("request", f"this text is not JSON ({problem}); a table is allowed, too") from None
     try:
         json.dumps(request, allow_nan=False)

@@ -6,13 +6,13 @@ downloaded here, no code of a model is executed, and weights are read as safeten
 """
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError, BadFile, NotInstalled, first_line
+from audit.files import parse_json
 from audit.language.hanlp_models import one_thread
 from audit.systems.installed import missing, package_version
 from audit.systems.seq2seq_languages import Spoken, pair_of, read_pair, spoken
@@ -196,7 +196,7 @@ def _folder(model: str) -> Path | None:
 def _read_json(folder: Path, name: str) -> dict[str, Any]:
     """The object in a file of a model; empty where it is absent. Raises BadFile."""
     try:
-        found = json.loads((folder / name).read_text("utf-8"))
+        found = parse_json((folder / name).read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as problem:

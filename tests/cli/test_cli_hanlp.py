@@ -24,7 +24,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("--out full", "full: something is there already"),
+        ("--out full", "full is there already and not empty"),
         ("--out new --held-out 2", "the part held out is 2 of the corpus"),
         ("--out new --epochs 0", "0 epochs train nothing"),
         ("--out new --corpus absent.tar.gz", "absent.tar.gz: there is no such file"),
@@ -66,7 +66,7 @@ def test_the_json_shown_of_a_parser_has_the_keys_of_the_real_one():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("--out full", "full: something is there already"),
+        ("--out full", "full is there already and not empty"),
         ("--out new --held-out 0", "the part held out is 0 of the corpus"),
         ("--out new --epochs 0", "0 epochs train nothing"),
         ("--out new --limit 0", "the limit is 0 sentences"),

@@ -63,9 +63,9 @@ def test_numbers_that_train_nothing_are_refused(tmp_path, corpus, numbers, says)
 
 
 def test_a_directory_that_holds_something_is_left_alone(tmp_path, corpus):
-    with pytest.raises(BadFile, match="something is there already"):
+    with pytest.raises(BadFile, match="is there already and not empty"):
         train(tmp_path, corpus=corpus)
-    with pytest.raises(BadFile, match="something is there already"):
+    with pytest.raises(BadFile, match="is there already and not empty"):
         train(corpus, corpus=corpus)
     assert corpus.read_text(encoding="utf-8") == SIMPLE * 200
 

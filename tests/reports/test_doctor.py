@@ -1,6 +1,7 @@
 """Each thing that can be wrong with a database is found, and what is sound is left alone."""
 
 import json
+import os
 import shutil
 import sqlite3
 from collections import namedtuple
@@ -20,8 +21,8 @@ def test_a_sound_database(judged, content):
     before = content(open_store(judged))
     checks = doctor(judged)
     assert [one.check for one in checks] == [
-        "opens", "file", "write-ahead log", "disk", "references", "outputs", "draws", "history", "votes", "answers",
-        "leases",
+        "opens", "file", "write-ahead log", "disk", "permissions", "references", "outputs", "draws", "history", "votes",
+        "answers", "leases",
     ]  # fmt: skip
     assert all(one.ok and one.advice is None for one in checks)
     assert content(open_store(judged)) == before
@@ -81,6 +82,18 @@ def test_a_full_disk_and_a_long_log(judged, monkeypatch):
     found = problems(judged)
     assert found["disk"] == "0.0 GiB free"
     assert found["size of the log"] == "0.0 GiB"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_file_that_every_user_can_read(judged):
+    os.chmod(judged, 0o644)
+    found = {one.check: one for one in doctor(judged)}["permissions"]
+    assert not found.ok
+    assert "every user of this machine can read it" in found.found
+    assert found.advice is not None
+    assert found.advice.startswith(f"chmod o= {judged}")
+    os.chmod(judged, 0o640)  # shared with a group on purpose
+    assert problems(judged) == {}
 
 
 def test_expired_leases_are_no_problem(judged):

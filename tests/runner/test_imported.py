@@ -193,7 +193,7 @@ def without(name):
 HUGE = json.dumps(GROUP).replace("0.9", "1" + "0" * 400)
 BAD = {
     "broken JSON": ('{"relation": ', "not a JSON object"),
-    "deep JSON": ("[" * 100_000, "not a JSON object"),
+    "deep JSON": ("[" * 100_000, "nested too deeply"),
     "a list": ("[1, 2]", "a JSON list; every line must be one JSON object"),
     "a text": ('"MR1.1"', "a JSON str; every line must be one JSON object"),
     **{f"no {name}": (without(name), f"{name} missing; needed are relation, system, source") for name in GROUP},
@@ -217,10 +217,10 @@ BAD = {
     "unknown gold": (GROUP | {"gold": "good"}, "gold label 'good' is not one of positive, neutral, negative"),
     "a list as gold": (GROUP | {"gold": ["positive"]}, "gold label"),
     "unknown task": (GROUP | {"task": "cooking"}, "unknown task 'cooking'; known are: classification, sentiment"),
-    "NaN": (json.dumps(GROUP).replace("0.9", "NaN"), "score nan is not a number from 0 to 1"),
-    "infinity": (json.dumps(GROUP).replace("0.9", "Infinity"), "score inf is not a number from 0 to 1"),
+    "NaN": (json.dumps(GROUP).replace("0.9", "NaN"), "NaN is no number of JSON"),
+    "infinity": (json.dumps(GROUP).replace("0.9", "Infinity"), "Infinity is no number of JSON"),
     "score above 1": (json.dumps(GROUP).replace("0.9", "90"), "score 90.0 is not a number from 0 to 1"),
-    "endless score": (HUGE, "score 1000+... is not a number from 0 to 1"),
+    "endless score": (HUGE, "a whole number of 401 digits"),
     "score in words": (json.dumps(GROUP).replace("0.9", '"high"'), "score 'high' is not a number"),
     "score true": (json.dumps(GROUP).replace("0.9", "true"), "score True is not a number"),
     "output text no text": (GROUP | {"outputs": [{"label": "negative", "text": {}}, "negative"]}, "text of an output"),

@@ -47,5 +47,5 @@ def test_a_salt_that_is_none_is_refused(tmp_path):
     (tmp_path / "salt").write_text("short")
     with pytest.raises(BadFile, match="at least 16 bytes, this file has 5"):
         salt_of(tmp_path / "salt")
-    with pytest.raises(BadFile, match="cannot be read or made"):
+    with pytest.raises(BadFile, match=r"cannot write .*No such file"):
         salt_of(tmp_path / "no" / "salt")

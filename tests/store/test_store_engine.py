@@ -1,5 +1,6 @@
 """Opening a database: what is refused, in which words, and that nothing is left behind."""
 
+import os
 import sqlite3
 import threading
 
@@ -40,6 +41,28 @@ def test_a_path_is_taken_as_it_is(tmp_path, name):
     open_store(str(tmp_path / name), create=True).dispose()
     assert (tmp_path / name).exists()
     open_store(str(tmp_path / name)).dispose()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+@pytest.mark.parametrize("url", [False, True])
+def test_a_new_database_and_its_logs_are_their_owners_alone(tmp_path, url):
+    where = tmp_path / "a.db"
+    engine = open_store(f"sqlite:///{where}" if url else str(where), create=True)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (a)")
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert modes == dict.fromkeys(["a.db", "a.db-wal", "a.db-shm"], 0o600)
+    engine.dispose()
+    where.chmod(0o644)
+    open_store(str(where), create=True).dispose()
+    assert where.stat().st_mode & 0o777 == 0o644  # somebody's wish
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+def test_a_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadFile, match="it is a named pipe"):
+        open_store(str(tmp_path / "pipe"), create=True)
 
 
 def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path):

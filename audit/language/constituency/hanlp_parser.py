@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit.errors import AuditError, BadFile, first_line
+from audit.files import parse_json
 from audit.language.constituency.pieces import clauses_of, is_mark, sentences_of, written
 from audit.language.hanlp_models import MISSING, load, model_version, one_thread
 from audit.language.text import Token
@@ -139,9 +139,9 @@ def _about(model: str) -> About:
     file = folder / ABOUT
     try:
         if file.exists():
-            told = json.loads(file.read_text(encoding="utf-8"))
+            told = parse_json(file.read_text(encoding="utf-8"))
             return About(str(told["language"]), frozenset(told["tags"]), bool(told["clauses"]))
-        labels = set(json.loads((folder / "vocabs.json").read_text(encoding="utf-8"))["chart"]["idx_to_token"])
+        labels = set(parse_json((folder / "vocabs.json").read_text(encoding="utf-8"))["chart"]["idx_to_token"])
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise BadFile(
             f"{folder}: this is no constituency parser of HanLP ({type(problem).__name__} in its files); make one "

@@ -17,8 +17,9 @@ from audit.language.constituency.brackets import bracket_score, of_label
 from audit.language.constituency.hanlp_encoder import WordsAndLetters, shortened
 from audit.language.constituency.hanlp_parser import ABOUT, HanlpParser
 from audit.language.constituency.treebanks import documents, split
-from audit.language.hanlp_making import DEVELOPMENT, SCORES, Part, check, countdown, told, whole
+from audit.language.hanlp_making import DEVELOPMENT, SCORES, Part, check, countdown, told
 from audit.language.hanlp_models import hanlp, one_thread
+from audit.new_files import new_folder
 
 if TYPE_CHECKING:
     from nltk import Tree
@@ -81,7 +82,7 @@ def train_parser(
     short = [[tree for tree in part if len(tree.leaves()) <= LONGEST] for part in parts[:2]]
     say(f"{len(short[0]):,} sentences are learned from, {len(parts[2]):,} are held out; {epochs} epochs.")
     begun = time.monotonic()
-    with whole(folder) as made:
+    with new_folder(folder) as made:
         _fit(made, short[0], short[1], epochs, seed, say)
         tags = sorted({tag for tree in short[0] for _, tag in tree.pos()})
         about = {"language": language, "tags": tags, "clauses": language == "zh"}

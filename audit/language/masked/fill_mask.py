@@ -6,7 +6,6 @@ and weights are read as numbers only.
 
 import hashlib
 import io
-import json
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit.errors import BadFile, NotInstalled, first_line
+from audit.files import parse_json
 from audit.language.hanlp_models import one_thread
 from audit.language.masked.base import ANY, Masked
 from audit.language.masked.fitting import RULES, first_fitting, replaceable
@@ -224,7 +224,7 @@ class FillMask:
                 ) from problem
         file = folder / "config.json"
         try:
-            config = json.loads(file.read_text(encoding="utf-8"))
+            config = parse_json(file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise BadFile(f"{folder}: there is no config.json in it, so it is no model of transformers") from None
         except (OSError, ValueError) as problem:

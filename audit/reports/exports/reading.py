@@ -1,6 +1,5 @@
 """`audit import`: a new database from an export, after a check of every file against the manifest."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from audit.errors import BadFile
-from audit.files import read_text
+from audit.files import read_json
 from audit.reports.exports.documents import DOCUMENTS
 from audit.reports.exports.writing import FORMAT, MANIFEST
 from audit.store import open_store, tables
@@ -34,10 +33,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise BadFile(f"{folder}: there is no such folder; name one that `audit export` wrote")
     if not path.exists():
         raise BadFile(f"{folder}: this is no export, it has no {MANIFEST}; name a folder that `audit export` wrote")
-    try:
-        manifest = json.loads(read_text(path))
-    except ValueError as problem:
-        raise BadFile(f"{path}: not JSON ({problem}); export again") from None
+    manifest = read_json(path, "export again")
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise BadFile(f"{path}: not a manifest of format {FORMAT}, the one this audit reads")
     if manifest.get("seal") != seal(manifest):

@@ -1,6 +1,5 @@
 """`audit replay`: every published number once more from an export, and how many answers hold each winner up."""
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -12,7 +11,7 @@ from sqlalchemy import Engine
 from audit.errors import BadFile
 from audit.false_satisfaction.fragile import Fragile, fragile
 from audit.false_satisfaction.settling import Whose
-from audit.files import read_text
+from audit.files import read_json
 from audit.reports.exports.documents import document
 from audit.reports.exports.reading import opened
 from audit.reports.preference import read_weights
@@ -80,7 +79,7 @@ def replay(folder: Path, published: Sequence[Path] = ()) -> Replayed:
         compared = []
         for name in manifest["documents"]:
             now = document(name, engine)
-            compared.append(compare(name, json.loads(read_text(folder / name)), now))
+            compared.append(compare(name, read_json(folder / name, "export again"), now))
         for path, report in reports:
             compared.append(compare(str(path), report, _again(path, report, engine)))
         checked = "report.json" in manifest["documents"]
@@ -125,10 +124,7 @@ def _same(before: object, after: object) -> bool:
 
 
 def _published(path: Path) -> dict[str, Any]:
-    try:
-        report = json.loads(read_text(path))
-    except ValueError as problem:
-        raise BadFile(f"{path}: not JSON ({problem}); give what `audit report --json` printed") from None
+    report = read_json(path, "give what `audit report --json` printed")
     if not isinstance(report, dict) or not isinstance(report.get("signature"), dict) or "cells" not in report:
         raise BadFile(f"{path}: not a report; give what `audit report --json` printed")
     if "answers" not in report["signature"]:

@@ -1,8 +1,6 @@
 """`audit export`: everything in a database, as files that people read and files that a database is made from."""
 
 import json
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +11,7 @@ from sqlalchemy import Engine
 
 import audit
 from audit.annotation.accounts import require_manager
-from audit.errors import BadFile
+from audit.new_files import new_folder
 from audit.reports.exports.documents import DOCUMENTS, document, written
 from audit.reports.exports.history import write_history
 from audit.store import tables
@@ -109,33 +107,9 @@ def to_export(
     """
     with engine.connect() as connection:
         require_manager(connection, by)
-    with new_folder(folder) as parts, private_copy(engine, parts) as copy:
+    # What is in it may name people.
+    with new_folder(folder, private=True) as parts, private_copy(engine, parts) as copy:
         if salt is not None:
             with copy.begin() as connection:
                 pseudonymise(connection, salt, with_comments)
         yield parts, copy
-
-
-@contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
-    """A folder beside the one wanted, which takes its name when all is written; a failure leaves nothing.
-
-    Raises BadFile where the wanted one has something in it, or cannot be made.
-    """
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise BadFile(f"{folder} is there already and not empty; name a new folder with --out")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        parts = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    except OSError as problem:
-        raise BadFile(f"cannot write the folder {folder}: {problem.strerror}") from None
-    try:
-        yield parts
-        # What is in it may name people: the folder stays readable by its owner alone, as mkdtemp made it.
-        if folder.exists():
-            folder.rmdir()
-        parts.rename(folder)
-    except OSError as problem:
-        raise BadFile(f"cannot write the folder {folder}: {problem.strerror}") from None
-    finally:
-        shutil.rmtree(parts, ignore_errors=True)

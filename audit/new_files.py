@@ -1,0 +1,214 @@
+"""Files and folders that a user gets: made aside, in a hidden folder beside their place, and put there whole.
+
+Whatever happens meanwhile (a full disk, a kill), what stood there before stays as it was. A hidden folder belongs to a
+writer as long as that holds its lock; those of dead writers go when somebody writes into the same folder again.
+"""
+
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from audit.errors import BadFile
+from audit.files import kind_of
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks: what a killed writer leaves stays there
+    fcntl = None  # type: ignore[assignment]
+
+MARK = ".audit-part-"
+"""In the name of every hidden folder, after the name of what is made in it."""
+_LONGEST = 150
+"""Bytes of that name that are kept: a file system allows about 255 in all."""
+
+
+@contextmanager
+def new_file(place: str | Path, *, private: bool = False, new: bool = False, parents: bool = False) -> Iterator[Path]:
+    """A path to make a file at, which gets its name when the block ends, and goes where the block fails.
+
+    A file that is there is replaced, and its permissions are kept; with `new` it is refused, at the end, too. A new
+    file has the permissions that the umask says; a `private` one is its owner's alone, and is there, empty, when the
+    block begins. `parents` makes the folders above. A link is followed. Raises BadFile where it cannot be written, also
+    for an OSError of the block.
+    """
+    place = Path(place)
+    with _explained(place), _aside(place, parents) as (part, target):
+        before = _ordinary(target)
+        if new and before is not None:
+            raise BadFile(f"{place} is there already; name a new file")
+        if private:
+            os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        yield part
+        if before is not None and not private:
+            part.chmod(stat.S_IMODE(before.st_mode))
+        _to_disk(part)
+        if new:
+            _named_first(part, target)
+        else:
+            os.replace(part, target)
+        _to_disk(target.parent)
+
+
+def write_file(place: str | Path, content: str | bytes, *, private: bool = False, parents: bool = False) -> None:
+    """Write a file whole: text as UTF-8. Raises BadFile, as `new_file` does."""
+    with new_file(place, private=private, parents=parents) as part:
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def new_folder(place: str | Path, *, private: bool = False) -> Iterator[Path]:
+    """A folder to fill, which gets its name when the block ends, and goes with all in it where the block fails.
+
+    Folders above it are made. Permissions as in `new_file`. Raises BadFile where the place has something in it or
+    cannot be written, also for an OSError of the block.
+    """
+    place = Path(place)
+    with _explained(place):
+        refuse_filled(place)
+        with _aside(place, parents=True) as (part, target):
+            part.mkdir(mode=0o700 if private else 0o777)
+            yield part
+            for file in part.rglob("*"):
+                _to_disk(file)
+            with suppress(FileNotFoundError):
+                target.rmdir()  # it is empty, or is no longer there
+            os.replace(part, target)
+            _to_disk(target.parent)
+
+
+@contextmanager
+def room_beside(place: str | Path) -> Iterator[Path]:
+    """A path for a private file beside another, on the same disk, which goes when the block ends. Raises BadFile."""
+    with _explained(Path(place)), _aside(Path(place), parents=False) as (part, _):
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        yield part
+
+
+def refuse_filled(place: Path) -> None:
+    """Raise BadFile for a folder that has something in it, and for what is no folder."""
+    with _explained(place):
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise BadFile(f"{place} is there already and not empty; name a new folder with --out")
+
+
+def refuse_special(place: Path) -> None:
+    """Raise BadFile for the name of a device, pipe or socket: to put a file in its place would destroy it."""
+    with _explained(place), suppress(FileNotFoundError, NotADirectoryError):
+        mode = place.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise BadFile(f"cannot write {place}: it is {kind_of(mode)}; name a file")
+
+
+def _ordinary(target: Path) -> os.stat_result | None:
+    """What the file system says of a file that will be replaced; None: there is none. Raises BadFile or OSError."""
+    refuse_special(target)
+    try:
+        found = target.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(None, "Is a directory")
+    return found
+
+
+@contextmanager
+def _explained(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise BadFile(f"cannot write {place}: {problem.strerror or problem}") from problem
+    except ValueError as problem:
+        if "null byte" not in str(problem):
+            raise
+        raise BadFile(f"cannot write {str(place)!r}: a name has no NUL byte") from None
+
+
+@contextmanager
+def _aside(place: Path, parents: bool) -> Iterator[tuple[Path, Path]]:
+    """A path in a hidden folder of the writer's own, and the one to put it to, on the same disk."""
+    target = Path(os.path.realpath(place))
+    if parents:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    _clear(target.parent)
+    folder, lock = _locked(target)
+    try:
+        yield folder / (target.name or "part"), target
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked(target: Path) -> tuple[Path, int | None]:
+    """A new hidden folder, and its lock where the file system has locks; a kill ends it."""
+    name = target.name.encode("utf-8", "surrogateescape")[:_LONGEST].decode("utf-8", "ignore")
+    while True:
+        folder = target.with_name(f".{name}{MARK}{secrets.token_hex(4)}")
+        folder.mkdir(mode=0o700)
+        try:
+            lock = _lock(folder)
+        except BlockingIOError:
+            continue  # somebody clears it, who came between
+        if folder.exists():
+            return folder, lock
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    """The lock of a hidden folder; None where there are no locks. Raises BlockingIOError where another has it."""
+    if fcntl is None:
+        return None
+    try:
+        lock = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        os.close(lock)
+        if isinstance(problem, BlockingIOError):
+            raise
+        return None
+    return lock
+
+
+def _clear(folder: Path) -> None:
+    """Take away the hidden folders of writers that are dead. One that has no lock, or is somebody else's, stays."""
+    for left in folder.glob(f".*{MARK}*"):
+        with suppress(BlockingIOError):
+            lock = _lock(left) if left.is_dir() and not left.is_symlink() else None
+            if lock is not None:
+                shutil.rmtree(left, ignore_errors=True)
+                os.close(lock)
+
+
+def _named_first(part: Path, target: Path) -> None:
+    """Give a finished file its name, unless another took it meanwhile."""
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise BadFile(f"{target} is there already; name a new file") from None
+    except OSError:
+        os.replace(part, target)  # a file system without links
+
+
+def _to_disk(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk; Windows does not let anybody open a folder."""
+    if path.is_dir():
+        with suppress(OSError):
+            _synchronised(path, os.O_RDONLY)
+    else:
+        _synchronised(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+
+
+def _synchronised(path: Path, how: int) -> None:
+    handle = os.open(path, how)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,177 @@
+"""What a user gets is put in place whole: a full disk or a kill leaves what was there, and the next one clears up."""
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from audit import new_files
+from audit.errors import BadFile
+from audit.new_files import MARK, new_file, new_folder, room_beside, write_file
+
+WRITING = """
+import sys, time
+from pathlib import Path
+from audit.new_files import {writer}
+with {writer}(Path(sys.argv[1])) as part:
+    (part / "one" if part.is_dir() else part).write_text("half")
+    print("half", flush=True)
+    time.sleep(60)
+"""
+
+
+def names(folder):
+    return sorted(one.name for one in folder.iterdir())
+
+
+@pytest.fixture
+def killed(tmp_path):
+    """Kills a writer in the middle of its work; gives the folder that it wrote into."""
+
+    def kill(writer):
+        command = [sys.executable, "-c", WRITING.format(writer=writer), str(tmp_path / "it")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout.readline() == "half\n"
+            yield_while_alive = names(tmp_path)
+            process.send_signal(signal.SIGKILL)
+        return yield_while_alive
+
+    return kill
+
+
+@pytest.mark.parametrize("name", ["report.html", "n" * 250, "报告" * 40 + ".html", "-x"])
+def test_a_file_is_replaced_whole(tmp_path, name):
+    place = tmp_path / name
+    write_file(place, "old")
+    with new_file(place) as part:
+        part.write_text("new")
+        assert place.read_text() == "old"
+        assert part.stat().st_dev == place.stat().st_dev
+    assert place.read_text() == "new"
+    assert names(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("problem", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("writer", [new_file, new_folder])
+def test_a_failure_leaves_what_was_there(tmp_path, writer, problem):
+    place = tmp_path / "it"
+    if writer is new_file:
+        place.write_text("old")
+    before = names(tmp_path)
+
+    def half():
+        with writer(place) as part:
+            (part / "one" if part.is_dir() else part).write_text("half")
+            raise problem
+
+    with pytest.raises((BadFile, KeyboardInterrupt)) as caught:
+        half()
+    if isinstance(problem, OSError):
+        assert str(caught.value) == f"cannot write {place}: No space left on device"
+    assert names(tmp_path) == before
+    if writer is new_file:
+        assert place.read_text() == "old"
+
+
+def test_a_full_disk_at_the_last_moment_leaves_what_was_there(tmp_path, monkeypatch):
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    write_file(tmp_path / "it", "old")
+    monkeypatch.setattr(new_files.os, "fsync", full)
+    with pytest.raises(BadFile, match="No space left on device"):
+        write_file(tmp_path / "it", "new")
+    assert (names(tmp_path), (tmp_path / "it").read_text()) == (["it"], "old")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_permissions(tmp_path):
+    def mode(name):
+        return stat.S_IMODE((tmp_path / name).stat().st_mode)
+
+    before = os.umask(0o027)
+    try:
+        write_file(tmp_path / "plain", "x")
+        write_file(tmp_path / "private", "x", private=True)
+        with new_folder(tmp_path / "folder") as part:
+            (part / "one").write_text("x")
+        with new_folder(tmp_path / "private folder", private=True):
+            pass
+    finally:
+        os.umask(before)
+    assert [mode(name) for name in ("plain", "private", "folder", "folder/one", "private folder")] == [
+        0o640, 0o600, 0o750, 0o640, 0o700,
+    ]  # fmt: skip
+    (tmp_path / "plain").chmod(0o604)
+    write_file(tmp_path / "plain", "y")
+    assert mode("plain") == 0o604
+
+
+def test_a_new_file_never_replaces_one(tmp_path):
+    place = tmp_path / "it"
+
+    def late():
+        with new_file(place, new=True) as part:
+            part.write_text("new")
+            place.write_text("came meanwhile")
+
+    with pytest.raises(BadFile, match="it is there already"):
+        late()
+    assert place.read_text() == "came meanwhile"
+    with pytest.raises(BadFile, match="it is there already"), new_file(place, new=True):
+        pytest.fail("the block must not begin")
+    assert names(tmp_path) == ["it"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and pipes of POSIX")
+def test_links_are_followed_and_what_is_no_file_stays(tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there" / "real")
+    write_file(tmp_path / "link", "x")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "there" / "real").read_text() == "x"
+    os.mkfifo(tmp_path / "pipe")
+    for place, says in (("pipe", "it is a named pipe"), ("there", "Is a directory"), ("no/it", "No such file")):
+        with pytest.raises(BadFile, match=says):
+            write_file(tmp_path / place, "x")
+    with pytest.raises(BadFile, match="it is a device"):
+        write_file("/dev/null", "x")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert names(tmp_path) == ["link", "pipe", "there"]
+    write_file(tmp_path / "no" / "it", "x", parents=True)
+    assert (tmp_path / "no" / "it").read_text() == "x"
+
+
+def test_a_folder_takes_the_place_of_an_empty_one_alone(tmp_path):
+    (tmp_path / "empty").mkdir()
+    for place in ("empty", "above/new"):
+        with new_folder(tmp_path / place) as part:
+            (part / "one").write_text("x")
+        assert names(tmp_path / place) == ["one"]
+        with pytest.raises(BadFile, match="there already and not empty"), new_folder(tmp_path / place):
+            pytest.fail("the block must not begin")
+    assert names(tmp_path) == ["above", "empty"]
+
+
+@pytest.mark.skipif(new_files.fcntl is None, reason="needs locks of files")
+@pytest.mark.parametrize("writer", ["new_file", "new_folder", "room_beside"])
+def test_the_next_writer_clears_what_a_killed_one_left(tmp_path, killed, writer):
+    assert [name.startswith(f".it{MARK}") for name in killed(writer)] == [True]
+    assert [name.startswith(f".it{MARK}") for name in names(tmp_path)] == [True]
+    write_file(tmp_path / "another", "x")
+    assert names(tmp_path) == ["another"]
+
+
+@pytest.mark.skipif(new_files.fcntl is None, reason="needs locks of files")
+def test_what_a_writer_is_at_work_on_stays(tmp_path):
+    with new_file(tmp_path / "it") as part, room_beside(tmp_path / "it") as room:
+        part.write_text("x")
+        write_file(tmp_path / "it", "y")
+        assert part.read_text() == "x"
+        assert room.exists()
+    assert names(tmp_path) == ["it"]
+    assert (tmp_path / "it").read_text() == "x"
