@@ -39,7 +39,7 @@ def identified_set(
     >>> round(found.least, 3), round(found.most, 3), found.low < 0.1 < 0.43 < found.high
     (0.1, 0.433, True)
     """
-    if not n > 0 or not unanswered >= 0 or false + unanswered > n:
+    if n < 1 or min(false, unanswered) < 0 or false + unanswered > n:
         raise AuditError(
             f"{false} false and {unanswered} unanswered of {n} groups are impossible; allowed are 1 group or more, and "
             "together at most as many as there are"
