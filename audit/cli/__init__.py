@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 where it found a problem, or 2 for a mistake of the user."""
     try:
         arguments = parser().parse_args(argv)
-        with _remarks():
+        with _remarks(), _explained(arguments):
             status = arguments.run(arguments)
         sys.stdout.flush()
     except AuditError as mistake:
@@ -83,12 +83,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of a pipe went away (`| head`): nothing is wrong, and nothing more can be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except Exception as problem:
-        if not _is_the_databases(problem):
-            raise
-        reason = " ".join(str(getattr(problem, "orig", problem)).split())
-        print(f"audit: the database refused: {reason}; what was stored before is kept", file=sys.stderr)
-        return 2
     else:
         return int(status or 0)
     return 0
@@ -113,10 +107,22 @@ def _remarks() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _is_the_databases(problem: Exception) -> bool:
-    """Whether a database could not be read or written (full, locked, read-only, gone), which no code here can mend.
+@contextmanager
+def _explained(arguments: argparse.Namespace) -> Iterator[None]:
+    """`audit.store.soundness.explained` for the command's database, loaded once something has gone wrong; and no new
+    database stays behind where the command is refused."""
+    if engine := sys.modules.get("audit.store.engine"):
+        engine.NEW.clear()  # made by another command of this process
+    try:
+        yield
+    except AuditError:
+        if engine := sys.modules.get("audit.store.engine"):
+            engine.take_back()
+        raise
+    except BrokenPipeError:
+        raise
+    except Exception:  # a damaged database ends in anything
+        from audit.store.soundness import explained
 
-    Asks without importing SQLAlchemy: where it was never loaded, the problem is not its.
-    """
-    errors = sys.modules.get("sqlalchemy.exc")
-    return errors is not None and isinstance(problem, errors.OperationalError)
+        with explained(str(getattr(arguments, "db", ""))):
+            raise

@@ -7,10 +7,9 @@ PostgreSQL, or opened as it is. It is made while others go on judging.
 import hashlib
 import os
 import shutil
-import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from sqlmodel import SQLModel
 from audit.errors import BadFile
 from audit.store.copying import copy_tables, copy_to_file, filled, remove_database
 from audit.store.engine import file_of, open_store
+from audit.store.soundness import changed_values, foreign_objects, page_faults
 
 _PIECE = 1 << 20
 
@@ -75,6 +75,7 @@ def restore(file: Path, where: str) -> dict[str, int]:
         shutil.copyfile(file, part)
         copy = open_store(str(part))  # refuses what is none of audit's
         try:
+            _check_shape(part, file)  # again: it has this version of the tables now
             with copy.connect() as connection:
                 rows = row_counts(connection)
                 if target is None or target.exists():
@@ -96,20 +97,18 @@ def row_counts(connection: Connection) -> dict[str, int]:
     }
 
 
-def faults(path: Path) -> list[str]:
-    """What SQLite's own check of a file finds; empty: nothing."""
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(10)")]
-    except sqlite3.DatabaseError as problem:
-        return [str(problem)]
-    return [] if found == ["ok"] else found
-
-
 def _check(path: Path, name: Path) -> None:
-    found = faults(path)
-    if found:
-        raise BadFile(f"{name} is no database, or a damaged one ({found[0].splitlines()[0]}); use another backup")
+    if found := page_faults(path):
+        raise BadFile(f"{name} is no database, or a damaged one ({found[0]}); use another backup")
+    if found := changed_values(path):
+        raise BadFile(f"{name}: {found[0]}, so it is damaged or somebody changed it; use another backup")
+    _check_shape(path, name)
+
+
+def _check_shape(path: Path, name: Path) -> None:
+    """Raises BadFile for what audit did not make, which may act when audit writes."""
+    if found := foreign_objects(path):
+        raise BadFile(f"{name} has {found[0]}, which audit did not make; take it out, or use another backup")
 
 
 @contextmanager

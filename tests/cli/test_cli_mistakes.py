@@ -9,6 +9,7 @@ from audit.corpora import FileCorpus
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
+from audit.store import engine as opening
 from audit.store import open_store
 
 
@@ -187,12 +188,13 @@ def test_a_port_that_is_taken_or_none_is_refused(ran, capsys):
 
 def test_a_database_that_refuses_is_one_line(ran, mistake, monkeypatch):
     """Full, locked or read-only: which one is the database's own words."""
-    from sqlalchemy.exc import OperationalError
+    usual = opening._pragmas
 
-    def full(*_):
-        raise OperationalError("INSERT ...", {}, Exception("database or disk is full"))
+    def full(connection, record):
+        usual(connection, record)
+        connection.execute("PRAGMA max_page_count=1")
 
-    monkeypatch.setattr("audit.annotation.gold.answer_with_gold", full)
+    monkeypatch.setattr(opening, "_pragmas", full)
     assert "the database refused: database or disk is full" in mistake("gold", "--db", "a.db")
 
 

@@ -20,8 +20,8 @@ def test_a_sound_database(judged, content):
     before = content(open_store(judged))
     checks = doctor(judged)
     assert [one.check for one in checks] == [
-        "opens", "file", "write-ahead log", "disk", "references", "outputs", "draws", "history", "votes", "answers",
-        "leases",
+        "file", "tables", "values", "disk", "opens", "write-ahead log", "references", "keys", "outputs", "draws",
+        "history", "votes", "answers", "queue", "leases",
     ]  # fmt: skip
     assert all(one.ok and one.advice is None for one in checks)
     assert content(open_store(judged)) == before
