@@ -40,6 +40,10 @@ NEW: dict[Path, "weakref.ref[Engine]"] = {}
 """Files that this process has made, which nobody may have wanted (`take_back`), and the engine of each."""
 
 
+_BEFORE_WORK = (*tables.OWN, "study", "source", "input", "relation", "system", "chunk_lease", "plan", "log", "setting")
+"""Tables that are filled before anything is executed or anybody has answered: the same command fills them again."""
+
+
 def open_store(where: str, create: bool = False) -> Engine:
     """The engine of a database, by path or SQLAlchemy URL; `create` makes the tables where there are none.
 
@@ -49,8 +53,8 @@ def open_store(where: str, create: bool = False) -> Engine:
     """
     while True:
         file = file_of(where)
-        new = create and file is not None and not file.exists()
         engine, name = _connected(where, create)
+        new = create and file is not None and not file.exists()
         with _explained(engine, name):
             _check_schema(engine, create, name)
         if file is None or file.exists():
@@ -62,7 +66,7 @@ def open_store(where: str, create: bool = False) -> Engine:
 
 
 def take_back() -> None:
-    """Delete the databases that this process made, where they hold no row and no other process has them open.
+    """Delete the databases that this process made, where they hold no work and no other process has them open.
 
     For a command that is refused: what was not there before is not there after. A file that another process has open
     stays: SQLite lets nobody change how a file keeps its journal while others have it. Whoever opens it after that
@@ -78,7 +82,7 @@ def take_back() -> None:
             try:
                 alone.execute("PRAGMA journal_mode=DELETE").fetchall()
                 alone.execute("BEGIN EXCLUSIVE")
-                names = [table.name for table in SQLModel.metadata.sorted_tables if table.name not in tables.OWN]
+                names = [table.name for table in SQLModel.metadata.sorted_tables if table.name not in _BEFORE_WORK]
                 if any(alone.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() for name in names):  # noqa: S608
                     alone.execute("ROLLBACK")
                     alone.execute("PRAGMA journal_mode=WAL").fetchall()

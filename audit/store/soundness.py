@@ -1,5 +1,6 @@
 """Is a file of SQLite what audit wrote: its pages, what it holds, and the values in it. Looks, and changes nothing."""
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -11,6 +12,7 @@ from audit.store.engine import file_of
 from audit.store.problems import damaged, one_line
 from audit.store.shape import strange_objects
 from audit.store.sums import know, wrong_sums
+from audit.tasks import Input
 
 MOST = 10
 """Findings of SQLite's own check that are told."""
@@ -28,7 +30,7 @@ def foreign_objects(path: Path) -> list[str]:
 
 def changed_values(path: Path) -> list[str]:
     """Tables whose rows are not those that audit wrote, in a file of this version."""
-    return _looked_at(path, lambda there: wrong_sums(there.execute) if _is_current(there) else [])
+    return _looked_at(path, lambda there: [*_inputs(there), *wrong_sums(there.execute)] if _is_current(there) else [])
 
 
 @contextmanager
@@ -69,10 +71,11 @@ def _looked_at(path: Path, look: Callable[[sqlite3.Connection], list[str]]) -> l
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             know(connection)
+            connection.text_factory = lambda content: content.decode("utf-8", "replace")
             connection.execute("BEGIN")
             return look(connection)
-    except sqlite3.Error as problem:
-        return [one_line(problem)]
+    except Exception as problem:  # whatever it is, it comes from what was read
+        return [one_line(problem) or type(problem).__name__]
 
 
 def _pages(connection: sqlite3.Connection) -> list[str]:
@@ -81,6 +84,17 @@ def _pages(connection: sqlite3.Connection) -> list[str]:
         return found
     lost = connection.execute("PRAGMA foreign_key_check").fetchmany(MOST)
     return [f"row {row} of {table} refers to no {parent}" for table, row, parent, _ in lost]
+
+
+def _inputs(connection: sqlite3.Connection) -> list[str]:
+    """Inputs have no sum: each is named by its content."""
+    number = 0
+    for texts, languages, key in connection.execute("SELECT texts, languages, key FROM input"):
+        try:
+            number += Input.stored(json.loads(texts), languages).key != bytes(key)
+        except (AttributeError, TypeError, ValueError):
+            number += 1
+    return [f"{number:,} rows of input do not fit their keys"] if number else []
 
 
 def _is_current(connection: sqlite3.Connection) -> bool:

@@ -192,10 +192,10 @@ def test_a_database_that_refuses_is_one_line(ran, mistake, monkeypatch):
 
     def full(connection, record):
         usual(connection, record)
-        connection.execute("PRAGMA max_page_count=1")
+        connection.execute("PRAGMA query_only=ON")
 
     monkeypatch.setattr(opening, "_pragmas", full)
-    assert "the database refused: database or disk is full" in mistake("gold", "--db", "a.db")
+    assert "the database refused: attempt to write a readonly database; what was stored before is kept" in mistake("gold", "--db", "a.db")
 
 
 def test_stopping_says_that_the_same_command_goes_on(here, capsys, monkeypatch):
