@@ -9,7 +9,6 @@ from audit.corpora import FileCorpus
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.store import engine as opening
 from audit.store import open_store
 
 
@@ -188,14 +187,17 @@ def test_a_port_that_is_taken_or_none_is_refused(ran, capsys):
 
 def test_a_database_that_refuses_is_one_line(ran, mistake, monkeypatch):
     """Full, locked or read-only: which one is the database's own words."""
-    usual = opening._pragmas
+    engine = open_store("a.db")
 
-    def full(connection, record):
-        usual(connection, record)
-        connection.execute("PRAGMA query_only=ON")
+    def refusing(*_):
+        with engine.begin() as connection:
+            connection.exec_driver_sql("PRAGMA query_only=ON")
+            connection.exec_driver_sql("DELETE FROM answer")
 
-    monkeypatch.setattr(opening, "_pragmas", full)
-    assert "the database refused: attempt to write a readonly database; what was stored before is kept" in mistake("gold", "--db", "a.db")
+    monkeypatch.setattr("audit.annotation.gold.answer_with_gold", refusing)
+    assert "the database refused: attempt to write a readonly database; what was stored before is kept" in mistake(
+        "gold", "--db", "a.db"
+    )
 
 
 def test_stopping_says_that_the_same_command_goes_on(here, capsys, monkeypatch):

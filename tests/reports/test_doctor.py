@@ -93,3 +93,18 @@ def test_expired_leases_are_no_problem(judged):
     assert leases.ok
     assert leases.found.startswith("1 held, 1 of them expired")
     assert json.dumps(leases.found)
+
+
+def test_a_queue_that_was_left_behind(judged):
+    engine = open_store(judged)
+    with engine.begin() as connection:
+        for table in ("judgement", "adjudication"):
+            connection.exec_driver_sql(f"DELETE FROM {table}")
+    assert rebuild_answers(engine)
+    assert "queue" not in problems(judged)
+    with engine.begin() as connection:
+        asked = connection.exec_driver_sql("UPDATE question SET priority = NULL WHERE priority IS NOT NULL").rowcount
+    assert asked
+    assert f"{asked} questions that drawn groups wait for are not asked" in problems(judged)["queue"]
+    rebuild_answers(engine)
+    assert "queue" not in problems(judged)
