@@ -98,8 +98,8 @@ def test_expired_leases_are_no_problem(judged):
 def test_a_queue_that_was_left_behind(judged):
     engine = open_store(judged)
     with engine.begin() as connection:
-        for table in ("judgement", "adjudication"):
-            connection.exec_driver_sql(f"DELETE FROM {table}")
+        connection.exec_driver_sql("DELETE FROM judgement")
+        connection.exec_driver_sql("DELETE FROM adjudication")
     assert rebuild_answers(engine)
     assert "queue" not in problems(judged)
     with engine.begin() as connection:

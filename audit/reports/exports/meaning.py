@@ -104,13 +104,13 @@ class Meaning:
         for name in _OBJECTS.get(table, ()):
             if name in row and not isinstance(row[name], dict):
                 raise ValueError(f"column {name} is no object in JSON")
-        if name := _JSON.get(table):
+        if spelled := _JSON.get(table):
             try:
-                value = json.loads(row.get(name, "{}"))
+                value = json.loads(row.get(spelled, "{}"))
             except (ValueError, RecursionError):
                 value = None
             if not isinstance(value, dict):
-                raise ValueError(f"column {name} is no object in JSON")
+                raise ValueError(f"column {spelled} is no object in JSON")
         if "task" in row:
             get_task(row["task"])
         if table in _ANSWERED:
@@ -156,14 +156,15 @@ class Meaning:
             return  # the database refuses it
         allowed = self._labels(*question)
         if table == "judgement":
-            labels, more = [row["answer"]], (UNSURE, WITHDRAWN)
+            labels = [row["answer"]]
+            allowed = (*allowed, UNSURE, WITHDRAWN)
         else:
-            labels, more = row["allowed"], ()
+            labels = row["allowed"]
             if not isinstance(labels, list):
                 raise ValueError("column allowed is no list of labels")
         for label in labels:
-            if label not in (*allowed, *more):
-                raise ValueError(f"the label {str(label)[:40]!r} is not one of {', '.join((*allowed, *more))}")
+            if label not in allowed:
+                raise ValueError(f"the label {str(label)[:40]!r} is not one of {', '.join(allowed)}")
 
     def _read(self, model: type[SQLModel], *columns: str) -> Callable[[int], Any]:
         table = table_of(model)
