@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             _refuse_no_text(sys.argv[1:] if argv is None else argv)
             arguments = parser().parse_args(argv)
             check_outputs(arguments)
-            with _remarks():
+            with _remarks(), _explained(arguments):
                 status = arguments.run(arguments)
         finally:
             tell("", end="")  # what argparse printed, too
@@ -91,12 +91,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = INTERRUPTED
     except BrokenPipeError:
         status = 0  # the reader of a pipe went away (`| head`): nothing is wrong, and nothing more can be said
-    except Exception as problem:
-        if not _is_the_databases(problem):
-            raise
-        reason = " ".join(str(getattr(problem, "orig", problem)).split())
-        say(f"audit: the database refused: {reason}; what was stored before is kept")
-        status = 2
     finally:
         streams.end()
     return int(status or 0)
@@ -131,10 +125,22 @@ def _remarks() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _is_the_databases(problem: Exception) -> bool:
-    """Whether a database could not be read or written (full, locked, read-only, gone), which no code here can mend.
+@contextmanager
+def _explained(arguments: argparse.Namespace) -> Iterator[None]:
+    """`audit.store.soundness.explained` for the command's database, loaded once something has gone wrong; and no new
+    database stays behind where the command is refused."""
+    if engine := sys.modules.get("audit.store.engine"):
+        engine.NEW.clear()  # made by another command of this process
+    try:
+        yield
+    except AuditError:
+        if engine := sys.modules.get("audit.store.engine"):
+            engine.take_back()
+        raise
+    except BrokenPipeError:
+        raise
+    except Exception:  # a damaged database ends in anything
+        from audit.store.soundness import explained
 
-    Asks without importing SQLAlchemy: where it was never loaded, the problem is not its.
-    """
-    errors = sys.modules.get("sqlalchemy.exc")
-    return errors is not None and isinstance(problem, errors.OperationalError)
+        with explained(str(getattr(arguments, "db", ""))):
+            raise

@@ -11,7 +11,9 @@ def add(commands: Any) -> None:
     """Register the command."""
     parser = commands.add_parser("doctor", help="check a database, and say what to do; exit status 1 for a problem")
     add_database(parser)
-    parser.add_argument("--rebuild", action="store_true", help="first write the answers anew from the history")
+    parser.add_argument(
+        "--rebuild", action="store_true", help="first write the answers and the queue anew from the history"
+    )
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -22,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     from audit.store import open_store
 
     if arguments.rebuild:
-        say(f"The answers to {rebuild_answers(open_store(arguments.db)):,} questions were written anew.")
+        say(f"The answers to {rebuild_answers(open_store(arguments.db)):,} questions and the queue were written anew.")
     checks = doctor(arguments.db)
     lines = []
     for one in checks:

@@ -12,6 +12,7 @@ error that is to be measured: behind the queue, the source is long ago.
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select
 
@@ -71,6 +72,27 @@ def refresh(engine: Engine) -> int:
         ranks = {key: one.rank for key, one in asked.checks.items()}
         put_checks(connection, _by_question(connection, ranks))
         return len(asked.waiting) + _refresh_groups(connection, samples)
+
+
+def queue_differences(connection: Connection) -> tuple[int, int]:
+    """How many wanted questions stand elsewhere in the queue than `refresh` would put them, or nowhere; and how many
+    stand in it that nobody wants."""
+    table = table_of(tables.Question)
+    samples = terms_of(connection)
+    asked = _asked(connection, samples).in_queue()
+    places = {key: (one.rank, one.waits) for key, one in asked.items()}
+    groups = {one.key: (one.priority, one.waits) for one in wanted_groups(connection, samples)}
+    query = select(
+        table.c.kind, table.c.key, table.c.task, table.c.input_id, table.c.output, table.c.priority, table.c.waits
+    )
+    idle = 0
+    for kind, key, *about, priority, waits in connection.execute(query.where(table.c.priority.is_not(None))):
+        wanted: dict[Any, tuple[int, int]] = groups if kind == "group" else places
+        name = bytes(key) if kind == "group" else tuple(about)
+        idle += name not in wanted
+        if wanted.get(name) == (priority, waits):
+            del wanted[name]
+    return len(places) + len(groups), idle
 
 
 def open_audits(engine: Engine) -> int:

@@ -4,25 +4,34 @@ import os
 import shlex
 import shutil
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, Engine, and_, exists, func, select, text
 from sqlmodel import SQLModel
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import counts, settle, settled_answers, wrongly_filled
-from audit.errors import AuditError
+from audit.annotation.questions import question_key
+from audit.errors import AuditError, first_line
+from audit.false_satisfaction.questions import queue_differences, refresh
 from audit.false_satisfaction.settling import COUNTED
+from audit.keys import uniform
 from audit.relations import Outcome
-from audit.store import open_store, pieces, table_of, tables
+from audit.store import group_id, open_store, pieces, table_of, tables
+from audit.store.bulk import BATCH
 from audit.store.engine import file_of
+from audit.store.soundness import changed_values, foreign_objects, page_faults
+from audit.tasks import Input
 
 LEAST_SPACE = 1 << 30
 """Bytes that should be free: a backup of a large study, or a day of judging, and room to spare."""
 _LARGE_LOG = 1 << 30
 _OF_OTHERS = stat.S_IRWXO
+_STRANGE = "take out what is not audit's, if you know where it comes from; else restore a backup with `audit restore`"
 _RESTORE = "restore a backup with `audit restore`, or ask on the project's page with what `audit doctor --json` prints"
 
 
@@ -37,54 +46,63 @@ class Check:
 
 
 def doctor(where: str) -> list[Check]:
-    """Every check of a database, in the order in which to mend things; the first is whether it opens."""
+    """Every check of a database, in the order in which to mend things; the first ones are about its file.
+
+    A check that cannot read what it needs is a finding, and the others go on.
+    """
     file = file_of(where)
+    found = _of_file(file) if file is not None and file.is_file() else []
     try:
         engine = open_store(where)
     except AuditError as problem:
-        return [Check("opens", False, str(problem), "name another with --db, or restore a backup with `audit restore`")]
+        advice = "name another with --db, or restore a backup with `audit restore`"
+        return [*found, Check("opens", False, str(problem), advice)]
+    except Exception as problem:  # a damaged file may end in anything, and must not end the doctor
+        return [*found, Check("opens", False, _unread(problem), _RESTORE)]
+    found.append(Check("opens", True, f"tables of version {tables.SCHEMA_VERSION}"))
     try:
-        with engine.connect() as connection:
-            found = [Check("opens", True, f"tables of version {tables.SCHEMA_VERSION}")]
-            found += _storage(connection, file)
-            found += [check(connection) for check in CHECKS]
+        for name, check in CHECKS.items():
+            try:
+                with engine.connect() as connection:
+                    found += check(connection, name)
+            except Exception as problem:  # as above
+                found.append(Check(name, False, _unread(problem), _RESTORE))
     finally:
         engine.dispose()
     return found
 
 
-def _storage(connection: Connection, file: Path | None) -> Iterator[Check]:
-    """What only a file can have wrong."""
-    if file is None:
-        return
-    found = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check(10)"))]
-    whole = found == ["ok"]
-    yield Check("file", whole, "whole" if whole else "; ".join(found), None if whole else _RESTORE)
-    mode = str(connection.execute(text("PRAGMA journal_mode")).scalar())
-    yield Check(
-        "write-ahead log",
-        mode == "wal",
-        "on" if mode == "wal" else f"journal mode is {mode}, so that readers block writers",
-        None if mode == "wal" else "put the file on a local disk: network file systems have no write-ahead log",
-    )
+def _unread(problem: Exception) -> str:
+    return f"cannot be read ({type(problem).__name__}: {first_line(problem)})"
+
+
+def _of_file(file: Path) -> list[Check]:
+    """What only a file can have wrong; looked at before anything else opens it."""
+    found = [_found("file", page_faults(file), "whole", _RESTORE)]
+    objects, values = foreign_objects(file), changed_values(file)
+    found.append(_found("tables", objects, "what audit makes, and nothing else", _STRANGE))
+    found.append(_found("values", values, "as audit wrote them", _RESTORE))
     log = file.with_name(file.name + "-wal")
     size = log.stat().st_size if log.exists() else 0
     if size > _LARGE_LOG:
-        yield Check(
-            "size of the log",
-            False,
-            f"{size / 2**30:.1f} GiB",
-            "stop all that has the database open, then run `audit doctor` again: the last one to close empties the log",
+        advice = (
+            "stop all that has the database open, then run `audit doctor` again: the last one to close empties the log"
         )
+        found.append(Check("size of the log", False, f"{size / 2**30:.1f} GiB", advice))
     free, needed = shutil.disk_usage(file.absolute().parent).free, max(LEAST_SPACE, file.stat().st_size)
-    yield Check(
-        "disk",
-        free >= needed,
-        f"{free / 2**30:.1f} GiB free",
-        None if free >= needed else f"free space until {needed / 2**30:.1f} GiB are left: a full disk stops judging",
+    found.append(
+        Check(
+            "disk",
+            free >= needed,
+            f"{free / 2**30:.1f} GiB free",
+            None
+            if free >= needed
+            else f"free space until {needed / 2**30:.1f} GiB are left: a full disk stops judging",
+        )
     )
     if os.name == "posix":
-        yield _permissions(file)
+        found.append(_permissions(file))
+    return found
 
 
 def _permissions(file: Path) -> Check:
@@ -99,7 +117,61 @@ def _permissions(file: Path) -> Check:
     )
 
 
-def _references(connection: Connection) -> Check:
+def _log(connection: Connection, name: str) -> list[Check]:
+    """Whether a file has a write-ahead log, or a server's pages have checksums."""
+    if connection.dialect.name == "postgresql":
+        on = str(connection.execute(text("SHOW data_checksums")).scalar()) == "on"
+        # Not a fault of this database: who keeps the server chooses.
+        return [Check("checksums of the server", True, "on" if on else "off, so that it does not see flipped bits")]
+    mode = str(connection.execute(text("PRAGMA journal_mode")).scalar())
+    wrong = [] if mode == "wal" else [f"journal mode is {mode}, so that readers block writers"]
+    return [_found(name, wrong, "on", "put the file on a local disk: network file systems have no write-ahead log")]
+
+
+def _keys(connection: Connection, name: str) -> list[Check]:
+    """Inputs, questions and groups are named by their content, and sources' random numbers come from theirs."""
+    given, source, study = (table_of(model) for model in (tables.Input, tables.Source, tables.Study))
+    group, question = table_of(tables.Group), table_of(tables.Question)
+    wrong = Counter[str]()
+    keys: dict[int, bytes] = {}
+    columns = (given.c.id, given.c.key, given.c.texts, given.c.languages)
+    for id, key, texts, languages in _rows(connection, select(*columns)):
+        keys[id] = bytes(key)
+        wrong["inputs"] += Input.stored(texts, languages).key != keys[id]
+    about = (question.c.task, question.c.kind, question.c.input_id, question.c.output, question.c.key)
+    for task, kind, input_id, output, key in _rows(connection, select(*about).where(question.c.kind != "group")):
+        wrong["questions"] += question_key(task, kind, keys.get(input_id, b""), output) != bytes(key)
+    of = select(
+        group.c.id, group.c.source_id, group.c.relation_id, group.c.system_id, group.c.study_id, source.c.study_id
+    )
+    for id, *parts, study_id, theirs in _rows(connection, of.join(source, source.c.id == group.c.source_id)):
+        wrong["groups"] += group_id(*parts) != id or study_id != theirs
+    drawn = select(study.c.seed, source.c.row, source.c.u).join(study, study.c.id == source.c.study_id)
+    for seed, row, u in _rows(connection, drawn):
+        wrong["random numbers of sources"] += uniform(seed, row) != u
+    lost = [f"{number:,} {what} do not fit their content" for what, number in wrong.items() if number]
+    return [_found(name, lost, "inputs, questions, groups and random numbers fit their content", _RESTORE)]
+
+
+def _rows(connection: Connection, query: Any) -> Iterator[Any]:
+    """Rows one batch at a time."""
+    yield from connection.execution_options(stream_results=True, yield_per=BATCH).execute(query)
+
+
+def _queue(connection: Connection, name: str) -> list[Check]:
+    """People are asked what drawn groups wait for. A process that ends after an answer and before the queue follows it
+    leaves the queue behind."""
+    missing, idle = queue_differences(connection)
+    lost = []
+    if missing:
+        lost.append(f"{missing:,} questions that drawn groups wait for are not asked, or not in their place")
+    if idle:
+        lost.append(f"{idle:,} questions are asked that no drawn group waits for")
+    advice = "run `audit doctor --rebuild`, which brings the queue up to date"
+    return [_found(name, lost, "people are asked what drawn groups wait for", advice)]
+
+
+def _references(connection: Connection, name: str) -> list[Check]:
     """Rows that refer to nothing: declared foreign keys, and the group ids that have none."""
     lost = []
     for table in SQLModel.metadata.sorted_tables:
@@ -113,10 +185,10 @@ def _references(connection: Connection) -> Check:
                 number = connection.execute(select(func.count()).select_from(table).where(missing)).scalar() or 0
                 if number:
                     lost.append(f"{number:,} in {table.name}.{column.name}")
-    return _found("references", lost, "every row refers to something that is there", _RESTORE)
+    return [_found(name, lost, "every row refers to something that is there", _RESTORE)]
 
 
-def _outputs(connection: Connection) -> Check:
+def _outputs(connection: Connection, name: str) -> list[Check]:
     """Counted members of drawn groups without an output of their system: such a group cannot be settled rightly."""
     draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
     there = exists().where(output.c.system_id == draw.c.system_id, output.c.input_id == member.c.input_id)
@@ -127,10 +199,10 @@ def _outputs(connection: Connection) -> Check:
     )
     number = connection.execute(query).scalar() or 0
     lost = [f"{number:,} members of drawn groups have none"] if number else []
-    return _found("outputs", lost, "every member of a drawn group has one", "repeat `audit run`, which makes them")
+    return [_found(name, lost, "every member of a drawn group has one", "repeat `audit run`, which makes them")]
 
 
-def _draws(connection: Connection) -> Check:
+def _draws(connection: Connection, name: str) -> list[Check]:
     """Drawn groups are satisfied, and a cell's ranks are 1, 2, 3 ... without a gap."""
     draw, verdict = table_of(tables.Draw), table_of(tables.Verdict)
     satisfied = exists().where(
@@ -153,10 +225,10 @@ def _draws(connection: Connection) -> Check:
     number = connection.execute(select(func.count()).select_from(gaps)).scalar() or 0
     if number:
         wrong.append(f"{number:,} cells have gaps in their ranks")
-    return _found("draws", wrong, "drawn groups are satisfied and ranked without gaps", "repeat `audit sample`")
+    return [_found(name, wrong, "drawn groups are satisfied and ranked without gaps", "repeat `audit sample`")]
 
 
-def _chains(connection: Connection) -> Check:
+def _chains(connection: Connection, name: str) -> list[Check]:
     """A judgement supersedes an earlier one of the same annotator on the same question, and no two the same one.
 
     What it saw is an earlier one of somebody else on the same question.
@@ -187,10 +259,10 @@ def _chains(connection: Connection) -> Check:
     number = connection.execute(query).scalar() or 0
     if number:
         wrong.append(f"{number:,} judgements were given seeing what they cannot have seen")
-    return _found("history", wrong, "judgements supersede their own annotator's", _RESTORE)
+    return [_found(name, wrong, "judgements supersede their own annotator's", _RESTORE)]
 
 
-def _votes(connection: Connection) -> Check:
+def _votes(connection: Connection, name: str) -> list[Check]:
     """Nobody's answer to a question counts twice."""
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     twice = (
@@ -203,10 +275,10 @@ def _votes(connection: Connection) -> Check:
     )
     number = connection.execute(select(func.count()).select_from(twice)).scalar() or 0
     wrong = [f"{number:,} questions have two answers of the same annotator that count"] if number else []
-    return _found("votes", wrong, "nobody's answer to a question counts twice", _RESTORE)
+    return [_found(name, wrong, "nobody's answer to a question counts twice", _RESTORE)]
 
 
-def _answers(connection: Connection) -> Check:
+def _answers(connection: Connection, name: str) -> list[Check]:
     """The stored answers are those that the history gives."""
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     ids = [int(row[0]) for row in connection.execute(select(question.c.id).order_by(question.c.id))]
@@ -219,10 +291,10 @@ def _answers(connection: Connection) -> Check:
     wrong = [f"{differing:,} of {len(ids):,} questions have another answer than their history"] if differing else []
     if misfiled := wrongly_filled(connection):
         wrong.append(f"{misfiled:,} questions are wrong about whether they have all their votes")
-    return _found("answers", wrong, "as the history has them", "run `audit doctor --rebuild`, which writes them anew")
+    return [_found(name, wrong, "as the history has them", "run `audit doctor --rebuild`, which writes them anew")]
 
 
-def _leases(connection: Connection) -> Check:
+def _leases(connection: Connection, name: str) -> list[Check]:
     """Expired leases do no harm: the next annotator who asks for a question takes them back."""
     lease, annotator = table_of(tables.Lease), table_of(tables.Annotator)
     held = connection.execute(select(func.count()).select_from(lease)).scalar() or 0
@@ -233,7 +305,7 @@ def _leases(connection: Connection) -> Check:
     found = f"{held:,} held, {expired:,} of them expired, which the next annotator takes back"
     if disabled:
         found += f"; {disabled:,} of disabled accounts, until they expire"
-    return Check("leases", True, found)
+    return [Check(name, True, found)]
 
 
 def _found(name: str, wrong: Iterable[str], good: str, advice: str) -> Check:
@@ -241,19 +313,22 @@ def _found(name: str, wrong: Iterable[str], good: str, advice: str) -> Check:
     return Check(name, not problems, problems or good, advice if problems else None)
 
 
-CHECKS: tuple[Callable[[Connection], Check], ...] = (
-    _references,
-    _outputs,
-    _draws,
-    _chains,
-    _votes,
-    _answers,
-    _leases,
-)
+CHECKS: dict[str, Callable[[Connection, str], list[Check]]] = {
+    "write-ahead log": _log,
+    "references": _references,
+    "keys": _keys,
+    "outputs": _outputs,
+    "draws": _draws,
+    "history": _chains,
+    "votes": _votes,
+    "answers": _answers,
+    "queue": _queue,
+    "leases": _leases,
+}
 
 
 def rebuild_answers(engine: Engine) -> int:
-    """Write the derived table of answers anew from the history; returns how many questions were gone through."""
+    """Write anew what follows from the history, answers and the queue; returns how many questions were gone through."""
     question = table_of(tables.Question)
     with engine.connect() as connection:
         ids = [int(row[0]) for row in connection.execute(select(question.c.id).order_by(question.c.id))]
@@ -261,4 +336,5 @@ def rebuild_answers(engine: Engine) -> int:
         # Batches, so that annotators wait for none of them long.
         with engine.begin() as connection:
             settle(connection, piece)
+    refresh(engine)
     return len(ids)

@@ -34,6 +34,7 @@ from audit.reports.quality import quality_report
 from audit.reports.study import Evidence, cells_of_report, evidence, report_of
 from audit.statistics.intervals import Target
 from audit.store import open_store
+from audit.store.soundness import explained
 
 POLITE = 10
 """How far the process steps back behind others, those that answer people first among them (`nice`)."""
@@ -64,7 +65,8 @@ def answer_line(line: str) -> str:
     """
     request = json.loads(line)
     try:
-        found = ASKS[request["ask"]](request["database"], json.dumps(request["state"]), **request["values"])
+        with explained(request["database"]):
+            found = ASKS[request["ask"]](request["database"], json.dumps(request["state"]), **request["values"])
         return json.dumps({"answer": found}, ensure_ascii=False, allow_nan=False) + "\n"
     except AuditError as problem:
         return json.dumps({"refused": str(problem), "kind": type(problem).__name__}) + "\n"

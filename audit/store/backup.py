@@ -6,9 +6,8 @@ PostgreSQL, or opened as it is. It is made while others go on judging.
 
 import hashlib
 import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from audit.errors import BadFile
 from audit.new_files import new_file, room_beside
 from audit.store.copying import copy_tables, copy_to_file, filled
 from audit.store.engine import file_of, open_store
+from audit.store.soundness import changed_values, foreign_objects, page_faults
 
 _PIECE = 1 << 20
 
@@ -83,6 +83,7 @@ def _copied(file: Path, part: Path) -> Iterator[Connection]:
     shutil.copyfile(file, part)
     copy = open_store(str(part))
     try:
+        _check_shape(part, file)  # again: it has this version of the tables now
         with copy.connect() as connection:
             yield connection
     finally:
@@ -97,17 +98,15 @@ def row_counts(connection: Connection) -> dict[str, int]:
     }
 
 
-def faults(path: Path) -> list[str]:
-    """What SQLite's own check of a file finds; empty: nothing."""
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(10)")]
-    except sqlite3.DatabaseError as problem:
-        return [str(problem)]
-    return [] if found == ["ok"] else found
-
-
 def _check(path: Path, name: Path) -> None:
-    found = faults(path)
-    if found:
-        raise BadFile(f"{name} is no database, or a damaged one ({found[0].splitlines()[0]}); use another backup")
+    if found := page_faults(path):
+        raise BadFile(f"{name} is no database, or a damaged one ({found[0]}); use another backup")
+    if found := changed_values(path):
+        raise BadFile(f"{name}: {found[0]}, so it is damaged or somebody changed it; use another backup")
+    _check_shape(path, name)
+
+
+def _check_shape(path: Path, name: Path) -> None:
+    """Raises BadFile for what audit did not make, which may act when audit writes."""
+    if found := foreign_objects(path):
+        raise BadFile(f"{name} has {found[0]}, which audit did not make; take it out, or use another backup")

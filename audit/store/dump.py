@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, LargeBinary, Table
 from sqlalchemy.types import JSON
 
-from audit.errors import BadFile, BadRow
+from audit.errors import AuditError, BadFile, BadRow
 from audit.files import raw_json, refuse_no_file
 from audit.store.copying import read_rows, write_rows
 from audit.store.personal import carried_columns, carried_tables
@@ -44,11 +44,17 @@ def write_tables(connection: Connection, folder: Path) -> dict[str, Any]:
     return entries
 
 
-def load_tables(connection: Connection, folder: Path, entries: Mapping[str, Any]) -> int:
+def load_tables(
+    connection: Connection,
+    folder: Path,
+    entries: Mapping[str, Any],
+    check: Callable[[str, Mapping[str, Any]], None] | None = None,
+) -> int:
     """Insert the rows of an export into a database that has none; returns how many.
 
     `entries` is what `write_tables` returned. A table or column that an older version of audit did not have stays
-    empty or takes its default. Raises BadRow for a row that is not one (file, line), BadFile for tables, columns or a
+    empty or takes its default. `check` gets each row with its table's name, and raises ValueError or AuditError for one
+    that means nothing. Raises BadRow for a row that is not one (file, line), BadFile for tables, columns or a
     number of rows that do not fit.
     """
     known = {table.name: table for table in carried_tables()}
@@ -68,7 +74,7 @@ def load_tables(connection: Connection, folder: Path, entries: Mapping[str, Any]
         if missing:
             raise BadFile(f"{folder}: table {table.name} has the column {missing[0]!r}, which this audit does not know")
         path = folder / file_name(table)
-        written = write_rows(connection, table, _rows(path, table, names))
+        written = write_rows(connection, table, _rows(path, table, names, check))
         if written != rows:
             raise BadFile(f"{path}: {written:,} rows, the manifest says {rows:,}; export again")
         total += written
@@ -126,7 +132,9 @@ def _sorted(value: Any) -> Any:
     return [_sorted(one) for one in value] if isinstance(value, list) else value
 
 
-def _rows(path: Path, table: Table, names: list[str]) -> Iterator[dict[str, Any]]:
+def _rows(
+    path: Path, table: Table, names: list[str], check: Callable[[str, Mapping[str, Any]], None] | None
+) -> Iterator[dict[str, Any]]:
     readers = [(name, table.c[name].nullable, _READERS[kind_of(table.c[name])]) for name in names]
     wanted = set(names)
     refuse_no_file(path)
@@ -151,6 +159,11 @@ def _rows(path: Path, table: Table, names: list[str]) -> Iterator[dict[str, Any]
                     raise BadRow(
                         path, number, f"column {name} is {shown}, not of type {kind_of(table.c[name])}"
                     ) from None
+            if check is not None:
+                try:
+                    check(table.name, row)
+                except (AuditError, ValueError) as problem:
+                    raise BadRow(path, number, str(problem)) from None
             yield row
 
 

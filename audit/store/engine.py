@@ -1,11 +1,13 @@
 """Opening a database: SQLite by default, PostgreSQL by URL."""
 
 import json
+import logging
 import os
 import sqlite3
 import time
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,8 +18,11 @@ from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.files import refuse_no_file
-from audit.store import migrations, tables
+from audit.store import migrations, sums, tables
+from audit.store.problems import explain, is_damage, one_line, unreadable
+from audit.store.shape import strange_objects
 
+LOG = logging.getLogger(__name__)
 BACKENDS = ("sqlite", "postgresql")
 """Kinds of database whose SQL the bulk writes speak."""
 POOL = 20
@@ -33,6 +38,14 @@ _dumps = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", "
 """One encoder for all values: `json.dumps` makes one for each, which takes longer than encoding a text."""
 
 
+NEW: dict[Path, "weakref.ref[Engine]"] = {}
+"""Files that this process has made, which nobody may have wanted (`take_back`), and the engine of each."""
+
+
+_BEFORE_WORK = (*tables.OWN, "study", "source", "input", "relation", "system", "chunk_lease", "plan", "log", "setting")
+"""Tables that are filled before anything is executed or anybody has answered: the same command fills them again."""
+
+
 def open_store(where: str, create: bool = False) -> Engine:
     """The engine of a database, by path or SQLAlchemy URL; `create` makes the tables where there are none.
 
@@ -40,10 +53,46 @@ def open_store(where: str, create: bool = False) -> Engine:
     database (and `create` is false), when it cannot be opened, is of a newer version, or is something else; AuditError
     for a URL that is none or of another kind; NotInstalled when its driver is absent.
     """
-    engine, name = _connected(where, create)
-    with _explained(engine, name):
-        _check_schema(engine, create, name)
+    while True:
+        file = file_of(where)
+        engine, name = _connected(where, create)
+        new = create and file is not None and not file.exists()
+        with _explained(engine, name):
+            _check_schema(engine, create, name)
+        if file is None or file.exists():
+            break
+        engine.dispose()  # another process took its new file back while this one opened it
+    if new and file is not None:
+        NEW[file.absolute()] = weakref.ref(engine)
     return engine
+
+
+def take_back() -> None:
+    """Delete the databases that this process made, where they hold no work and no other process has them open.
+
+    For a command that is refused: what was not there before is not there after. A file that another process has open
+    stays: SQLite lets nobody change how a file keeps its journal while others have it. Whoever opens it after that
+    waits for the lock, finds that there is no such file any more, and begins again (`open_store`).
+    """
+    while NEW:
+        file, reference = NEW.popitem()
+        if engine := reference():
+            engine.dispose()
+        if not file.is_file():
+            continue
+        with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as alone:
+            try:
+                alone.execute("PRAGMA journal_mode=DELETE").fetchall()
+                alone.execute("BEGIN EXCLUSIVE")
+                names = [table.name for table in SQLModel.metadata.sorted_tables if table.name not in _BEFORE_WORK]
+                if any(alone.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() for name in names):  # noqa: S608
+                    alone.execute("ROLLBACK")
+                    alone.execute("PRAGMA journal_mode=WAL").fetchall()
+                    continue
+            except sqlite3.Error:
+                continue  # somebody else has it
+            for suffix in ("", "-wal", "-shm"):
+                file.with_name(file.name + suffix).unlink(missing_ok=True)
 
 
 def _connected(where: str, create: bool = False) -> tuple[Engine, str]:
@@ -62,9 +111,11 @@ def _connected(where: str, create: bool = False) -> tuple[Engine, str]:
             f"the database driver {missing.name} is not installed; install it with `pip install 'audit[postgres]'`"
         ) from None
     except SQLAlchemyError as problem:
-        raise AuditError(f"--db {name!r} cannot be used: {_one_line(problem)}") from None
+        raise AuditError(f"--db {name!r} cannot be used: {one_line(problem)}") from None
+    explain(engine, name)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _pragmas)
+        event.listen(engine, "connect", sums.watch)
     else:
         _try_idle_connections(engine)
     return engine, name
@@ -77,10 +128,12 @@ def _explained(engine: Engine, name: str) -> Iterator[None]:
         yield
     except OperationalError as problem:
         engine.dispose()
-        raise BadFile(f"cannot open the database {name}: {_one_line(problem.orig)}") from None
+        if problem.orig is not None and is_damage(problem.orig):
+            raise BadFile(unreadable(name, problem.orig)) from None
+        raise BadFile(f"cannot open the database {name}: {one_line(problem.orig)}") from None
     except SQLAlchemyError as problem:
         engine.dispose()
-        raise BadFile(f"{name} is not a database of audit: {_one_line(getattr(problem, 'orig', problem))}") from None
+        raise BadFile(f"{name} is not a database of audit: {one_line(getattr(problem, 'orig', problem))}") from None
     except BadFile:
         engine.dispose()
         raise
@@ -165,10 +218,6 @@ def _make_private(path: Path) -> None:
         return  # there already, or SQLite says why it cannot be
 
 
-def _one_line(problem: object) -> str:
-    return " ".join(str(problem).split())
-
-
 def _pragmas(connection: Any, _record: Any) -> None:
     for pragma in (f"busy_timeout={PATIENCE * 1000:.0f}", "foreign_keys=ON", "synchronous=FULL"):
         connection.execute(f"PRAGMA {pragma}")
@@ -216,9 +265,29 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
                 SQLModel.metadata.create_all(connection, checkfirst=False)  # there is none
                 marked = SQLModel.metadata.tables["schema_version"].insert()
                 connection.execute(marked, {"version": tables.SCHEMA_VERSION})
+                if engine.dialect.name == "sqlite":
+                    sums.fill(connection)
+        _begin_anew(engine)
         version = _version(engine, name)
     if version < tables.SCHEMA_VERSION:
         migrations.migrate(engine, name)
+        _begin_anew(engine)
+    if engine.dialect.name == "sqlite":
+        _warn(engine, name)
+
+
+def _begin_anew(engine: Engine) -> None:
+    """New connections keep the sums of the new tables; in memory there is one, and nothing that a disk could change."""
+    if engine.url.database not in (None, "", ":memory:"):
+        engine.dispose()
+
+
+def _warn(engine: Engine, name: str) -> None:
+    """Say of a file what is in it that audit did not make: it may act when audit writes."""
+    with engine.connect() as connection:
+        strange = strange_objects(lambda sql: connection.exec_driver_sql(sql).all())
+    if strange:
+        LOG.warning("%s has %s, which audit did not make; look with `audit doctor`", name, ", ".join(strange[:3]))
 
 
 def _write_ahead(engine: Engine) -> None:

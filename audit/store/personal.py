@@ -55,10 +55,9 @@ def is_secret(table: Table) -> bool:
 
 
 def carried_tables() -> list[Table]:
-    """The tables of an export, each after those that it refers to; the version of the tables is in the manifest."""
-    return [
-        table for table in SQLModel.metadata.sorted_tables if not is_secret(table) and table.name != "schema_version"
-    ]
+    """The tables of an export, each after those that it refers to; the version of the tables is in the
+    manifest."""
+    return [table for table in SQLModel.metadata.sorted_tables if not is_secret(table) and table.name not in tables.OWN]
 
 
 def carried_columns(table: Table) -> list[str]:

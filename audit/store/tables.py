@@ -27,7 +27,7 @@ from audit.store.managing import Cause, ChunkLease, Job, Known, Log, Plan, Setti
 
 __all__ = ["Cause", "ChunkLease", "Job", "Known", "Log", "Plan", "Setting", "now"]
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Counted up with each migration (`audit.store.migrations`)."""
 
 CLUSTERED = {"sqlite_with_rowid": False}
@@ -40,6 +40,18 @@ class SchemaVersion(SQLModel, table=True):
 
     __tablename__ = "schema_version"
     version: int = Field(primary_key=True)
+
+
+class Seal(SQLModel, table=True):
+    """Of a table on SQLite: how many rows it has, and the sum of what is in them (`audit.store.sums`)."""
+
+    name: str = Field(primary_key=True)
+    rows: int = Field(sa_column=Column(BigInteger, nullable=False))
+    sum: int = Field(sa_column=Column(BigInteger, nullable=False))
+
+
+OWN = ("schema_version", "seal")
+"""Tables that say something of their database and never come from another one."""
 
 
 class Study(SQLModel, table=True):

@@ -68,6 +68,7 @@ def page() -> None:
 
 
 @st.fragment
+@session.guarded
 def _card() -> None:
     """The question, its buttons and the progress line. An answer reruns only this."""
     engine = database.engine()

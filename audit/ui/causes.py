@@ -40,6 +40,7 @@ _COLUMNS = 3
 
 
 @st.fragment
+@session.guarded
 def causing(roles: tuple[str, ...]) -> None:
     """The next false satisfaction without a cause, and a button for each cause. An answer reruns only this."""
     engine = database.engine()

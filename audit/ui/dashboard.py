@@ -10,7 +10,6 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import Account
-from audit.errors import AuditError
 from audit.ui import (
     dashboard_agreement,
     dashboard_firming,
@@ -44,11 +43,9 @@ def page() -> None:
 
 
 @st.fragment
+@session.guarded
 def _section(name: str) -> None:
     """One section; what is chosen in it reruns only this. Whoever is no manager any more is told so here, too."""
     engine = database.engine()
     account = session.allowed(engine, *ROLES)
-    try:
-        SECTIONS[name](engine, account)
-    except AuditError as problem:
-        session.refused(problem)
+    SECTIONS[name](engine, account)

@@ -25,6 +25,7 @@ from audit.annotation.logins import (
     open_login,
 )
 from audit.errors import AuditError, NotAllowed
+from audit.store.soundness import explained
 from audit.ui import cookies, database, settings
 from audit.ui.forms import (
     HASHING,
@@ -144,7 +145,10 @@ class Doors:
             return response
         if not (same(form_token(token), fields.get("form", "")) and from_here(request)):
             return self._page(request, 403, code=code, problem=text_in(code, "welcome.old_form"))
-        await to_thread.run_sync(lambda: end_login(database.engine(), cookie_key(token)))
+        try:
+            await to_thread.run_sync(lambda: end_login(database.engine(), cookie_key(token)))
+        except AuditError as problem:
+            return self._page(request, 503, code=code, problem=said(request, problem, code))
         drop_cookie(request, response, cookies.login_name())
         return response
 
@@ -188,9 +192,10 @@ def _known_browser(sent: dict[str, str], name: str) -> bytes | None:
 
 
 def _enter(name: str, password: str, token: str, before: str | None) -> None:
-    engine = database.engine()
-    account = log_in(engine, name, password)
-    open_login(engine, account.id, cookie_key(token), settings.limits())
-    if before:
-        # A browser has one login: who logs in over another one leaves none behind that nobody can end.
-        end_login(engine, cookie_key(before))
+    with explained(database.where()):
+        engine = database.engine()
+        account = log_in(engine, name, password)
+        open_login(engine, account.id, cookie_key(token), settings.limits())
+        if before:
+            # A browser has one login: who logs in over another one leaves none behind that nobody can end.
+            end_login(engine, cookie_key(before))

@@ -7,12 +7,13 @@ from audit.annotation.accounts import Account
 from audit.errors import AuditError
 from audit.resources import data_file
 from audit.ui import database, session, welcome
-from audit.ui.language import ask_browser, language_switch, t
-from audit.ui.literal import html, plain
+from audit.ui.language import ask_browser, language_switch, t, translated
+from audit.ui.literal import html, plain, sentence
 from audit.ui.page_language import say_language
 from audit.ui.places import places_for
 
 
+@session.guarded
 def run() -> None:
     """Show the page that was asked for, to somebody who may see it."""
     ask_browser()
@@ -22,7 +23,7 @@ def run() -> None:
     except AuditError as problem:
         _configure()
         st.title(t("app.name"))
-        st.error(f"{t('app.no_database')}\n\n{plain(str(problem))}")
+        st.error(f"{t('app.no_database')}\n\n{plain(sentence(translated(str(problem))))}")
         return
     account = session.current(engine)
     if account is None:
@@ -57,10 +58,7 @@ def _menu(engine: Engine, account: Account) -> None:
         language_switch()
         with st.container(key="log-out"):
             _way_out(engine)
-    try:
-        chosen.run()
-    except AuditError as problem:
-        session.refused(problem)
+    chosen.run()
 
 
 def _way_out(engine: Engine) -> None:

@@ -1,5 +1,9 @@
 """Who is logged in. The browser's cookie says so, the database is asked on every run; the session remembers no role."""
 
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+
 import streamlit as st
 from sqlalchemy import Engine
 
@@ -7,12 +11,14 @@ from audit.annotation.accounts import Account
 from audit.annotation.clients import browser
 from audit.annotation.identity import account_of_identity
 from audit.annotation.logins import account_of, cookie_key, end_login, form_token, identity_key
-from audit.errors import NotAllowed
-from audit.ui import cookies, settings
+from audit.errors import AuditError, NotAllowed
+from audit.store.soundness import explained
+from audit.ui import cookies, database, settings
 from audit.ui.language import language, t, translated
 from audit.ui.literal import html, plain, sentence
 from audit.ui.provider import claims_of_session
 
+Arguments = ParamSpec("Arguments")
 _WHOSE = "state-belongs-to"
 """The id of the account that this session's state belongs to."""
 _ENDED = "login-ended"
@@ -125,6 +131,23 @@ def forget() -> None:
 def refused(problem: Exception) -> None:
     """Show what an `audit.errors` class says, in the session's language where it is known there."""
     st.warning(plain(sentence(translated(str(problem)))), icon=":material/info:")
+
+
+def guarded(show: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """A page or a part of one that says in a sentence why it cannot be shown: a refusal, a full disk, a damaged file.
+
+    Fragments need it for themselves: Streamlit runs them without the page that they are on.
+    """
+
+    @wraps(show)
+    def shown(*given: Arguments.args, **named: Arguments.kwargs) -> None:
+        try:
+            with explained(database.where()):
+                show(*given, **named)
+        except AuditError as problem:
+            refused(problem)
+
+    return shown
 
 
 def _logged_in(engine: Engine) -> Account | None:

@@ -36,6 +36,7 @@ def state_text(work: Work | None) -> str:
     return t("work.never") if work is None else t(f"work.{work.state}")
 
 
+@session.guarded
 def _look(name: str) -> None:
     engine = database.engine()
     account = session.allowed(engine, *ROLES)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from audit.annotation.accounts import Account
 from audit.annotation.logins import account_of, cookie_key, identity_key, name_behind
+from audit.store.soundness import explained
 from audit.ui import cookies, database, settings
 from audit.ui.provider import claims_of_cookies
 
@@ -29,7 +30,12 @@ class Visitor:
 
 
 def visitor(sent: Mapping[str, str]) -> Visitor:
-    """The visitor behind the cookies of a request. Raises what opening and reading the database raises."""
+    """The visitor behind the cookies of a request. Raises AuditError where the database cannot be opened or read."""
+    with explained(database.where()):
+        return _visitor(sent)
+
+
+def _visitor(sent: Mapping[str, str]) -> Visitor:
     limits, key = settings.limits(), None
     if token := sent.get(cookies.login_name()):
         key = cookie_key(token)

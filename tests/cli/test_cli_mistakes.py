@@ -187,13 +187,17 @@ def test_a_port_that_is_taken_or_none_is_refused(ran, capsys):
 
 def test_a_database_that_refuses_is_one_line(ran, mistake, monkeypatch):
     """Full, locked or read-only: which one is the database's own words."""
-    from sqlalchemy.exc import OperationalError
+    engine = open_store("a.db")
 
-    def full(*_):
-        raise OperationalError("INSERT ...", {}, Exception("database or disk is full"))
+    def refusing(*_):
+        with engine.begin() as connection:
+            connection.exec_driver_sql("PRAGMA query_only=ON")
+            connection.exec_driver_sql("DELETE FROM answer")
 
-    monkeypatch.setattr("audit.annotation.gold.answer_with_gold", full)
-    assert "the database refused: database or disk is full" in mistake("gold", "--db", "a.db")
+    monkeypatch.setattr("audit.annotation.gold.answer_with_gold", refusing)
+    assert "the database refused: attempt to write a readonly database; what was stored before is kept" in mistake(
+        "gold", "--db", "a.db"
+    )
 
 
 def test_stopping_says_that_the_same_command_goes_on(here, capsys, monkeypatch):

@@ -21,8 +21,8 @@ def test_a_sound_database(judged, content):
     before = content(open_store(judged))
     checks = doctor(judged)
     assert [one.check for one in checks] == [
-        "opens", "file", "write-ahead log", "disk", "permissions", "references", "outputs", "draws", "history", "votes",
-        "answers", "leases",
+        "file", "tables", "values", "disk", "permissions", "opens", "write-ahead log", "references", "keys", "outputs",
+        "draws", "history", "votes", "answers", "queue", "leases",
     ]  # fmt: skip
     assert all(one.ok and one.advice is None for one in checks)
     assert content(open_store(judged)) == before
@@ -106,3 +106,18 @@ def test_expired_leases_are_no_problem(judged):
     assert leases.ok
     assert leases.found.startswith("1 held, 1 of them expired")
     assert json.dumps(leases.found)
+
+
+def test_a_queue_that_was_left_behind(judged):
+    engine = open_store(judged)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM judgement")
+        connection.exec_driver_sql("DELETE FROM adjudication")
+    assert rebuild_answers(engine)
+    assert "queue" not in problems(judged)
+    with engine.begin() as connection:
+        asked = connection.exec_driver_sql("UPDATE question SET priority = NULL WHERE priority IS NOT NULL").rowcount
+    assert asked
+    assert f"{asked} questions that drawn groups wait for are not asked" in problems(judged)["queue"]
+    rebuild_answers(engine)
+    assert "queue" not in problems(judged)

@@ -8,7 +8,8 @@ from sqlalchemy import select
 
 from audit.errors import BadFile
 from audit.store import open_store, table_of, tables
-from audit.store.backup import backup, faults, restore
+from audit.store.backup import backup, restore
+from audit.store.soundness import page_faults
 
 
 def beside(folder):
@@ -26,7 +27,7 @@ def test_backup_and_restore(judged, tmp_path, content):
     assert beside(tmp_path) == {"judged.db", "b.db", "c.db"}
     assert content(open_store(str(tmp_path / "c.db"))) == content(engine)  # passwords too
     assert rows["judgement"] > 0
-    assert faults(tmp_path / "c.db") == []
+    assert page_faults(tmp_path / "c.db") == []
 
 
 def test_restore_into_an_empty_database(judged, tmp_path, content):

@@ -32,9 +32,10 @@ from sqlalchemy import (
 from audit.errors import BadFile
 from audit.store import open_store, tables
 from audit.store.engine import schema_of
+from audit.store.soundness import changed_values, foreign_objects, page_faults
 
 SCHEMAS = Path(__file__).parent / "schemas"
-VERSIONS = ("v1", "v2", "v3-early", "v3")
+VERSIONS = ("v1", "v2", "v3-early", "v3", "v4")
 on_postgres = pytest.mark.postgres
 ROWS = 3
 
@@ -121,6 +122,7 @@ def migrated(where: str, version: str, new: str) -> Engine:
     after = rows(opened)
     assert after.pop("schema_version") == {"version": [tables.SCHEMA_VERSION]}
     before.pop("schema_version")
+    assert bool(after.pop("seal")["name"]) == (opened.dialect.name == "sqlite")
     for table, columns in before.items():
         for column, values in columns.items():
             if (table, column) != ("study", "options"):
@@ -144,6 +146,9 @@ def test_an_older_database_keeps_every_row_and_ends_as_a_new_one(tmp_path, versi
         assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
         assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 30_000
     engine.dispose()
+    file = tmp_path / "a.db"
+    assert (page_faults(file), foreign_objects(file)) == ([], [])
+    assert changed_values(file) == ["3 rows of input do not fit their keys"]  # which were made up
 
 
 @on_postgres
@@ -168,6 +173,7 @@ STOPS = (
     "question SET filled",
     "DROP TABLE output",
     "EXISTS chunk_lease",
+    "EXISTS seal",
     "schema_version SET",
 )
 ON_POSTGRES = (*STOPS[:2], "ADD CONSTRAINT output_pkey", *STOPS[3:])

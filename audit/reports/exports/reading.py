@@ -8,9 +8,10 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from audit.errors import BadFile
+from audit.errors import BadFile, BadRow
 from audit.files import read_json
 from audit.reports.exports.documents import DOCUMENTS
+from audit.reports.exports.meaning import Meaning, lost_group
 from audit.reports.exports.writing import FORMAT, MANIFEST
 from audit.store import open_store, tables
 from audit.store.copying import filled
@@ -70,7 +71,10 @@ def import_export(folder: Path, where: str) -> dict[str, Any]:
     """
     manifest = read_manifest(folder)
     with filled(where) as connection:
-        load_tables(connection, folder, manifest["tables"])
+        load_tables(connection, folder, manifest["tables"], Meaning(connection).check)
+        if lost := lost_group(connection):
+            table, place = lost
+            raise BadRow(folder / FOLDER / f"{table}.jsonl", place, "column group_id names a group that is not there")
     return manifest
 
 

@@ -88,3 +88,49 @@ def test_numbers_of_a_manifest_that_cannot_be(exported, tmp_path, number):
     else:
         # How long the blocks are only says where a change is; the file itself is whole.
         import_export(exported, str(tmp_path / "whole.db"))
+
+
+def rewritten(folder, table, change, line=0):
+    """One row of a table changed, and the export sealed anew."""
+    path = folder / f"tables/{table}.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    row = json.loads(lines[line])
+    row |= change(row)
+    lines[line] = json.dumps(row, ensure_ascii=False)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    resealed(folder, files=manifest["files"] | {f"tables/{table}.jsonl": described(path)})
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "message"),
+    [
+        ("relation", {"params": "{"}, "column params is no object in JSON"),
+        ("relation", {"params": "[" * 5_000}, "column params is no object in JSON"),
+        ("system", {"settings": "7"}, "column settings is no object in JSON"),
+        ("relation", {"name": "x" * 100_000}, "column name has 100,000 characters"),
+        ("system", {"name": "x" * 100_000}, "column name has 100,000 characters"),
+        ("source", {"row": "x" * 100_000}, "column row has 100,000 characters"),
+        ("source", {"attributes": []}, "column attributes is no object"),
+        ("source", {"u": 0.5}, "column u does not fit"),
+        ("input", {"texts": "good"}, "column texts is no list of texts"),
+        ("input", {"texts": ["another text"]}, "column key does not fit"),
+        ("group", {"id": 77}, "column id does not fit"),
+        ("question", {"task": "cooking"}, "unknown task 'cooking'"),
+        ("question", {"key": "00" * 16}, "column key does not fit"),
+        ("annotator", {"role": "king"}, "column role is 'king'; allowed are annotator, adjudicator, manager, gold"),
+        ("verdict", {"outcome": 9}, "column outcome is '9'"),
+        ("draw", {"pi": 0.0}, "column pi is 0.0"),
+        ("judgement", {"decided_at": "0001-01-01T00:00:00Z"}, "allowed are the years 1990 to 2199"),
+        ("judgement", {"answer": "splendid"}, "the label 'splendid' is not one of"),
+        ("answer", {"allowed": "positive"}, "column allowed is no list"),
+        ("answer", {"allowed": ["splendid"]}, "the label 'splendid' is not one of"),
+        ("member", {"group_id": 77}, "column group_id names a group that is not there"),
+        ("sample", {"design": "mine"}, "column design is 'mine'"),
+    ],
+)  # fmt: skip
+def test_rows_that_mean_nothing(exported, tmp_path, table, change, message):
+    rewritten(exported, table, lambda _: change)
+    said = refused(exported, tmp_path)
+    assert message in said
+    assert f"{table}.jsonl, line 1: " in said

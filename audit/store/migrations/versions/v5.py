@@ -1,0 +1,18 @@
+"""Version 4 to 5: sums of the rows (`audit.store.sums`), which are worked out once all steps are done."""
+
+from sqlalchemy import BigInteger, Column, String
+
+from audit.store.migrations.steps import add_table
+
+revision = "5"
+down_revision = "4"
+
+
+def upgrade() -> None:
+    """Make the table."""
+    add_table(
+        "seal",
+        Column("name", String, primary_key=True),
+        Column("rows", BigInteger, nullable=False),
+        Column("sum", BigInteger, nullable=False),
+    )
