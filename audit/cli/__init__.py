@@ -4,13 +4,15 @@ import argparse
 import logging
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import NoReturn
 
 import audit
-from audit.cli.options import say, visible
+from audit.cli.options import empty, say, visible
 from audit.errors import AuditError
 
 COMMANDS = (
@@ -46,6 +48,8 @@ COMMANDS = (
     "listings",
 )
 INTERRUPTED = 130
+_LAST = 3.0
+"""Seconds that threads have to end when everything else has."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -71,12 +75,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 where it found a problem, or 2 for a mistake of the user."""
     try:
         arguments = parser().parse_args(argv)
+        if name := empty(arguments):
+            raise AuditError(f"{name} is empty; it needs a value with a sign in it")
         with _remarks():
             status = arguments.run(arguments)
         sys.stdout.flush()
     except AuditError as mistake:
         print(f"audit: {visible(str(mistake))}", file=sys.stderr)
-        return 2
+        return mistake.status
     except KeyboardInterrupt:
         print("audit: stopped; the same command goes on from here", file=sys.stderr)
         return INTERRUPTED
@@ -92,6 +98,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         return int(status or 0)
     return 0
+
+
+def command() -> NoReturn:
+    """`main` as a process, which ends: a thread that a system left behind is not waited for.
+
+    What is stored was committed before, so nothing is lost with it.
+    """
+    status = main()
+    if any(not one.daemon for one in threading.enumerate() if one is not threading.main_thread()):
+        threading.Thread(target=_end_without_the_others, args=(status,), daemon=True).start()
+    sys.exit(status)
+
+
+def _end_without_the_others(status: int) -> None:
+    time.sleep(_LAST)
+    say("audit: a thread that some system began does not end; it is left behind")
+    os._exit(status)
 
 
 class _Remarks(logging.Handler):
