@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = parser().parse_args(argv)
         if name := empty(arguments):
-            raise AuditError(f"{name} is empty; it needs a value with a sign in it")
+            raise AuditError(f"{name} is empty; give it a value")
         with _remarks():
             status = arguments.run(arguments)
         sys.stdout.flush()
@@ -113,7 +113,7 @@ def command() -> NoReturn:
 
 def _end_without_the_others(status: int) -> None:
     time.sleep(_LAST)
-    say("audit: a thread that some system began does not end; it is left behind")
+    say("audit: a thread that a system began goes on; it is ended with this process")
     os._exit(status)
 
 

@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.store import open_store
 
     environment = login_settings(arguments)
+    check_port(arguments.port, arguments.address)
     engine = open_store(arguments.db)
     if not list_accounts(engine):
         say(f"There are no accounts yet: make one with `audit user add NAME --role manager --db {arguments.db}`.")

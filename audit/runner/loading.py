@@ -32,8 +32,6 @@ class _Trying:
         system = get_system(self.spec)
         if self.prepare:
             system.prepare()
-        else:
-            system.needs()
 
 
 def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT, apart: bool = True) -> dict[str, System]:

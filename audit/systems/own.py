@@ -77,7 +77,7 @@ def load(spec: str, seconds: float | None = None) -> System:
             with foreign(f"class {spec!r} cannot be created without arguments"):
                 thing = thing()
         if callable(getattr(thing, "run", None)) and callable(getattr(thing, "needs", None)):
-            return Whole(spec, thing, module)
+            return Whole(spec, thing, module, seconds)
         return Own(spec, thing, module)
 
 
@@ -120,8 +120,10 @@ class Described:
 class Whole(Described):
     """A user's object that is a `System` already; what it may have beside (`audit.systems.base`) is kept as it is."""
 
-    def __init__(self, spec: str, thing: Any, module: ModuleType):
+    def __init__(self, spec: str, thing: Any, module: ModuleType, seconds: float | None = None):
         super().__init__(spec, thing, module)
+        self._seconds = seconds
+        self._needs = self._needed(thing)
         self.run: Callable[[Sequence[Input]], list[Output]] = thing.run
         for name, (least, most, whole) in _NUMBERS.items():
             if (value := _attribute(spec, thing, name)) is not None:
@@ -138,15 +140,18 @@ class Whole(Described):
             )
 
     def needs(self) -> str | None:
-        """What is missing, in the object's words. Raises AuditError where it raises or returns no text."""
+        """What was missing when it was loaded, in the object's words."""
+        return self._needs
+
+    def _needed(self, thing: Any) -> str | None:
         with foreign(f"needs() of the system {self.spec!r} failed"):
-            needs = self._thing.needs()  # type: ignore[attr-defined]
+            needs = thing.needs()
         if needs is not None and not isinstance(needs, str):
             raise AuditError(f"needs() of the system {self.spec!r} returned {shown(needs)}; it must be None or a text")
         return shortened(needs) if needs else None
 
     def _lacks(self, lacks: Callable[[Input], object], one: Input) -> bool:
-        with foreign(f"lacks() of the system {self.spec!r} failed"):
+        with foreign(f"lacks() of the system {self.spec!r} failed", self._seconds):
             return bool(lacks(one))
 
 
