@@ -8,6 +8,9 @@ it and exits 2, the app shows it in place.
 class AuditError(Exception):
     """A mistake that the user can mend. Nothing was changed."""
 
+    status = 2
+    """With which a command ends: 1 says that it did what it was asked, and found a problem."""
+
 
 class UnknownName(AuditError):
     """A task, corpus, relation, system or design that nobody registered."""

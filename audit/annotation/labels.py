@@ -18,7 +18,7 @@ from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.label_files import Label, Labels, refuse
 from audit.annotation.questions import asks_pairs, question_ids, question_key
 from audit.errors import AuditError
-from audit.store import insert_new, pieces, table_of, tables
+from audit.store import insert_new, need_study, pieces, table_of, tables
 from audit.tasks import Input, Task, get_task, matches
 
 ROLE = "annotator"
@@ -87,6 +87,8 @@ def import_labels(
             unmatched[reason] += 1
             first.setdefault(reason, label.where)
 
+        if study is not None:
+            need_study(connection, study)
         found, opened = _questions(connection, given, of, language, study)
         chosen: dict[tuple[str, int], tuple[Label, str]] = {}
         contradictory: set[tuple[str, int]] = set()

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from sqlalchemy import Connection, Engine, Select, select
 
@@ -30,22 +30,55 @@ class JudgingSettings:
     """Seconds from question to answer below which an answer counts as too fast to have been read."""
 
     def __post_init__(self) -> None:
-        for name, most in (("pass_mark", 1.0), ("gold_share", 0.5), ("repeat_share", 0.5)):
-            value = getattr(self, name)
-            if not _is_number(value) or not 0 <= value <= most:
-                raise AuditError(f"{name} {value!r}: must be a number from 0 to {most}")
-        if not _is_number(self.repeat_after) or self.repeat_after != int(self.repeat_after) or self.repeat_after < 1:
-            raise AuditError(f"repeat_after {self.repeat_after!r}: must be a whole number from 1")
-        if not _is_number(self.fastest) or not 0 <= self.fastest <= 60:
-            raise AuditError(f"fastest {self.fastest!r}: must be a number of seconds from 0 to 60")
+        for name, allowed in BOUNDS.items():
+            if not allowed.has(value := getattr(self, name)):
+                raise AuditError(f"{name} {value!r}: must be {allowed}")
 
 
-_NAMES = frozenset(field.name for field in fields(JudgingSettings))
+@dataclass(frozen=True)
+class Bounds:
+    """The numbers that a setting may have, both ends included.
+
+    >>> str(Bounds(1, 10_000, whole=True)), Bounds(0, 60).nearest(1e30)
+    ('a whole number from 1 to 10000', 60)
+    """
+
+    least: float
+    most: float
+    whole: bool = False
+    of: str = ""
+
+    def __str__(self) -> str:
+        return f"a{' whole' if self.whole else ''} number{self.of} from {self.least} to {self.most}"
+
+    def has(self, value: object) -> bool:
+        """Whether a value is one of them."""
+        return _is_number(value) and self.least <= value <= self.most and not (self.whole and value != int(value))
+
+    def nearest(self, value: object) -> float | None:
+        """The one that is nearest to a value; None where that is no number."""
+        if not _is_number(value):
+            return None
+        inside = min(max(value, self.least), self.most)
+        return int(inside) if self.whole else inside
+
+
+BOUNDS = {
+    "pass_mark": Bounds(0, 1.0),
+    "gold_share": Bounds(0, 0.5),
+    "repeat_share": Bounds(0, 0.5),
+    "repeat_after": Bounds(1, 10_000, whole=True),
+    "fastest": Bounds(0, 60, of=" of seconds"),
+}
+"""What each setting may be."""
 
 
 def settings_of(connection: Connection) -> JudgingSettings:
-    """The settings of a database."""
-    return JudgingSettings(**{name: value for name, value in connection.execute(_stored()) if name in _NAMES})
+    """The settings of a database; of a value that an older version let in, the nearest one that is allowed."""
+    stored: dict[str, Any] = {
+        name: BOUNDS[name].nearest(value) for name, value in connection.execute(_stored()) if name in BOUNDS
+    }
+    return JudgingSettings(**{name: value for name, value in stored.items() if value is not None})
 
 
 def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -> JudgingSettings:
@@ -56,11 +89,12 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
     """
     with engine.begin() as connection:
         require_manager(connection, by)
-        if strange := sorted(set(values) - _NAMES):
-            raise AuditError(f"there is no setting {strange[0]!r}; there are {', '.join(sorted(_NAMES))}")
+        if strange := sorted(set(values) - set(BOUNDS)):
+            raise AuditError(f"there is no setting {strange[0]!r}; there are {', '.join(sorted(BOUNDS))}")
         before = asdict(settings_of(connection))
         after = JudgingSettings(**before | dict(values))
-        changed = {name: value for name, value in asdict(after).items() if value != before[name]}
+        stored = dict(before, **{name: value for name, value in connection.execute(_stored()) if name in BOUNDS})
+        changed = {name: value for name, value in asdict(after).items() if value != stored[name]}
         upsert(connection, tables.Setting, [{"name": name, "value": value} for name, value in changed.items()])
         for name, value in changed.items():
             note(connection, by, "setting", name=name, before=before[name], after=value)
@@ -74,5 +108,7 @@ def _stored() -> Select[Any]:
     return select(table.c.name, table.c.value)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _is_number(value: Any) -> TypeGuard[float]:
+    return (isinstance(value, int) and not isinstance(value, bool)) or (
+        isinstance(value, float) and math.isfinite(value)
+    )

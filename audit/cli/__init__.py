@@ -2,7 +2,10 @@
 
 import argparse
 import logging
+import os
 import sys
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -10,7 +13,7 @@ from typing import NoReturn
 
 import audit
 from audit.cli import streams
-from audit.cli.options import say, tell
+from audit.cli.options import empty, say, tell
 from audit.cli.outputs import check_outputs
 from audit.errors import AuditError
 
@@ -47,6 +50,8 @@ COMMANDS = (
     "listings",
 )
 INTERRUPTED = 130
+_LAST = 3.0
+"""Seconds that threads have to end when everything else has."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -78,6 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             _refuse_no_text(sys.argv[1:] if argv is None else argv)
             arguments = parser().parse_args(argv)
+            if name := empty(arguments):
+                raise AuditError(f"{name} is empty; give it a value")
             check_outputs(arguments)
             with _remarks(), _explained(arguments):
                 status = arguments.run(arguments)
@@ -85,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             tell("", end="")  # what argparse printed, too
     except AuditError as mistake:
         say(f"audit: {mistake}")
-        status = 2
+        status = mistake.status
     except KeyboardInterrupt:
         say("audit: stopped; the same command goes on from here")
         status = INTERRUPTED
@@ -104,6 +111,23 @@ def _refuse_no_text(argv: Sequence[str]) -> None:
             raise AuditError(
                 f"argument {number} ({shown[:80]}) has bytes that are no UTF-8; rename the file, or mend it"
             )
+
+
+def command() -> NoReturn:
+    """`main` as a process, which ends: a thread that a system left behind is not waited for.
+
+    What is stored was committed before, so nothing is lost with it.
+    """
+    status = main()
+    if any(not one.daemon for one in threading.enumerate() if one is not threading.main_thread()):
+        threading.Thread(target=_end_without_the_others, args=(status,), daemon=True).start()
+    sys.exit(status)
+
+
+def _end_without_the_others(status: int) -> None:
+    time.sleep(_LAST)
+    say("audit: a thread that a system began goes on; it is ended with this process")
+    os._exit(status)
 
 
 class _Remarks(logging.Handler):

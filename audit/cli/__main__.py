@@ -1,7 +1,5 @@
 """`python -m audit.cli`."""
 
-import sys
+from audit.cli import command
 
-from audit.cli import main
-
-sys.exit(main())
+command()

@@ -1,7 +1,9 @@
 """`audit app`: serve the annotation app."""
 
 import argparse
+import errno
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -9,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli.options import add_database, fraction, say, whole
+
+_HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|(?=.*:)[0-9A-Fa-f:.]{2,45}(?:%\w{1,20})?")
+"""The form of a name, an IPv4 address, or an IPv6 address."""
 
 
 def add(commands: Any) -> None:
@@ -33,6 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.store import open_store
 
     environment = login_settings(arguments)
+    check_port(arguments.port, arguments.address)
     engine = open_store(arguments.db)
     if not list_accounts(engine):
         say(f"There are no accounts yet: make one with `audit user add NAME --role manager --db {arguments.db}`.")
@@ -54,13 +60,14 @@ def login_settings(arguments: argparse.Namespace) -> dict[str, str]:
 
 def serve(database: str, port: int, address: str = "localhost", environment: Mapping[str, str] | None = None) -> None:
     """Run Streamlit until it is stopped. Raises AuditError for a port that is no port or is taken."""
+    from audit.runner.living import another_python, its_environment
     from audit.ui.flags import arguments
 
     check_port(port, address)
     say(f"The app is at http://{address}:{port} (stop it with Ctrl-C).")
-    command = [sys.executable, "-m", "streamlit", "run", str(script())]
+    command = another_python("-m", "streamlit", "run", str(script()))
     command += [*arguments(port), "--server.address", address]
-    _become(command, {**os.environ, **(environment or {}), "AUDIT_DB": _absolute(database)})
+    _become(command, {**its_environment(), **(environment or {}), "AUDIT_DB": _absolute(database)})
 
 
 def _become(command: list[str], environment: Mapping[str, str]) -> None:
@@ -74,18 +81,34 @@ def _become(command: list[str], environment: Mapping[str, str]) -> None:
 
 
 def check_port(port: int, address: str) -> None:
-    """Raises AuditError unless one can listen there."""
+    """Raises AuditError unless one can listen there, at a name or an address of this machine."""
     import socket
 
     from audit.errors import AuditError
 
     if not 0 < port < 65536:
         raise AuditError(f"--port {port}: must be from 1 to 65535")
-    with socket.socket() as probe:
+    if not _HOST.fullmatch(address):  # an empty one would be every address of the machine
+        raise AuditError(
+            f"--address {address[:80]!r}: must be a name or an IP address of this machine, such as localhost or "
+            "192.0.2.1; 0.0.0.0 is every one that it has"
+        )
+    try:
+        kind, _, _, _, where = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except (OSError, UnicodeError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise AuditError(
+            f"--address {address!r}: nobody knows this name ({reason}); localhost is this machine"
+        ) from None
+    with socket.socket(kind) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((address, port))
+            probe.bind(where)
         except OSError as problem:
+            if problem.errno == errno.EADDRNOTAVAIL:
+                raise AuditError(
+                    f"--address {address!r} is no address of this machine; localhost is, and 0.0.0.0 is every one"
+                ) from None
             raise AuditError(f"cannot listen on {address}:{port} ({problem.strerror}); choose another --port") from None
 
 

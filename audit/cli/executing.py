@@ -13,7 +13,15 @@ EXECUTORS = ("processes", "in-process", "dask")
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workers", type=whole, metavar="N", help="processes (default: one per core; 0: this process)")
+    parser.add_argument(
+        "--workers", type=_workers, metavar="N", help="processes (default: one per core; 0: this process)"
+    )
+
+
+def _workers(text: str) -> int:
+    if not 0 <= (number := whole(text)) <= MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"{number} must be from 0 (this process) to {MOST_WORKERS}")
+    return number
 
 
 def add_executor(parser: argparse.ArgumentParser) -> None:
@@ -38,13 +46,11 @@ def add_executor(parser: argparse.ArgumentParser) -> None:
 def executor_of(workers: int | None, kind: str = EXECUTORS[0], address: str | None = None) -> "Executor":
     """The executor that the options --workers, --executor and --dask-address ask for.
 
-    Raises AuditError for a number of workers that is not allowed, and for options that contradict each other.
+    Raises AuditError for options that contradict each other.
     """
     from audit.errors import AuditError
     from audit.runner.executors import Dask, InProcess, Processes
 
-    if workers is not None and not 0 <= workers <= MOST_WORKERS:
-        raise AuditError(f"--workers {workers}: must be from 0 (this process) to {MOST_WORKERS}")
     if address is not None and kind != "dask":
         raise AuditError(f"--dask-address {address} is for --executor dask, not {kind}")
     if kind == "dask":

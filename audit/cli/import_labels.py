@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from audit.cli.options import add_database, add_json, add_study, answer, names, reads
+from audit.cli.options import add_database, add_json, add_study, answer, language, names, reads
 
 
 def add(commands: Any) -> None:
@@ -17,7 +17,9 @@ def add(commands: Any) -> None:
     parser.add_argument("--annotator", metavar="NAME", help="who gave the labels, where the file does not say")
     parser.add_argument("--map", type=names, default=[], metavar="good=positive,bad=negative", help="rename labels")
     parser.add_argument("--task", metavar="NAME", help="the task, where the database has several")
-    parser.add_argument("--language", default="en", metavar="CODE", help="of texts, where the file does not say (en)")
+    parser.add_argument(
+        "--language", type=language, default="en", metavar="CODE", help="of texts where the file has none (en)"
+    )
     parser.add_argument("--control", metavar="TAG", help="the Choices tag of Label Studio, where there are several")
     add_study(parser)
     add_json(parser)

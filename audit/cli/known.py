@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from audit.cli.options import add_database, add_json, answer, reads, tell, whole
+from audit.cli.options import add_database, add_json, answer, language, numbers, reads, tell, whole
 
 PURPOSE = "training (answered before judging, with feedback) or gold (hidden among the others)"
 
@@ -19,13 +19,13 @@ def add(commands: Any) -> None:
     new.add_argument(
         "file", nargs="?", type=reads, metavar="FILE", help="a CSV: text,answer and perhaps language,explanation"
     )
-    new.add_argument("--questions", type=_numbers, metavar="1,2", help="settled questions of the database instead")
+    new.add_argument("--questions", type=numbers, metavar="1,2", help="settled questions of the database instead")
     new.add_argument(
         "--explanation", default="", metavar="TEXT", help="of --questions: read after an answer in training"
     )
     new.add_argument("--purpose", required=True, metavar="NAME", help=PURPOSE)
     new.add_argument("--task", default="sentiment", metavar="NAME", help="of the file (default: sentiment)")
-    new.add_argument("--language", default="en", metavar="CODE", help="of rows without one (default: en)")
+    new.add_argument("--language", type=language, default="en", metavar="CODE", help="of rows without one (en)")
     add_database(new)
     add_json(new)
     new.set_defaults(run=_add)
@@ -42,14 +42,10 @@ def add(commands: Any) -> None:
     there.set_defaults(run=_list)
     gone = actions.add_parser("remove", help="make questions known no longer; what was judged stays")
     which = gone.add_mutually_exclusive_group(required=True)
-    which.add_argument("--questions", type=_numbers, metavar="1,2", help="numbers that `audit known list` shows")
+    which.add_argument("--questions", type=numbers, metavar="1,2", help="numbers that `audit known list` shows")
     which.add_argument("--all", action="store_true", help="all of them")
     add_database(gone)
     gone.set_defaults(run=_remove)
-
-
-def _numbers(text: str) -> list[int]:
-    return [whole(part.strip()) for part in text.split(",") if part.strip()]
 
 
 def _add(arguments: argparse.Namespace) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import re
 import sys
@@ -15,6 +16,9 @@ DATABASE = "audit.db"
 AUDITED_FOLLOW_UPS = 0.1
 """Share of each cell's draw whose carried answers are audited, unless told otherwise."""
 _LARGEST = (1 << 63) - 1
+_MAY_BE_EMPTY = ("explanation",)
+_PLACES = ("file", "dir", "path", "name", "FILE", "NAME", "PLAN")
+"""What is an argument and no option."""
 _ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and line feed, and those that turn the direction of what follows."""
 
@@ -107,9 +111,56 @@ def fraction(text: str) -> float:
     0.01
     """
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number such as 0.01") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number such as 0.01")
+    return number
+
+
+def language(text: str) -> str:
+    """The code of a language.
+
+    >>> language("pt-BR")
+    'pt-BR'
+    """
+    from audit.language.iso639 import is_code
+
+    if not is_code(text):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no code of a language such as en, zh or pt-BR")
+    return text
+
+
+def languages(text: str) -> list[str]:
+    """Codes of languages with commas.
+
+    >>> languages("es, pt-BR")
+    ['es', 'pt-BR']
+    """
+    return [language(code) for code in names(text)]
+
+
+def numbers(text: str) -> list[int]:
+    """Whole numbers with commas.
+
+    >>> numbers("1, 2")
+    [1, 2]
+    """
+    return [whole(part) for part in names(text)]
+
+
+def empty(arguments: argparse.Namespace) -> str | None:
+    """An option or argument that was given without a text in it, as its user knows it; None where there is none.
+
+    >>> empty(argparse.Namespace(db=" ", by=None)), empty(argparse.Namespace(by="gold", explanation=""))
+    ('--db', None)
+    """
+    for name, value in vars(arguments).items():
+        texts = value if isinstance(value, list) else [value]
+        if name not in _MAY_BE_EMPTY and any(isinstance(one, str) and not one.strip() for one in texts):
+            return name if name in _PLACES else "--" + name.replace("_", "-")
+    return None
 
 
 def say(message: str) -> None:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from audit.cli.executing import add_executor, executor_of, time_limit_of
-from audit.cli.options import add_database, add_json, answer, chatter_to_stderr, fraction, names, whole
+from audit.cli.options import add_database, add_json, answer, chatter_to_stderr, fraction, language, names, whole
 
 
 def add(commands: Any) -> None:
@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--limit", type=whole, metavar="N", help="only the N sources with the smallest random numbers")
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help="of the random numbers (default: 0)")
     parser.add_argument("--unit", choices=("sentence", "document"), help="what a row of your file is")
-    parser.add_argument("--language", help="language of your file where it has no such column (default: en)")
+    parser.add_argument("--language", type=language, help="of your file where it has no such column (default: en)")
     parser.add_argument(
         "--targets", type=names, default=[], metavar="es,fr", help="languages to translate into, for --task translation"
     )
@@ -62,6 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.runner.run import fitting_all
     from audit.runner.run import run as run_study
     from audit.store import open_store
+    from audit.store.engine import file_of
     from audit.tasks import get_task
 
     get_task(arguments.task)
@@ -70,6 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
     chosen = fitting_all(corpora, arguments.relations, arguments.document_share, parameters(arguments.set))
     limit = time_limit_of(arguments)
     opened = cache(lambda: open_store(arguments.db, create=True))  # once, and only when the first run has been checked
+    file = file_of(arguments.db)
     ran = []
     with chatter_to_stderr(), executor_of(arguments.workers, arguments.executor, arguments.dask_address) as executor:
         for corpus, relations in zip(corpora, chosen, strict=True):
@@ -87,6 +89,7 @@ def run(arguments: argparse.Namespace) -> None:
                         watcher=bar,
                         retry_errors=arguments.retry_errors,
                         time_limit=limit,
+                        first=file is not None and not file.exists(),
                     )
                 )
             finally:

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Any
 
-from audit.cli.options import add_database, add_json, answer, names
+from audit.cli.options import add_database, add_json, answer, languages
 
 
 def add(commands: Any) -> None:
@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
     )
     new.add_argument("name")
     new.add_argument("--role", default="annotator", help="annotator (default), adjudicator or manager")
-    new.add_argument("--languages", type=names, default=[], metavar="en,zh", help="that it reads (default: all)")
+    new.add_argument("--languages", type=languages, default=[], metavar="en,zh", help="that it reads (default: all)")
     new.add_argument(
         "--no-password", action="store_true", help="it logs in through the identity provider only (OpenID Connect)"
     )

@@ -9,7 +9,7 @@ already; it is what is checked.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from audit.relations.base import Rewrite, Rewriting, WordsCheck
+from audit.relations.base import CheckParams, Rewrite, Rewriting, WordsCheck
 from audit.relations.carry import Carry, unchanged
 from audit.relations.expect import same_interval, same_label, same_text
 from audit.relations.registry import register
@@ -22,6 +22,17 @@ TASKS: Mapping[str, tuple[int, WordsCheck]] = {
 """Tasks of the study, their place in the relations' names, and the check that "consistent outputs" means there."""
 
 
+def wrong_count(params: Mapping[str, object], name: str) -> str | None:
+    """What is wrong with a parameter that says how many things change; None: nothing.
+
+    >>> wrong_count({"words": 0}, "words")
+    'words is 0; allowed are whole numbers from 1 to 1000'
+    """
+    count = params[name]
+    fits = isinstance(count, int) and 1 <= count <= 1000
+    return None if fits else f"{name} is {count}; allowed are whole numbers from 1 to 1000"
+
+
 def chinese(
     number: int,
     *,
@@ -30,6 +41,7 @@ def chinese(
     carry: Carry = unchanged,
     version: str = "1",
     params: Mapping[str, object] | None = None,
+    check_params: CheckParams | None = None,
 ) -> Callable[[Rewrite], Rewrite]:
     """Register the decorated rewriting for these tasks; the first line of its docstring is the summary.
 
@@ -51,6 +63,7 @@ def chinese(
                     languages=("zh",),
                     version=version,
                     params=params or {},
+                    check_params=check_params,
                     rewrite=rewrite,
                     check=check,
                 )

@@ -2,16 +2,18 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from audit.language import Analysis
 from audit.language.chinese_characters import is_traditional
 from audit.language.chinese_coherence import exchangeable
 from audit.relations.base import Rewritten
-from audit.relations.chinese import chinese
+from audit.relations.chinese import chinese, wrong_count
 from audit.relations.documents import rearranged
 
 _FAMILY = "reordering"
 _PARAMS: Mapping[str, object] = {"tagger": "jieba", "coherent": False, "exchanges": 1}
+_wrong = partial(wrong_count, name="exchanges")
 
 
 @chinese(7, family=_FAMILY, tasks=("similarity",))
@@ -24,7 +26,7 @@ def swapped(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     return Rewritten(tuple(text.text for text in reversed(texts))) if len(texts) == 2 else None
 
 
-@chinese(7, family=_FAMILY, tasks=("summarization", "classification"), params=_PARAMS)
+@chinese(7, family=_FAMILY, tasks=("summarization", "classification"), params=_PARAMS, check_params=_wrong)
 def reordered(
     texts: Sequence[Analysis],
     choices: random.Random,

@@ -9,17 +9,23 @@ from audit.language import Analysis
 from audit.language.chinese import chinese as tokens_of
 from audit.language.chinese_characters import is_traditional
 from audit.language.chinese_interchange import bounds, fits, pairs, replaceable
-from audit.language.chinese_synonyms import best, thesaurus
+from audit.language.chinese_synonyms import THESAURI, best, thesaurus
 from audit.language.text import Token
 from audit.relations.base import Rewritten
-from audit.relations.chinese import chinese
+from audit.relations.chinese import chinese, wrong_count
 from audit.relations.substituting import substituted
 
 _FAMILY = "synonym substitution"
 _PARAMS: Mapping[str, object] = {"thesaurus": "cilin", "tagger": "jieba", "words": 1}
 
 
-@chinese(5, family=_FAMILY, params=_PARAMS)
+def _wrong(params: Mapping[str, object]) -> str | None:
+    if params["thesaurus"] not in THESAURI:
+        return f"thesaurus is {params['thesaurus']!r}; allowed are {', '.join(THESAURI)}"
+    return wrong_count(params, "words")
+
+
+@chinese(5, family=_FAMILY, params=_PARAMS, check_params=_wrong)
 def nouns(
     texts: Sequence[Analysis],
     choices: random.Random,
@@ -36,7 +42,7 @@ def nouns(
     return _exchanged("n", texts, choices, thesaurus, tagger, words)
 
 
-@chinese(6, family=_FAMILY, params=_PARAMS)
+@chinese(6, family=_FAMILY, params=_PARAMS, check_params=_wrong)
 def verbs(
     texts: Sequence[Analysis],
     choices: random.Random,

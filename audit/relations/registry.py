@@ -33,6 +33,7 @@ def plain(
     carry: Carry,
     version: str = "1",
     params: Mapping[str, object] | None = None,
+    check_params: CheckParams | None = None,
 ) -> Callable[[Perturb], Perturb]:
     """Register the decorated perturbation as a relation; the first line of its docstring is the summary."""
 
@@ -50,6 +51,7 @@ def plain(
                 carry=carry,
                 version=version,
                 params=params or {},
+                check_params=check_params,
             )
         )
         return perturb

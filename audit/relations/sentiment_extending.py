@@ -6,9 +6,9 @@ are written for audit (data/sentences), so that their sentiment is beyond doubt 
 """
 
 import random
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import lru_cache, partial
 
-from audit.errors import AuditError
 from audit.language import Analysis
 from audit.relations.carry import stays
 from audit.relations.expect import goes_down, goes_up
@@ -19,6 +19,18 @@ _FAMILY = "adding sentences"
 _ADDED = 3
 
 
+def wrong_number(params: Mapping[str, object], label: str) -> str | None:
+    """What is wrong with the parameter `sentences`; None: nothing.
+
+    >>> wrong_number({"sentences": 1}, "positive")[:44]
+    'sentences is 1; the study adds at least 2, a'
+    """
+    count, known = params["sentences"], sentences_of(label)
+    if isinstance(count, int) and 2 <= count <= len(known):
+        return None
+    return f"sentences is {count}; the study adds at least 2, and there are {len(known)}"
+
+
 @plain(
     "MR6.1",
     task="sentiment",
@@ -27,6 +39,7 @@ _ADDED = 3
     check=goes_up,
     carry=stays("positive"),
     params={"sentences": _ADDED},
+    check_params=partial(wrong_number, label="positive"),
 )
 def more_positive(text: Analysis, choices: random.Random, sentences: int = _ADDED) -> list[str]:
     """Positive sentences are added one by one; the sentiment keeps going up.
@@ -45,6 +58,7 @@ def more_positive(text: Analysis, choices: random.Random, sentences: int = _ADDE
     check=goes_down,
     carry=stays("negative"),
     params={"sentences": _ADDED},
+    check_params=partial(wrong_number, label="negative"),
 )
 def more_negative(text: Analysis, choices: random.Random, sentences: int = _ADDED) -> list[str]:
     """Negative sentences are added one by one; the sentiment keeps going down.
@@ -56,10 +70,7 @@ def more_negative(text: Analysis, choices: random.Random, sentences: int = _ADDE
 
 
 def _chosen(label: str, count: int, choices: random.Random) -> list[str]:
-    known = sentences_of(label)
-    if not 2 <= count <= len(known):
-        raise AuditError(f"parameter sentences is {count}; the study adds at least 2, and there are {len(known)}")
-    return choices.sample(known, count)
+    return choices.sample(sentences_of(label), count)
 
 
 @lru_cache(maxsize=2)

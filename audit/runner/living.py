@@ -1,7 +1,51 @@
-"""Whether a process of this machine goes on: leases and jobs of one that is gone are free."""
+"""Processes of this machine: how another Python is begun, and whether a process goes on.
+
+Leases and jobs of one that is gone are free.
+"""
 
 import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import audit
+
+_SAFE_PATH = "PYTHONSAFEPATH"
+
+
+def another_python(*arguments: str) -> list[str]:
+    """The command of another Python like this one.
+
+    -P: a file of the folder where the user is, called statistics.py or queue.py, must not stand in for Python's own.
+
+    >>> another_python("-m", "audit.cli")[1:]
+    ['-P', '-m', 'audit.cli']
+    """
+    return [sys.executable, "-P", *arguments]
+
+
+def its_environment() -> dict[str, str]:
+    """The environment of `another_python`: it finds this package where it is not installed, as in a checkout."""
+    package = str(Path(audit.__file__).resolve().parents[1])
+    installed = package in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
+    paths = [*([] if installed else [package]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+@contextmanager
+def safe_path() -> Iterator[None]:
+    """Every Python that somebody else's code begins meanwhile is begun as with -P."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 def began(pid: int) -> str | None:

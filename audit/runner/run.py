@@ -9,8 +9,9 @@ what is noted as finished and does the rest; since choices are seeded by content
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from itertools import product
 
-from sqlalchemy import Connection, Engine, delete, select
+from sqlalchemy import Connection, Engine, delete, func, literal_column, select
 
 from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError, NotInstalled
@@ -19,18 +20,16 @@ from audit.relations.on_documents import on_documents
 from audit.relations.registry import configured
 from audit.runner.chunk import Bound, Counts
 from audit.runner.coordinator import Coordinator, finished
-from audit.runner.executors import Executor
+from audit.runner.executors import Executor, InProcess
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
+from audit.runner.loading import TIME_LIMIT, loaded, prepared
 from audit.runner.patience import patiently, written
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
 from audit.runner.watching import Watcher
 from audit.store import pieces, table_of, tables, write_much
-from audit.systems import get_system, systems_of
 from audit.systems.base import System
+from audit.systems.foreign import shortened
 from audit.tasks import matches
-
-TIME_LIMIT = 300.0
-"""Seconds that a system may take for a batch; most take two."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +140,20 @@ def fitting_all(
 
     Raises what `fitting` raises, where a name or the document share fits none of the corpora.
     """
+    found = _fitting_each(corpora, names, document_share, params)
+    ran = dict.fromkeys(relation.name for some in found for relation in some)
+    for corpus, name in product(corpora, params or ()):
+        if get_relation(corpus.task, name).name not in ran:
+            raise AuditError(f"--set {name}: this relation is not among those that are run: {', '.join(ran)}")
+    return found
+
+
+def _fitting_each(
+    corpora: Sequence[Corpus],
+    names: Sequence[str] | None,
+    document_share: float | None,
+    params: Mapping[str, Mapping[str, object]] | None,
+) -> list[list[Relation]]:
     if len(corpora) == 1:
         return [fitting(corpora[0], names, document_share, params)]
     units = {corpus.unit for corpus in corpora}
@@ -172,6 +185,7 @@ def run(
     watcher: Watcher | None = None,
     retry_errors: bool = False,
     time_limit: float | None = TIME_LIMIT,
+    first: bool = False,
 ) -> Ran:
     """Run, or finish, a study. `systems` are specs as `audit.systems.systems_of` and `get_system` take them.
 
@@ -179,15 +193,19 @@ def run(
     as earlier attempts. A run that is broken off meanwhile goes on like any other.
 
     `time_limit` is the seconds that a system may take for a batch of inputs, and for one alone (None: as long as it
-    likes); what takes longer is a stored error.
+    likes); what takes longer is a stored error. It holds for loading and preparing the user's own systems, too.
+
+    `first` says that nothing is stored yet: systems are then prepared before the database is made, not after looking
+    whether there is anything to do.
 
     `opened` is an engine or a function that opens one: it is called after everything else has been checked, so that a
     mistake leaves no empty database behind. Raises UnknownName, NotInstalled, AuditError and what the corpus raises,
-    before anything is stored.
+    before anything is stored; `AllFailed` after everything is, where a system has no output but errors.
     """
     watcher = watcher or Watcher()
     check_limit(limit)
-    made = {spec: get_system(spec) for given in systems for spec in systems_of(given)}
+    apart = not isinstance(executor, InProcess)
+    made = loaded(systems, time_limit, apart)
     for spec, system in made.items():
         if not any(matches(corpus.task, task) for task in system.tasks):
             raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
@@ -198,6 +216,8 @@ def run(
             )
         if needs := system.needs():
             raise NotInstalled(f"system {spec} cannot run here; {needs}")
+    for relation in relations:
+        relation.full_version  # noqa: B018  (asks its tagger or parser who it is: one that there is not is refused here)
     if needs := corpus.needs():
         raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
     for remark in dict.fromkeys(getattr(system, "remark", None) for system in made.values()):
@@ -207,6 +227,8 @@ def run(
         for language in languages_of(corpus):
             if lacking := relation.lacks(language):
                 watcher.says(f"relation {relation.name} makes no groups of texts in {language}: {lacking}")
+    if first:
+        prepared(made, time_limit, apart)
     engine = opened if isinstance(opened, Engine) else opened()
     study = patiently(lambda: make_study(engine, corpus, seed, limit), watcher.says)
     bound, by_id = written(engine, lambda connection: _bound(connection, relations, made), watcher.says)
@@ -217,8 +239,8 @@ def run(
     todo = patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)
     if todo:
         write_much(engine)
-        for system in made.values():
-            system.prepare()
+        if not first:
+            prepared(made, time_limit, apart)
     watcher.begin(sum(study.size(number) for number in todo))
     waiters = {id: one.batch for id, bound in by_id.items() if is_asynchronous(one := made[bound.spec])}
     with Asynchronous() if waiters and todo else nullcontext() as waiting:
@@ -234,8 +256,53 @@ def run(
             waiting=waiting,
             waiters=waiters,
         ).run(todo)
-    return Ran(
+    ran = Ran(
         study, counts, [one.name for one in relations], [system.name for system in made.values()], counts.first_error
+    )
+    for id in by_id:
+        if said := patiently(lambda: _all_failed(engine, study.id, id, by_id[id].name), watcher.says):  # noqa: B023
+            raise AllFailed(said, ran)
+    return ran
+
+
+class AllFailed(AuditError):
+    """Every input of a system failed: there is nothing to sample. What was made is stored, and `ran` says what."""
+
+    status = 1
+
+    def __init__(self, reason: str, ran: Ran):
+        super().__init__(reason)
+        self.ran = ran
+
+
+def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str | None:
+    """What to say of a system whose inputs in a study all failed; None of any other.
+
+    Nearly every system has a check without an error, which is found at once; only without one are inputs counted.
+    """
+    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
+    member, output = table_of(tables.Member), table_of(tables.Output)
+    mine = select(group.c.id).where(group.c.study_id == study_id)
+    checks = select(verdict.c.group_id).where(verdict.c.system_id == system_id, verdict.c.group_id.in_(mine))
+    with engine.connect() as connection:
+        right = checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)
+        if connection.execute(right).first() or not connection.execute(checks.limit(1)).first():
+            return None
+        inputs = select(member.c.input_id).where(member.c.group_id.in_(mine))
+        counted = (
+            select(output.c.error, func.count(output.c.input_id.distinct()).label("number"))
+            .where(output.c.system_id == system_id, output.c.input_id.in_(inputs))
+            .group_by(output.c.error)
+            .order_by(literal_column("number").desc(), output.c.error)
+        )
+        rows = connection.execute(counted).all()
+    if not rows or any(row.error is None for row in rows):
+        return None
+    total = sum(row.number for row in rows)
+    return (
+        f"system {name} failed on each of its {total:,} inputs, most often with {shortened(rows[0].error)!r} "
+        f"({rows[0].number:,} times); the errors are stored, and the same command with --retry-errors tries again once "
+        "the system works"
     )
 
 
@@ -314,4 +381,4 @@ def _todo(
     return todo
 
 
-__all__ = ["Ran", "Watcher", "fitting", "fitting_all", "run"]
+__all__ = ["AllFailed", "Ran", "Watcher", "fitting", "fitting_all", "run"]

@@ -16,7 +16,7 @@ from audit.sampling.designs import INFORMATIVE, Numbers, get_design
 from audit.sampling.group_audits import draw_group_audits
 from audit.sampling.informative import alone_under, informative_lists
 from audit.sampling.protocols import BLIND, check_protocol
-from audit.store import Checked, checked, insert_new, integers, table_of, tables
+from audit.store import Checked, checked, insert_new, integers, need_study, table_of, tables
 from audit.store.ids import LIMIT, group_ids
 
 CELL = ["relation_id", "system_id"]
@@ -92,9 +92,9 @@ def draw_all(
     table = table_of(tables.Study)
     with engine.connect() as connection:
         everything = [int(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
+        if study is not None:
+            need_study(connection, study)
         drawable = {one for one in everything if study is None and _has_satisfied(connection, one)}
-    if study is not None and study not in everything:
-        raise AuditError(f"there is no study {study}; this database has {', '.join(map(str, everything)) or 'none'}")
     chosen = [study] if study is not None else [one for one in everything if one in drawable]
     if not chosen:
         raise AuditError(

@@ -4,7 +4,7 @@ from audit.store.bulk import insert_new, pieces, table_of, upsert
 from audit.store.engine import open_store, write_much
 from audit.store.ids import group_id
 from audit.store.inputs import input_ids, known_inputs
-from audit.store.outcomes import UNCHECKED, Checked, checked, integers
+from audit.store.outcomes import UNCHECKED, Checked, checked, integers, need_study
 from audit.store.writing import reading, writing
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "insert_new",
     "integers",
     "known_inputs",
+    "need_study",
     "open_store",
     "pieces",
     "reading",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import BigInteger, Connection, Select, case, cast, func, select
 
+from audit.errors import AuditError
 from audit.store import tables
 from audit.store.bulk import pieces, table_of
 from audit.store.ids import LIMIT, group_ids
@@ -146,3 +147,11 @@ def _unpacked(packed: np.ndarray, systems: np.ndarray) -> np.ndarray:
             outcome[:, column] = (packed[:, at] >> (system - piece[0]) * _BITS & (1 << _BITS) - 1) - 1
             column += 1
     return outcome
+
+
+def need_study(connection: Connection, study: int) -> None:
+    """Raises AuditError for a study that the database does not have."""
+    table = table_of(tables.Study)
+    there = [str(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
+    if str(study) not in there:
+        raise AuditError(f"there is no study {study}; this database has {', '.join(there) or 'none'}")

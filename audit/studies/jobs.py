@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,10 +17,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, select, text
 
-import audit
 from audit.annotation.accounts import require_manager
 from audit.errors import AuditError
-from audit.runner.living import began
+from audit.runner.living import another_python, began, its_environment
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.plan import need_registered
@@ -176,11 +174,9 @@ def _state(row: RowMapping) -> str:
 
 def _begin_process(name: str, id: int, where: str) -> int:
     """Begin the process, in a session of its own: what ends the app does not end it. Returns its pid."""
-    package = str(Path(audit.__file__).resolve().parents[1])
-    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "audit.cli", "study", "run", name, "--job", str(id)],
-        env={**os.environ, DATABASE: where, "PYTHONPATH": os.pathsep.join(paths)},
+        another_python("-m", "audit.cli", "study", "run", name, "--job", str(id)),
+        env={**its_environment(), DATABASE: where},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         start_new_session=True,

@@ -18,13 +18,14 @@ from audit.corpora.base import Corpus
 from audit.errors import AuditError, BadFile
 from audit.language.iso639 import is_code
 from audit.relations import get_relation
+from audit.runner.loading import loaded
 from audit.runner.run import fitting
 from audit.sampling.audits import Audits
 from audit.sampling.designs import DESIGNS, INFORMATIVE
 from audit.sampling.draw import Size
 from audit.statistics.intervals import METHODS, TARGETS, get_method
 from audit.studies.kinds import Kind, choice, names, number, parameters, task, text, whole, yes_no
-from audit.systems import all_systems, get_system, systems_of
+from audit.systems import all_systems
 from audit.tasks import get_task, matches
 
 PROTOCOLS = ("blind", "shown", "random")
@@ -34,6 +35,9 @@ AUDITED_FOLLOW_UPS = 0.1
 MOST_ANNOTATORS = 1000
 SUFFIX = ".toml"
 """Ends the name of a plan's file, and never the name of a plan."""
+WEIGHTS = ("equal", "user-a", "user-b")
+"""Weights that have a name; a test compares them with those of reports."""
+_NAMES_ONLY = re.compile(r"[\w,=. -]*")
 _LARGEST = (1 << 63) - 1
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
@@ -210,7 +214,9 @@ def _table(table: str, given: Any, note: Note) -> dict[str, Any]:
 def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bool) -> None:
     """Check what the keys mean, and fill in what was left out."""
     study, sample, judging, report = (tables[name] for name in TABLES)
-    if registered_only and _foreign(study, note):
+    if registered_only and (strange := foreign(tables)):
+        for key, reason in strange.items():
+            note(key, reason)
         return
     corpus = _corpus(study, note)
     _systems(study, note)
@@ -224,33 +230,37 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
         _ask("report.interval", lambda: get_method(report["interval"], report["target"] or TARGETS[0]), note)
 
 
-def foreign(study: Mapping[str, Any]) -> dict[str, str]:
-    """Keys of [study] that name a file or somebody's own code, and why the app does not take them.
+def foreign(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Keys that name a file, an address or somebody's own code, and why the app does not take them.
 
-    >>> sorted(foreign({"task": "sentiment", "corpus": "/etc/passwd.csv", "systems": ["os:system"]}))
-    ['corpus', 'systems']
+    What comes through a browser may name nothing but what is registered: the server's files are not its manager's.
+
+    >>> study = {"task": "sentiment", "corpus": "/etc/passwd.csv", "systems": ["os:system"], "set": {}}
+    >>> sorted(foreign({"study": study, "report": {"weights": "/etc/passwd"}}))
+    ['report.weights', 'study.corpus', 'study.systems']
     """
+    study, weights = content["study"], content["report"]["weights"]
     corpora = [one.name for one in all_corpora(study["task"])]
     systems = [one.name for one in all_systems(study["task"])]
     way = "files and systems of your own are set and run with `audit study` where the database is"
     found = {}
     if study["corpus"] not in corpora:
-        found["corpus"] = f"{_short(study['corpus'])} is not one of {', '.join(corpora)}; {way}"
+        found["study.corpus"] = f"{_short(study['corpus'])} is not one of {', '.join(corpora)}; {way}"
     if strange := [name for name in study["systems"] if name not in systems]:
-        found["systems"] = f"{_short(strange[0])} is not one of {', '.join(systems)}; {way}"
+        found["study.systems"] = f"{_short(strange[0])} is not one of {', '.join(systems)}; {way}"
+    for relation, values in study["set"].items():
+        for name, value in values.items():
+            # hanlp:FOLDER, ngram:FILE, corenlp:ADDRESS: what stands behind a colon is the machine's.
+            if isinstance(value, str) and not _NAMES_ONLY.fullmatch(value):
+                found["study.set"] = f"{relation} has {name} = {_short(value)}, not only names; {way}"
+    if weights is not None and weights not in WEIGHTS:
+        found["report.weights"] = f"{_short(weights)} is not one of {', '.join(WEIGHTS)}; {way}"
     return found
 
 
 def need_registered(plan: Plan) -> None:
     """Raise BadFile where a plan names files or code of somebody's own: only the command line may run those."""
-    refuse(f"the plan {plan.name!r}", [(f"study.{key}", why) for key, why in foreign(plan.study).items()])
-
-
-def _foreign(study: Mapping[str, Any], note: Note) -> bool:
-    found = foreign(study)
-    for name, reason in found.items():
-        note(f"study.{name}", reason)
-    return bool(found)
+    refuse(f"the plan {plan.name!r}", foreign(plan.content()).items())
 
 
 def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
@@ -276,16 +286,14 @@ def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
 
 
 def _systems(study: dict[str, Any], note: Note) -> None:
-    named = [_ask("study.systems", partial(systems_of, spec), note) for spec in study["systems"]]
+    named = [_ask("study.systems", partial(loaded, [name]), note) for name in study["systems"]]
     # A plan names every engine, so that one that is recorded later is a change of the plan.
-    study["systems"] = list(dict.fromkeys(spec for some in named for spec in some or ()))
-    for spec in study["systems"]:
-        system = _ask("study.systems", partial(get_system, spec), note)
-        if system is None:
-            continue
+    systems = {spec: system for some in named for spec, system in (some or {}).items()}
+    study["systems"] = list(systems)
+    for spec, system in systems.items():
         if not any(matches(study["task"], does) for does in system.tasks):
             note("study.systems", f"system {spec} does {', '.join(system.tasks)}, not {study['task']}")
-        if needs := system.needs():
+        if needs := _ask("study.systems", system.needs, note):
             note("study.systems", f"system {spec} cannot run here; {needs}")
 
 

@@ -31,6 +31,9 @@ _SYSTEMS: dict[str, str] = {
 
 _RECORDED = "recorded:"
 _SEQ2SEQ = "seq2seq:"
+_HTTP = "http:"
+_APERTIUM = "apertium:"
+_FORMS = (_RECORDED, _SEQ2SEQ, _HTTP, _APERTIUM)
 
 
 def systems_of(spec: str) -> list[str]:
@@ -45,11 +48,20 @@ def systems_of(spec: str) -> list[str]:
     return [spec]
 
 
-def get_system(spec: str) -> System:
+def is_own(spec: str) -> bool:
+    """Whether a spec names code of the user's, which may do anything when it is loaded.
+
+    >>> is_own("mine:classify"), is_own("http:service.toml"), is_own("vader")
+    (True, False, False)
+    """
+    return ":" in spec and spec not in _SYSTEMS and not spec.startswith(_FORMS)
+
+
+def get_system(spec: str, seconds: float | None = None) -> System:
     """The system of this name, the service that `http:FILE.toml` describes (see `audit.systems.http`), an engine whose
     translations are recorded, `recorded:PATH#ENGINE` (`audit.systems.recorded`), a translation model `seq2seq:MODEL`
     (`audit.systems.seq2seq`), some modes of Apertium as `apertium:MODE+MODE`, or the user's own of the form
-    `module:name` (see `audit.systems.own`).
+    `module:name` (see `audit.systems.own`), which may take `seconds` to be loaded (None: as long as it likes).
 
     Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the built-in
     ones, AuditError where the user's module or name is not there, and BadFile for what is wrong with the file.
@@ -64,14 +76,14 @@ def get_system(spec: str) -> System:
         return import_module("audit.systems.recorded").Recorded(spec)
     if spec.startswith(_SEQ2SEQ):
         return import_module("audit.systems.seq2seq").Seq2Seq(spec)
-    if spec.startswith("http:"):
-        return import_module("audit.systems.http").Http(spec.removeprefix("http:"))
-    if spec.startswith("apertium:"):
-        return import_module("audit.systems.apertium").Apertium(spec.removeprefix("apertium:"))
-    if ":" in spec:
+    if spec.startswith(_HTTP):
+        return import_module("audit.systems.http").Http(spec.removeprefix(_HTTP))
+    if spec.startswith(_APERTIUM):
+        return import_module("audit.systems.apertium").Apertium(spec.removeprefix(_APERTIUM))
+    if is_own(spec):
         from audit.systems.own import load
 
-        return load(spec)
+        return load(spec, seconds)
     raise UnknownName("system", spec, list(_SYSTEMS))
 
 
@@ -112,4 +124,4 @@ def pair_listing(task: str | None = None) -> list[dict[str, object]]:
     ]
 
 
-__all__ = ["System", "all_systems", "get_system", "listing", "pair_listing", "systems_of"]
+__all__ = ["System", "all_systems", "get_system", "is_own", "listing", "pair_listing", "systems_of"]

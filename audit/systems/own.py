@@ -16,6 +16,8 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib.machinery import PathFinder
 from numbers import Real
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +26,7 @@ from typing import Any
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical, fingerprint
 from audit.systems.base import System
+from audit.systems.foreign import contained, foreign, message, shortened, shown
 from audit.tasks import Input, Output, get_task, spellings
 
 _ALLOWED = {
@@ -32,79 +35,148 @@ _ALLOWED = {
     "translation": "allowed are a text, None for a pair of languages that it does not have, or an audit.tasks.Output",
 }
 """What may be returned for the tasks whose output is not a label."""
+_folders: list[str] = []
+"""Directories that stand at the end of Python's path for the modules of users, the present one first."""
+_LONGEST = 200
+"""Characters of a name or a version."""
+_SETTINGS = 100_000
+"""Characters of settings as JSON."""
+_NUMBERS = {
+    "call_size": (1, 1_000_000, True),
+    "batch_seconds": (0.001, 86_400, False),
+    "concurrency": (1, 10_000, True),
+    "batch": (1, 1_000_000, True),
+    "tries": (1, 1_000, True),
+    "patience": (0, 86_400, False),
+}
+"""Numbers that a `System` may have: from, to, and whether they are whole."""
 _LABELS = "allowed are a label, a pair (label, score), or an audit.tasks.Output"
 
 
-def load(spec: str) -> System:
+def load(spec: str, seconds: float | None = None) -> System:
     """The system that `module:name` names; a class is created without arguments.
 
-    An object that already is a `System` (it has `run` and `needs`) is used as it is. Raises AuditError when the module
-    or the name is not there, when importing fails, or when what is found cannot be called.
+    An object that already is a `System` (it has `run` and `needs`) is read once and used as it is. This is the one door
+    for users' code: it may take `seconds` (None: as long as it likes), and whatever it raises, in any of its parts, or
+    says of itself that is not allowed, is one AuditError that names the system. So are a module or a name that is not
+    there, and what cannot be called.
     """
-    module_name, _, name = spec.partition(":")
-    if not module_name or not name:
-        raise AuditError(f"{spec!r} does not name a system; write module:name, for example mine:classify")
-    module = _imported(module_name, spec)
-    found: object = module
-    for part in name.split("."):
-        if not hasattr(found, part):
-            raise AuditError(f"module {module_name!r} ({_where(module)}) has no {name!r}; it has: {_callables(module)}")
-        found = getattr(found, part)
-    if inspect.isclass(found):
-        try:
-            found = found()
-        except Exception as problem:
-            raise AuditError(
-                f"class {spec!r} cannot be created without arguments: {type(problem).__name__}: {problem}"
-            ) from problem
-    if callable(getattr(found, "run", None)) and callable(getattr(found, "needs", None)):
-        return found  # type: ignore[return-value]
-    return Own(spec, found, module)
+    with foreign(f"system {spec!r} cannot be loaded", seconds):
+        module_name, _, name = spec.partition(":")
+        if not module_name or not name:
+            raise AuditError(f"{spec!r} does not name a system; write module:name, for example mine:classify")
+        module = _imported(module_name, spec)
+        thing: object = module
+        for part in name.split("."):
+            if not hasattr(thing, part):
+                raise AuditError(
+                    f"module {module_name!r} ({_where(module)}) has no {name!r}; it has: {_callables(module)}"
+                )
+            thing = getattr(thing, part)
+        if inspect.isclass(thing):
+            with foreign(f"class {spec!r} cannot be created without arguments"):
+                thing = thing()
+        if callable(getattr(thing, "run", None)) and callable(getattr(thing, "needs", None)):
+            return Whole(spec, thing, module, seconds)
+        return Own(spec, thing, module)
 
 
-class Own:
-    """A user's object as a `System`: `predict(texts) -> list` where it has one, else `object(text)` one by one.
-
-    A translator has `predict(asked) -> list` of tuples (text, source language, target language), or is called with
-    these three; it reads every language unless it says which.
+class Described:
+    """What a user's object says of itself, read once and checked.
 
     `name`, `version`, `settings`, `tasks` and `languages` are the object's own where it has them. The version is else a
     fingerprint of the source file, so that changed code is run anew.
     """
 
-    def __init__(self, spec: str, found: object, module: ModuleType):
-        predict = getattr(found, "predict", None)
-        if not callable(predict) and not callable(found):
-            raise AuditError(
-                f"{spec!r} is a {type(found).__name__}, which cannot be called; "
-                "it must be a function, or a class with predict(texts) or __call__(text)"
-            )
+    def __init__(self, spec: str, thing: object, module: ModuleType):
         self.spec = spec
-        self.summary = ((inspect.getdoc(found) or "").strip().splitlines() or [f"the user's own ({_where(module)})"])[0]
-        # A function's or type's own `name` is no wish of the user's; only a string that was set counts.
-        self.name: str = _text(found, "name") or spec
-        self.version: str = _text(found, "version") or _source_version(found, module)
-        self.settings: Mapping[str, object] = _settings(spec, found)
-        self.tasks: tuple[str, ...] = _names(spec, found, "tasks", ("sentiment",))
+        self._thing = thing
+        self.summary = ((inspect.getdoc(thing) or "").strip().splitlines() or [f"the user's own ({_where(module)})"])[0]
+        self.name: str = _text(spec, thing, "name") or spec
+        self.version: str = _text(spec, thing, "version") or _source_version(thing, module)
+        self.settings: Mapping[str, object] = _settings(spec, thing)
+        self.tasks: tuple[str, ...] = _names(spec, thing, "tasks", ("sentiment",))
+        for task in self.tasks:
+            try:
+                get_task(task)
+            except AuditError as problem:
+                raise AuditError(f"{spec!r} has tasks = {shown(self.tasks)}: {problem}") from None
         self.languages: tuple[str, ...] = _names(
-            spec, found, "languages", ("*",) if "translation" in self.tasks else ("en",)
+            spec, thing, "languages", ("*",) if "translation" in self.tasks else ("en",)
         )
-        self._returns = _returns(spec, self.tasks)
-        self._spelling = spellings(self.tasks)
-        self._prepare = getattr(found, "prepare", None)
-        self._predict: Callable | None = predict if callable(predict) else None
-        self._call: Callable | None = found if callable(found) else None
 
     def __reduce__(self):
         # A worker imports the user's module itself: functions of models are seldom fit to be pickled.
         return load, (self.spec,)
 
+    def prepare(self) -> None:
+        """The object's own `prepare`, where it has one. Raises AuditError for whatever that raises."""
+        with foreign(f"prepare() of the system {self.spec!r} failed"):
+            own = getattr(self._thing, "prepare", None)
+            if callable(own):
+                own()
+
+
+class Whole(Described):
+    """A user's object that is a `System` already; what it may have beside (`audit.systems.base`) is kept as it is."""
+
+    def __init__(self, spec: str, thing: Any, module: ModuleType, seconds: float | None = None):
+        super().__init__(spec, thing, module)
+        self._seconds = seconds
+        self._needs = self._needed(thing)
+        self.run: Callable[[Sequence[Input]], list[Output]] = thing.run
+        for name, (least, most, whole) in _NUMBERS.items():
+            if (value := _attribute(spec, thing, name)) is not None:
+                setattr(self, name, _within(spec, name, value, least, most, whole))
+        self.remark = _text(spec, thing, "remark")
+        for name in ("run_async", "close_async", "pairs"):
+            if callable(part := _attribute(spec, thing, name)):
+                setattr(self, name, part)
+        if callable(lacks := _attribute(spec, thing, "lacks")):
+            self.lacks = partial(self._lacks, lacks)
+        if hasattr(self, "run_async") and not (hasattr(self, "concurrency") and hasattr(self, "batch")):
+            raise AuditError(
+                f"{spec!r} has run_async, but not both of concurrency and batch; add them as whole numbers"
+            )
+
+    def needs(self) -> str | None:
+        """What was missing when it was loaded, in the object's words."""
+        return self._needs
+
+    def _needed(self, thing: Any) -> str | None:
+        with foreign(f"needs() of the system {self.spec!r} failed"):
+            needs = thing.needs()
+        if needs is not None and not isinstance(needs, str):
+            raise AuditError(f"needs() of the system {self.spec!r} returned {shown(needs)}; it must be None or a text")
+        return shortened(needs) if needs else None
+
+    def _lacks(self, lacks: Callable[[Input], object], one: Input) -> bool:
+        with foreign(f"lacks() of the system {self.spec!r} failed", self._seconds):
+            return bool(lacks(one))
+
+
+class Own(Described):
+    """A user's object as a `System`: `predict(texts) -> list` where it has one, else `object(text)` one by one.
+
+    A translator has `predict(asked) -> list` of tuples (text, source language, target language), or is called with
+    these three; it reads every language unless it says which.
+    """
+
+    def __init__(self, spec: str, thing: object, module: ModuleType):
+        predict = getattr(thing, "predict", None)
+        if not callable(predict) and not callable(thing):
+            raise AuditError(
+                f"{spec!r} is a {type(thing).__name__}, which cannot be called; "
+                "it must be a function, or a class with predict(texts) or __call__(text)"
+            )
+        super().__init__(spec, thing, module)
+        self._returns = _returns(spec, self.tasks)
+        self._spelling = spellings(self.tasks)
+        self._predict: Callable | None = predict if callable(predict) else None
+        self._call: Callable | None = thing if callable(thing) else None
+
     def needs(self) -> str | None:
         return None
-
-    def prepare(self) -> None:
-        if callable(self._prepare):
-            self._prepare()
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         given = [self._given(one) for one in inputs]
@@ -118,7 +190,7 @@ class Own:
         try:
             values = list(returned)
         except TypeError:
-            raise BadOutput(f"{self.spec}: predict returned {_short(returned)}, not a list") from None
+            raise BadOutput(f"{self.spec}: predict returned {shown(returned)}, not a list") from None
         if len(values) != len(given):
             raise BadOutput(f"{self.spec}: predict returned {len(values)} outputs for {len(given)} texts")
         return [self._output(value, text) for value, text in zip(values, given, strict=True)]
@@ -142,25 +214,19 @@ class Own:
         label, score = value if isinstance(value, tuple | list) and len(value) == 2 else (value, None)
         if self._returns in _ALLOWED or not isinstance(label, str):
             allowed = _ALLOWED.get(self._returns, _LABELS)
-            raise BadOutput(f"{self.spec} returned {_short(value)} for {_short(given)}; {allowed}")
+            raise BadOutput(f"{self.spec} returned {shown(value)} for {shown(given)}; {allowed}")
         if score is not None and _number(score) is None:
-            raise BadOutput(f"{self.spec} returned the score {_short(score)} for {_short(given)}; it must be a number")
+            raise BadOutput(f"{self.spec} returned the score {shown(score)} for {shown(given)}; it must be a number")
         return Output(self._spelling.get(label.strip().casefold(), label), _number(score))
 
 
 def _returns(spec: str, tasks: Sequence[str]) -> str:
-    """The task whose outputs the user's code returns, "labels" for those with labels. Raises AuditError for a task that
-    is unknown, and for several of which one cannot say what is returned."""
-    kinds = set()
-    for task in tasks:
-        try:
-            get_task(task)
-        except AuditError as problem:
-            raise AuditError(f"{spec!r} has tasks = {_short(tasks)}: {problem}") from None
-        kinds.add(task if task in _ALLOWED else "labels")
+    """The task whose outputs the user's code returns, "labels" for those with labels. Raises AuditError for several of
+    which one cannot say what is returned."""
+    kinds = {task if task in _ALLOWED else "labels" for task in tasks}
     if len(kinds) > 1:
         raise AuditError(
-            f"{spec!r} has tasks = {_short(tasks)}, whose outputs are of different kinds; "
+            f"{spec!r} has tasks = {shown(tasks)}, whose outputs are of different kinds; "
             "write a function or class for each kind"
         )
     return kinds.pop()
@@ -173,28 +239,58 @@ def _number(value: object) -> float | None:
 
 def _imported(name: str, spec: str) -> ModuleType:
     here = os.getcwd()
-    # In front only while importing: a file of the user's called statistics.py must not replace the library's for good.
-    sys.path.insert(0, here)
     importlib.invalidate_caches()
+    _refuse_two(name, spec, here)
+    _stand_last(here)
     try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as problem:
-        if problem.name and (name == problem.name or name.startswith(problem.name + ".")):
+        with foreign(f"module {name!r} of the system {spec!r} failed to import"):
+            return importlib.import_module(name)
+    except AuditError as problem:
+        missing = problem.__cause__
+        if not isinstance(missing, ModuleNotFoundError):
+            raise
+        if missing.name and (name == missing.name or name.startswith(missing.name + ".")):
             raise AuditError(
                 f"no module {name!r} for the system {spec!r}, neither in the current directory ({here}) nor installed"
             ) from None
-        raise AuditError(f"module {name!r} needs {problem.name!r}, which is not installed") from problem
-    except (Exception, SystemExit) as problem:
-        raise AuditError(f"module {name!r} failed to import: {type(problem).__name__}: {problem}") from problem
-    finally:
-        sys.path.remove(here)
-        if here not in sys.path:
-            sys.path.append(here)  # for what the user's code imports later
+        raise AuditError(
+            f"module {name!r} needs {missing.name!r}, which is not installed; the system is {spec!r}"
+        ) from missing
 
 
-def _source_version(found: object, module: ModuleType) -> str:
+def _stand_last(here: str) -> None:
+    """Let modules of the current directory be found after all others: a file of the user's called statistics.py or
+    numpy.py must never stand in for the library's. Directories that were current before stay, behind it."""
+    if here in sys.path and here not in _folders:
+        return
+    before = [folder for folder in _folders if folder != here]
+    sys.path[:] = [path for path in sys.path if path not in _folders] + [here, *before]
+    _folders[:] = [here, *before]
+
+
+def _refuse_two(name: str, spec: str, here: str) -> None:
+    """Raise AuditError where the module is in the current directory and installed, too: one would be taken unseen."""
+    top = name.partition(".")[0]
+    mine = PathFinder.find_spec(top, [here])
+    if mine is None or mine.origin is None:
+        return
+    others = [path for path in sys.path if path not in _folders and not _same_file(path or here, here)]
+    other = PathFinder.find_spec(top, others)
+    twice = other is not None and other.origin is not None and not _same_file(other.origin, mine.origin)
+    if top in sys.stdlib_module_names or twice:
+        there = "one of Python's own" if other is None or not twice else f"that of {other.origin}"
+        raise AuditError(
+            f"the module of the system {spec!r}, {mine.origin}, has the same name as another, {there}; rename the file"
+        )
+
+
+def _same_file(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _source_version(thing: object, module: ModuleType) -> str:
     """A fingerprint of the file that defines the object, of its package's version where there is no source."""
-    kind = found if inspect.isroutine(found) or inspect.isclass(found) else type(found)
+    kind = thing if inspect.isroutine(thing) or inspect.isclass(thing) else type(thing)
     owner = sys.modules.get(getattr(kind, "__module__", None) or "", module)
     sources = []
     for origin in dict.fromkeys((owner, module)):
@@ -207,31 +303,64 @@ def _source_version(found: object, module: ModuleType) -> str:
     return fingerprint(sources) if sources else str(getattr(module, "__version__", "unknown"))
 
 
-def _text(found: object, attribute: str) -> str | None:
-    value = getattr(found, attribute, None)
-    return str(value) if isinstance(value, str | int | float) and str(value).strip() else None
+def _attribute(spec: str, thing: object, name: str) -> Any:
+    """What the object has under this name, None where it has nothing."""
+    with foreign(f"system {spec!r} cannot tell its {name}"):
+        return getattr(thing, name, None)
 
 
-def _names(spec: str, found: object, attribute: str, default: tuple[str, ...]) -> tuple[str, ...]:
-    value = getattr(found, attribute, default)
-    values = (value,) if isinstance(value, str) else value
-    if not isinstance(values, tuple | list | set) or not values or not all(isinstance(one, str) for one in values):
-        raise AuditError(f"{spec!r} has {attribute} = {_short(value)}; it must be a list of names")
+def _text(spec: str, thing: object, attribute: str) -> str | None:
+    """A short text or a number as one; None where there is none. A method of that name is no wish of the user's."""
+    value = _attribute(spec, thing, attribute)
+    if value is None or callable(value) or (isinstance(value, str) and not value.strip()):
+        return None
+    with foreign(f"system {spec!r} cannot tell its {attribute}"):
+        text = str(value) if isinstance(value, str | int | float) else ""
+    if not 0 < len(text) <= _LONGEST or not text.isprintable():
+        raise AuditError(
+            f"{spec!r} has {attribute} = {shown(value)}; it must be a text of 1 to {_LONGEST} printable characters"
+        )
+    return text
+
+
+def _names(spec: str, thing: object, attribute: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    value = _attribute(spec, thing, attribute)
+    values = default if value is None else (value,) if isinstance(value, str) else value
+    if (
+        not isinstance(values, tuple | list | set)
+        or not 0 < len(values) <= _LONGEST
+        or not all(isinstance(one, str) and len(one) <= 10 * _LONGEST and one.isprintable() for one in values)
+    ):
+        raise AuditError(f"{spec!r} has {attribute} = {shown(value)}; it must be a list of names")
     return tuple(values)
 
 
-def _settings(spec: str, found: object) -> dict[str, object]:
+def _within(spec: str, name: str, value: object, least: float, most: float, whole: bool) -> float:
+    number = _number(value)
+    if number is None or not least <= number <= most or (whole and number != int(number)):
+        kind = "a whole number" if whole else "a number"
+        raise AuditError(f"{spec!r} has {name} = {shown(value)}; it must be {kind} from {least:g} to {most:g}")
+    return int(number) if whole else number
+
+
+def _settings(spec: str, thing: object) -> dict[str, object]:
     """The object's settings. They are stored as JSON, so they must be able to become it."""
-    settings = getattr(found, "settings", None)
+    settings = _attribute(spec, thing, "settings")
     if settings is None:
         return {}
     try:
-        kept = json.loads(canonical(dict(settings)))
-    except (TypeError, ValueError) as problem:
+        with contained():
+            json.dumps(plain := dict(settings), allow_nan=False)
+            written = canonical(plain)
+            written.encode("utf-8")
+    except Exception as problem:  # half characters, numbers without end, itself in itself, a dict that raises
         raise AuditError(
-            f"{spec!r} has settings that cannot be kept ({problem}); they must be a dict of numbers, strings and lists"
+            f"{spec!r} has settings that cannot be kept ({shortened(message(problem))}); they must be a dict of "
+            "numbers, strings and lists"
         ) from problem
-    return kept
+    if len(written) > _SETTINGS:
+        raise AuditError(f"{spec!r} has settings of {len(written):,} characters; at most {_SETTINGS:,} are kept")
+    return dict(json.loads(written))
 
 
 def _callables(module: ModuleType) -> str:
@@ -241,8 +370,3 @@ def _callables(module: ModuleType) -> str:
 
 def _where(module: ModuleType) -> str:
     return str(getattr(module, "__file__", None) or "built in")
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

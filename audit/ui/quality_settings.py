@@ -3,7 +3,7 @@
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.settings import change_settings, settings_of
+from audit.annotation.settings import BOUNDS, change_settings, settings_of
 from audit.errors import AuditError
 from audit.ui import session
 from audit.ui.language import t
@@ -31,9 +31,10 @@ def judging_settings(engine: Engine, account_id: int) -> None:
                 key=f"judging-{name}",
             )
             values[name] = round(shown / 100, 6)
+        after = BOUNDS["repeat_after"]
         values["repeat_after"] = st.number_input(
-            t("judging.repeat_after"), 1, 10_000, value=int(now.repeat_after), help=t("judging.repeat_after_help"),
-            key="judging-repeat_after",
+            t("judging.repeat_after"), int(after.least), int(after.most), value=now.repeat_after,
+            help=t("judging.repeat_after_help"), key="judging-repeat_after",
         )  # fmt: skip
         values["fastest"] = st.number_input(
             t("judging.fastest"), 0.0, 60.0, value=float(now.fastest), step=0.1, format="%.1f",

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from audit.annotation.settings import BOUNDS
 from audit.corpora import Corpus, all_corpora
 from audit.errors import AuditError
 from audit.relations import all_relations
@@ -29,7 +30,7 @@ _WORDS = {"answers": "whose", "interval": "interval", "target": "target"}
 
 def form(plans: Mapping[str, list[Version]], store: Store) -> None:
     """The form, beginning with nothing or with a plan there is; what it makes is checked again where it is stored."""
-    ours = [name for name, history in plans.items() if not foreign(history[-1].content["study"])]
+    ours = [name for name, history in plans.items() if not foreign(history[-1].content)]
     base = st.selectbox(
         t("studies.begin_with"), [None, *ours], format_func=lambda one: one or t("studies.empty"), key="plan-base"
     )
@@ -229,9 +230,9 @@ def _judging(fields: _Fields) -> dict[str, Any]:
     with st.expander(t("studies.quality")):
         for name, key in SETTINGS.items():
             if isinstance(key.default, int):
-                found[name] = fields.whole("judging", name, 1)
+                found[name] = fields.whole("judging", name, int(BOUNDS[name].least), int(BOUNDS[name].most))
             else:
-                found[name] = fields.share("judging", name, most=60.0 if name == "fastest" else 1.0)
+                found[name] = fields.share("judging", name, most=float(BOUNDS[name].most))
     return found
 
 

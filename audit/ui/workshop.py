@@ -8,7 +8,6 @@ for it anew.
 
 import atexit
 import subprocess
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -25,6 +24,7 @@ from sqlalchemy import Engine, func, select
 
 from audit.errors import AuditError
 from audit.reports.worker import LONG, read_answer, request_line
+from audit.runner.living import another_python, its_environment
 from audit.store import table_of, tables
 from audit.ui import database
 from audit.ui.language import t
@@ -104,7 +104,8 @@ class Worker:
     def _running(self) -> "subprocess.Popen[str]":
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "audit.reports.worker"],
+                another_python("-m", "audit.reports.worker"),
+                env=its_environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,

@@ -118,9 +118,8 @@ def test_rows_of_a_study(engine, csv):
     made = import_labels(engine, read_labels(csv("row,label\n1,positive\n99,positive\n")), annotator="x")
     assert (made.added, made.unmatched) == (1, {NO_ROW: 1})
     assert votes(engine, "x") == {"Film 1 was fine.": "positive"}
-    assert import_labels(engine, read_labels(csv("row,label\n1,positive\n")), annotator="x", study=2).unmatched == {
-        NO_ROW: 1
-    }
+    with pytest.raises(AuditError, match="there is no study 2; this database has 1"):
+        import_labels(engine, read_labels(csv("row,label\n1,positive\n")), annotator="x", study=2)
 
 
 def test_a_row_that_is_another_text_in_another_study_is_refused(engine, csv, content):

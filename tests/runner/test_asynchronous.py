@@ -4,6 +4,7 @@ What a service bears is read from its own record; no time is compared with anoth
 """
 
 import asyncio
+import sys
 import threading
 import time
 
@@ -353,7 +354,7 @@ def test_a_users_own_asynchronous_system(tmp_path, monkeypatch):
         None if number not in (3, 6) else ["SystemExit: 3", "RuntimeError: six is out of order"][number // 6]
         for number in range(12)
     ]
-    assert get_system("own_asynchronous:Mine").closed == 1
+    assert sys.modules["own_asynchronous"].Mine.closed == 1
 
 
 def test_what_goes_wrong_in_the_executor_itself_is_raised(tmp_path, monkeypatch):

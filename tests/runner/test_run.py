@@ -12,7 +12,7 @@ from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.runner.executors import Batch, InProcess, Processes
-from audit.runner.run import fitting, run
+from audit.runner.run import AllFailed, fitting, run
 from audit.sampling.draw import Size, draw_all
 from audit.store import open_store, table_of, tables
 
@@ -180,9 +180,17 @@ def test_whatever_a_system_returns_is_an_output_or_a_stored_error(
     monkeypatch.chdir(tmp_path)
     module = f"odd_{abs(hash(tmp_path))}"
     (tmp_path / f"{module}.py").write_text(f"{NUMPY}\ndef odd(text):\n    {body}\n", encoding="utf-8")
-    ran = run(engine, toy_corpus(), [f"{module}:odd"], toy_relations[:1], InProcess())
+    said = None
+    try:
+        ran = run(engine, toy_corpus(), [f"{module}:odd"], toy_relations[:1], InProcess())
+    except AllFailed as problem:
+        ran, said = problem.ran, str(problem)
     assert ran.counts.failed == (56 if error else 0)
     assert error is None or error in ran.first_error
+    assert (said or "").startswith(
+        f"system {module}:odd failed on each of its 56 inputs, most often with " if error else ""
+    )
+    assert (said is None) == (error is None)
     assert len(ran.first_error or "") <= 500
     assert ran.counts.outcomes["error" if error else "satisfied"] == 30
 
@@ -194,9 +202,9 @@ def test_too_few_or_too_many_outputs_are_errors(tmp_path, monkeypatch, toy_corpu
     (tmp_path / f"{module}.py").write_text(
         f"class Odd:\n    def predict(self, texts):\n        return {returned}\n", encoding="utf-8"
     )
-    ran = run(engine, toy_corpus(), [f"{module}:Odd"], toy_relations[:1], InProcess())
-    assert ran.counts.failed == 56
-    assert "BadOutput" in ran.first_error
+    with pytest.raises(AllFailed, match="failed on each of its 56 inputs, most often with 'BadOutput: ") as raised:
+        run(engine, toy_corpus(), [f"{module}:Odd"], toy_relations[:1], InProcess())
+    assert raised.value.ran.counts.failed == 56
 
 
 def test_a_batch_with_one_bad_input_keeps_the_good_ones(tmp_path, monkeypatch, toy_corpus, toy_relations, engine):

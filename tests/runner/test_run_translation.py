@@ -8,7 +8,7 @@ from audit.corpora import get_corpus
 from audit.false_satisfaction.questions import refresh
 from audit.relations import all_relations, get_relation
 from audit.runner.executors import InProcess, Processes
-from audit.runner.run import fitting, run
+from audit.runner.run import AllFailed, fitting, run
 from audit.sampling.draw import Size, draw_all
 from audit.store import open_store, table_of, tables
 
@@ -82,9 +82,9 @@ def test_recorded_parameters_are_those_that_were_set(study, tmp_path):
 def test_an_empty_translation_is_an_error_of_the_system(study, tmp_path):
     toy_translator.write(tmp_path, "toy_empty")
     engine = open_store(str(tmp_path / "a.db"), create=True)
-    ran = run(engine, study, ["toy_empty:Empty"], [get_relation("translation", "RTT")], InProcess())
-    assert ran.counts.outcomes["error"] == 40
-    assert "the translation is empty" in ran.counts.first_error
+    with pytest.raises(AllFailed, match="the translation is empty") as raised:
+        run(engine, study, ["toy_empty:Empty"], [get_relation("translation", "RTT")], InProcess())
+    assert raised.value.ran.counts.outcomes["error"] == 40
 
 
 class Broken(RuntimeError):

@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import sys
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -118,7 +119,7 @@ def test_a_dead_process_is_seen_and_does_not_keep_the_study(engine, plan, people
 
 def test_a_process_that_cannot_be_begun_leaves_a_failed_job(engine, plan, people, monkeypatch):
     set_plan(engine, plan())
-    monkeypatch.setattr(module.sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(AuditError, match="no process can be begun on this machine"):
         begin_job(engine, "films", "x", by=people["boss"])
     assert only(engine).state == "failed"

@@ -11,7 +11,8 @@ from audit.annotation.settings import JudgingSettings
 from audit.cli.options import AUDITED_FOLLOW_UPS as OF_THE_COMMAND
 from audit.errors import BadFile
 from audit.relations import all_relations
-from audit.studies.plan import AUDITED_FOLLOW_UPS, SETTINGS, TABLES, Plan, check_name, foreign, read_plan
+from audit.reports.preference import PROFILES
+from audit.studies.plan import AUDITED_FOLLOW_UPS, SETTINGS, TABLES, WEIGHTS, Plan, check_name, foreign, read_plan
 from audit.studies.plan_file import LARGEST, example, read_plan_bytes, read_plan_file, to_toml
 from audit.studies.standing import belongs
 
@@ -230,8 +231,9 @@ def test_through_the_app_files_and_code_are_refused_before_they_are_touched(own,
 
 
 def test_what_is_foreign_is_said_of_a_stored_plan():
-    assert foreign(read_plan(LEAST).study) == {}
-    assert set(foreign(read_plan(LEAST).study | {"systems": ["os:system"]})) == {"systems"}
+    content = read_plan(LEAST).content()
+    assert foreign(content) == {}
+    assert set(foreign(content | {"study": content["study"] | {"systems": ["os:system"]}})) == {"study.systems"}
 
 
 def test_a_plan_knows_its_size_and_audits():
@@ -275,3 +277,25 @@ def test_a_study_of_a_published_corpus_belongs_to_its_plan():
     planned = {"task": "similarity", "corpus": "paws-x:zh/test_2k.tsv", "fingerprint": "f", "seed": 0, "limit": None}
     assert belongs(planned | {"corpus": "paws-x:test_2k.tsv"}, {"study": planned})
     assert not belongs(planned | {"corpus": "test_2k.tsv"}, {"study": planned})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "where"),
+    [
+        ("weights", "/etc/passwd", "report.weights"),
+        ("set", {"MGMT-word": {"parser": "en=corenlp:http://169.254.169.254"}}, "study.set"),
+        ("set", {"MGMT-word": {"proposer": "ngram:/etc/passwd"}}, "study.set"),
+        ("set", {"MR1.1": {"tagger": "hanlp:/srv/model"}}, "study.set"),
+        ("corpus", "paws-x:/srv/texts.csv", "study.corpus"),
+        ("systems", ["http:/srv/service.toml"], "study.systems"),
+        ("systems", ["recorded:/srv"], "study.systems"),
+    ],
+)
+def test_what_comes_through_the_app_names_no_file_address_or_code(key, value, where):
+    content = read_plan(LEAST).content()
+    table = where.partition(".")[0]
+    assert set(foreign(content | {table: content[table] | {key: value}})) == {where}
+
+
+def test_weights_with_a_name_are_those_of_reports():
+    assert tuple(PROFILES) == WEIGHTS

@@ -11,10 +11,11 @@ from typing import Any, TypeGuard
 
 from audit.errors import Declined, Unanswered
 from audit.runner.executors.base import Job, too_long
-from audit.runner.executors.batch import Batch, Returned, checked, failed, message
+from audit.runner.executors.batch import Batch, Returned, checked, failed
 from audit.systems import get_system
 from audit.systems.asking import PATIENCE, TRIES, Asking
 from audit.systems.base import AsynchronousSystem, System
+from audit.systems.foreign import foreign, message
 from audit.tasks import Input, Output, get_task
 
 _WAITING = 32
@@ -52,7 +53,7 @@ class Asynchronous(AbstractContextManager["Asynchronous"]):
         """Take a batch of a system that has `run_async`. Raises TypeError for any other job."""
         if not isinstance(job, Batch):
             raise TypeError(f"{job!r} is not a Batch, which is what this executor does")
-        self._know(job.system)
+        self._know(job.system, job.limit)
         if self._thread is None:
             self._thread = threading.Thread(target=self._loop.run_forever, name="asynchronous systems", daemon=True)
             self._thread.start()
@@ -91,13 +92,15 @@ class Asynchronous(AbstractContextManager["Asynchronous"]):
     def _begin(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def _know(self, spec: str) -> None:
+    def _know(self, spec: str, limit: float | None) -> None:
         if spec in self._systems:
             return
         # Its own object, not the one that batches share: connections belong to one event loop.
         system = get_system(spec)
         if not is_asynchronous(system):
             raise TypeError(f"the system {spec!r} has no run_async, so another executor must do it")
+        with foreign(f"system {spec!r} cannot be prepared", limit):
+            system.prepare()
         tries, patience = getattr(system, "tries", TRIES), getattr(system, "patience", PATIENCE)
         self._systems[spec] = system, Asking(system.concurrency, tries, patience)
 
@@ -159,7 +162,7 @@ class _Calls:
         except (Declined, Unanswered) as problem:
             if len(inputs) == 1 or not problem.inputs:
                 return [failed(message(problem))] * len(inputs)
-        except (Exception, SystemExit) as problem:  # the system is foreign code, as in `Batch`
+        except (Exception, SystemExit, KeyboardInterrupt) as problem:  # the system is foreign code, as in `Batch`
             if len(inputs) == 1:
                 return [failed(message(problem))]
         alone = await asyncio.gather(*(self._answered([one]) for one in inputs))

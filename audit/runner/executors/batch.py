@@ -9,6 +9,7 @@ from types import NoneType
 from audit.errors import BadOutput
 from audit.systems import get_system
 from audit.systems.base import System
+from audit.systems.foreign import contained, message
 from audit.tasks import Input, Output, Task, get_task
 
 CALL = {"sentence": 256, "document": 32}
@@ -63,7 +64,7 @@ class Batch:
     """Distinct inputs for one system: a job."""
 
     system: str
-    """The spec that `audit.systems.get_system` takes; each worker makes the system from it once."""
+    """The spec that `audit.systems.get_system` takes; each worker makes the system from it, and prepares it, once."""
     task: str
     inputs: tuple[Input, ...]
     call: int = CALL["sentence"]
@@ -72,7 +73,7 @@ class Batch:
 
     def work(self) -> Returned:
         """One output per input, in order. What raises, or returns what its task does not allow, is a stored error."""
-        system, task = _system(self.system), get_task(self.task)
+        system, task = ready(self.system), get_task(self.task)
         started = perf_counter()
         outputs = [
             output
@@ -83,14 +84,18 @@ class Batch:
 
 
 @cache
-def _system(spec: str) -> System:
-    return get_system(spec)
+def ready(spec: str) -> System:
+    """The system of this process, prepared. Raises AuditError where it cannot be loaded or prepared."""
+    system = get_system(spec)
+    system.prepare()
+    return system
 
 
 def _called(system: System, task: Task, inputs: Sequence[Input]) -> list[Output]:
     try:
-        return checked(task, system.run(inputs), len(inputs))
-    except (Exception, SystemExit):  # the system is foreign code: whatever it raises must not stop the run
+        with contained():
+            return checked(task, system.run(inputs), len(inputs))
+    except Exception:  # the system is foreign code: whatever it raises must not stop the run
         return [_alone(system, task, one) for one in inputs]
 
 
@@ -126,14 +131,7 @@ def _text(value: object) -> str:
 
 def _alone(system: System, task: Task, one: Input) -> Output:
     try:
-        return checked(task, system.run([one]), 1)[0]
-    except (Exception, SystemExit) as problem:  # as above
+        with contained():
+            return checked(task, system.run([one]), 1)[0]
+    except Exception as problem:  # as above
         return failed(message(problem))
-
-
-def message(problem: BaseException) -> str:
-    """Kind and text of an exception."""
-    try:
-        return f"{type(problem).__name__}: {problem}"
-    except Exception:  # an exception whose own text raises
-        return type(problem).__name__

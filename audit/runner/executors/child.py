@@ -20,6 +20,7 @@ from typing import Any
 from audit.errors import AuditError
 from audit.keys import canonical
 from audit.runner.executors.base import Job, Lost, ended, too_long
+from audit.runner.living import another_python
 from audit.systems import get_system
 
 _START = 120
@@ -67,9 +68,8 @@ class Child:
         self._pipe, theirs = Pipe()
         with theirs:
             # Neither a fork of a process with threads, nor one of multiprocessing's: Dask's workers may have none.
-            # -P: files of the current directory must not replace the library's.
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", f"from {__name__} import main; main({theirs.fileno()})"],
+                another_python("-c", f"from {__name__} import main; main({theirs.fileno()})"),
                 pass_fds=[theirs.fileno()],
                 cwd=folder if Path(folder).is_dir() else None,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},

@@ -1,18 +1,12 @@
 """The executor that does everything in this process, one job after the other."""
 
-import signal
-import threading
 from collections import deque
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from types import FrameType, TracebackType
+from contextlib import AbstractContextManager
+from types import TracebackType
 from typing import Any
 
 from audit.runner.executors.base import Job, too_long
-
-
-class _TimeIsOver(BaseException):
-    """Not an Exception: foreign code must not take it for one of its own."""
+from audit.systems.foreign import TimeIsOver, alarm
 
 
 class InProcess(AbstractContextManager["InProcess"]):
@@ -37,31 +31,12 @@ class InProcess(AbstractContextManager["InProcess"]):
             return []
         job = self._waiting.popleft()
         try:
-            with _alarm(job.limit):
+            with alarm(job.limit):
                 return [(job, job.work())]
-        except _TimeIsOver:
+        except TimeIsOver:
             return [(job, too_long(job.limit or 0))]
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._waiting.clear()
-
-
-@contextmanager
-def _alarm(seconds: float | None) -> Iterator[None]:
-    """Raise _TimeIsOver in this block after some seconds."""
-    if seconds is None or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def over(_number: int, _frame: FrameType | None) -> None:
-        raise _TimeIsOver
-
-    before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

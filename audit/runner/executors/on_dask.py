@@ -23,6 +23,7 @@ from audit.runner.executors.at_worker import Terms, end_run, on_worker, other_ve
 from audit.runner.executors.base import Job, Lost
 from audit.runner.executors.batch import Batch
 from audit.runner.executors.child import Order, described
+from audit.runner.living import safe_path
 
 _CONNECT = 5
 """Seconds in which a scheduler answers."""
@@ -214,8 +215,11 @@ class Dask(AbstractContextManager["Dask"]):
         import dask
         from distributed import LocalCluster
 
-        # A worker's own thread only waits for the process beside it; there is nothing to profile.
-        with dask.config.set({"distributed.worker.profile.enabled": False}):
+        # A worker's own thread only waits for the process beside it; there is nothing to profile. Workers are begun
+        # with the present folder first on their path, later ones too, unless their environment forbids it.
+        environment = {**dask.config.get("distributed.nanny.pre-spawn-environ", {}), "PYTHONSAFEPATH": "1"}
+        settings = {"distributed.worker.profile.enabled": False, "distributed.nanny.pre-spawn-environ": environment}
+        with safe_path(), dask.config.set(settings):
             return LocalCluster(
                 n_workers=self._workers,
                 threads_per_worker=1,

@@ -1,0 +1,165 @@
+"""A user's own system may do anything when it is loaded, described or prepared: it is one sentence that names it."""
+
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from audit.errors import AuditError
+from audit.relations import get_relation
+from audit.runner.executors import InProcess, Processes
+from audit.runner.loading import loaded, prepared
+from audit.runner.run import AllFailed, run
+from audit.store import open_store
+from audit.systems import get_system
+from audit.systems.foreign import Left, contained, foreign
+
+ACTS = {
+    "raises": "raise ValueError('boom')",
+    "leaves": "raise SystemExit(7)",
+    "interrupts": "raise KeyboardInterrupt",
+    "odd": "raise type('Odd', (BaseException,), {})('odd')",
+    "deep": "return act()",
+    "half": "raise ValueError('half \\ud800')",
+}
+PLACES = {
+    "import": "act()\ndef f(text): return 'positive'",
+    "init": "class f:\n  def __init__(self): act()\n  def __call__(self, text): return 'positive'",
+    "needs": "class f:\n  def needs(self): return act()\n  def run(self, inputs): return []",
+    **{
+        name: f"class f:\n  {name} = property(lambda self: act())\n  def __call__(self, text): return 'positive'"
+        for name in ("name", "version", "settings", "tasks", "languages")
+    },
+}
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Writes a module into an empty current directory; gives its name, which no other test has."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    def write(source: str, act: str = "pass") -> str:
+        name = f"foreign_{abs(hash(tmp_path))}"
+        (tmp_path / f"{name}.py").write_text(f"def act():\n  {act}\n\n{source}\n", encoding="utf-8")
+        return name
+
+    return write
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("place", PLACES)
+def test_whatever_it_raises_is_one_sentence(mine, place: str, act: str) -> None:
+    spec = mine(PLACES[place], ACTS[act]) + ":f"
+    with pytest.raises(AuditError) as raised:
+        get_system(spec)
+    said = str(raised.value)
+    assert repr(spec) in said
+    assert "\n" not in said
+    said.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("part", "says"),
+    [
+        ("name = []", r"has name = \[\]; it must be a text of 1 to 200 printable"),
+        ("name = 'a\\ud800'", r"has name = 'a\\ud800'; it must"),
+        ("version = 'x' * 1_000_000", r"has version = 'x+\.\.\.; it must"),
+        ("version = 10 ** 10_000", "cannot tell its version: ValueError: Exceeds the limit"),
+        ("settings = {'a': float('nan')}", "settings that cannot be kept"),
+        ("settings = {'a': 'half \\ud800'}", "settings that cannot be kept"),
+        ("settings = {'a': 10 ** 10_000}", "settings that cannot be kept"),
+        ("settings = {}; settings['me'] = settings", "settings that cannot be kept"),
+        ("settings = {'a': 'x' * 200_000}", "has settings of 200,008 characters; at most 100,000"),
+        ("tasks = [object]", "has tasks = .*; it must be a list of names"),
+        ("languages = ('e\\n',)", "has languages = .*; it must be a list of names"),
+        ("call_size = 0", "has call_size = 0; it must be a whole number from 1"),
+        ("batch_seconds = float('inf')", "has batch_seconds = inf; it must be a number from"),
+        ("needs = lambda self: 5", "returned 5; it must be None or a text"),
+        ("run_async = print", "has run_async, .*concurrency"),
+    ],
+)
+def test_what_it_says_of_itself_is_checked(mine, part: str, says: str) -> None:
+    source = f"class f:\n  def needs(self): return None\n  def run(self, inputs): return []\n  {part}"
+    with pytest.raises(AuditError, match=says):
+        get_system(mine(source) + ":f")
+
+
+@pytest.mark.parametrize("apart", [True, False])
+@pytest.mark.parametrize("place", ["import", "init"])
+def test_one_that_hangs_is_given_up(mine, place: str, apart: bool) -> None:
+    spec = mine(PLACES[place], "import time; time.sleep(60)") + ":f"
+    with pytest.raises(AuditError, match=r"cannot be loaded: no end within 0.3 s; --time-limit"):
+        loaded([spec], 0.3, apart)
+
+
+@pytest.mark.parametrize(
+    ("act", "says"),
+    [
+        ("import os; os._exit(0)", "its process ended with status 0"),
+        ("import time; time.sleep(60)", "no end within 1 s"),
+    ],
+)
+def test_preparing_in_another_process_costs_that_process(mine, act: str, says: str) -> None:
+    source = "class f:\n  def prepare(self): act()\n  def __call__(self, text): return 'positive'"
+    spec = mine(source, act) + ":f"
+    with pytest.raises(AuditError, match=rf"prepare\(\) of the system .* failed: {says}"):
+        prepared(loaded([spec], 1), 1, apart=True)
+
+
+@pytest.mark.parametrize("executor", [InProcess, lambda: Processes(2)])
+def test_every_worker_prepares_it(mine, toy_corpus, executor) -> None:
+    source = (
+        "class f:\n  model = None\n  def prepare(self): self.model = 'positive'\n"
+        "  def predict(self, texts): return [self.model for _ in texts]"
+    )
+    engine = open_store("sqlite://", create=True)
+    with executor() as at_work:
+        ran = run(engine, toy_corpus(), [mine(source) + ":f"], [get_relation("sentiment", "MR3.1")], at_work)
+    assert (ran.counts.failed, ran.counts.outcomes["error"]) == (0, 0)
+    assert ran.counts.checks > 0
+
+
+def test_a_run_in_which_a_system_only_fails_ends_with_an_error_every_time(mine, own, toy_corpus, toy_relations) -> None:
+    specs = [*own.specs("calm"), mine("def f(text): raise OSError('no model')") + ":f"]
+    engine = open_store("sqlite://", create=True)
+    for executed in (112, 0):
+        with pytest.raises(AllFailed, match=r"failed on each of its 56 inputs, most often with 'OSError: no") as raised:
+            run(engine, toy_corpus(), specs, toy_relations[:1], InProcess())
+        assert raised.value.ran.counts.executed == executed
+        assert raised.value.status == 1
+
+
+def test_a_module_never_stands_in_for_pythons_own(mine, tmp_path: Path) -> None:
+    (tmp_path / "colorsys.py").write_text("raise RuntimeError('hostile')")
+    sys.modules.pop("colorsys", None)
+    spec = mine("import colorsys\ndef f(text): return 'positive'") + ":f"
+    assert get_system(spec).name == spec
+    assert sys.path.index(str(tmp_path)) > max(
+        map(sys.path.index, {path for path in sys.path if "site-packages" in path})
+    )
+    with pytest.raises(AuditError, match=r"has the same name as another, .*; rename the file"):
+        get_system("colorsys:f")
+
+
+def test_only_what_the_user_asks_for_passes() -> None:
+    with pytest.raises(Left), contained():
+        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt), foreign("it failed"), contained():
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    raised: list[str] = []
+
+    def elsewhere() -> None:
+        try:
+            with foreign("it failed"):
+                raise KeyboardInterrupt
+        except AuditError as problem:
+            raised.append(str(problem))
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert raised == ["it failed: KeyboardInterrupt"]
