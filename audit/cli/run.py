@@ -95,9 +95,25 @@ def run(arguments: argparse.Namespace) -> None:
             finally:
                 bar.close()
     documents = [one.as_json() for one in ran]
-    lines = [line for one in ran for line in one.lines()]
+    lines = [line for one, corpus in zip(ran, corpora, strict=True) for line in [*one.lines(), *of_gold(corpus)]]
     next_step = f"Next: audit sample --db {arguments.db} --per-relation 60"
     answer(arguments.json, documents if len(documents) > 1 else documents[0], [*lines, next_step])
+
+
+def of_gold(corpus: Any) -> list[str]:
+    """How many rows of a user's file have gold, and which of its columns are kept and not looked at otherwise."""
+    from audit.corpora.files import FileCorpus
+
+    if not isinstance(corpus, FileCorpus):
+        return []
+    rows, columns = list(corpus.rows()), dict.fromkeys(name for row in corpus.rows() for name in row.attributes)
+    labelled = sum(row.gold is not None for row in rows)
+    lines = [f"{labelled:,} of {len(rows):,} rows have a gold label."]
+    if columns:
+        lines.append(f"Columns kept as attributes, and not taken for gold: {', '.join(columns)}.")
+    if 0 < labelled < len(rows):
+        lines.append("To work with gold alone, draw with `audit sample --domain gold`.")
+    return lines
 
 
 def toward(corpus: str, task: str, targets: Sequence[str]) -> str:

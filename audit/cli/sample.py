@@ -23,6 +23,9 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--design", default="shared", help="shared (default), simple, or informative (to compare systems only)"
     )
+    parser.add_argument(
+        "--domain", help="all (default), or gold: sources with a gold label only, for work with gold alone"
+    )
     parser.add_argument("--seed", type=whole, metavar="S", help="default: the study's")
     parser.add_argument("--annotators", type=whole, default=2, metavar="N", help="people per question (default: 2)")
     parser.add_argument(
@@ -50,13 +53,22 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from audit.false_satisfaction.questions import open_audits, refresh
     from audit.sampling.audits import Audits
+    from audit.sampling.domains import GOLD
     from audit.sampling.draw import Size, draw_all
     from audit.store import open_store
 
     size = Size(arguments.per_relation, arguments.share)
     audits = Audits(arguments.audit_groups, arguments.audit_follow_ups, arguments.audit_answers)
     engine = open_store(arguments.db)
-    how = (arguments.design, arguments.seed, arguments.annotators, arguments.study, audits, arguments.protocol)
+    how = (
+        arguments.design,
+        arguments.seed,
+        arguments.annotators,
+        arguments.study,
+        audits,
+        arguments.protocol,
+        arguments.domain,
+    )
     drawn = draw_all(engine, size, *how)
     waiting = refresh(engine)
     behind = open_audits(engine)
@@ -74,6 +86,11 @@ def run(arguments: argparse.Namespace) -> None:
         f"Study {one.study}: people are asked of {one.audited_groups:,} different groups whether the relation holds."
         for one in drawn
         if one.audited_groups
+    ]
+    lines += [
+        f"Study {one.study}: drawn from the sources with a gold label; what is estimated is about these."
+        for one in drawn
+        if one.domain == GOLD
     ]
     lines += [f"Study {one.study}: {WORDS[one.protocol]}" for one in drawn if one.protocol in WORDS]
     unfinished = [one.study for one in drawn if one.unfinished]

@@ -19,7 +19,6 @@ from audit.false_satisfaction.settling import (
     Known,
     State,
     Step,
-    carry_of,
     drawn_groups,
     known_answers,
     settle_group,
@@ -196,6 +195,7 @@ def _query() -> Select[Any]:
             verdict.c.reason,
             study.c.corpus,
             relation.c.task,
+            relation.c.params,
             relation.c.name.label("relation"),
             group.c.relation_id,
             system.c.name.label("system"),
@@ -307,7 +307,7 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
     steps = {number: _step(one) for number, one in members.items()}
     counted = tuple(step for step in steps.values() if step.role in COUNTED)
     drawn = Drawn(
-        **{name: row[name] for name in ("task", "relation", "relation_id", "system_id", "group_id")},
+        **{name: row[name] for name in ("task", "relation", "relation_id", "system_id", "group_id", "params")},
         rank=0,
         steps=counted,
         corresponds=row["outcome"] == Outcome.SATISFIED or not asks_pairs(row["task"]),
@@ -341,7 +341,7 @@ def _allowed(drawn: Drawn, source: Step | None, step: Step, origin: str, known: 
         return tuple(sorted(known[drawn.asked(step)].allowed))
     if source is None or source.input is None or step.input is None:
         return ()
-    carry = carry_of(drawn.task, drawn.relation)
+    carry = drawn.carry
     seen = (Seen(source.input, source.output), Seen(step.input, step.output)) if carry.reads else (None, None)
     return tuple(sorted(carry(known[drawn.asked(source)].allowed, *seen) or ()))
 

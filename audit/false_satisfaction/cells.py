@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from audit.false_satisfaction.settling import (
 )
 from audit.relations import Outcome
 from audit.sampling.designs import INFORMATIVE
+from audit.sampling.domains import within
 from audit.store import Checked, checked, table_of, tables
 from audit.store.ids import LIMIT
 
@@ -67,6 +68,8 @@ class Counted:
     """Every verdict of the studies, as arrays."""
     audited: Audited
     """What audits of the samples found. Their questions are not in `waiting`."""
+    waiting_under: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    """Distinct questions that drawn groups wait for, by study and relation (ids)."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,8 @@ def ground_of(connection: Connection, study: int | None = None, design: str | No
     ids = [int(str(one["id"])) for one in studies]
     samples = _samples(connection, ids, design)
     checks = checked(connection, ids)
+    for sample in samples:
+        checks = within(connection, checks, int(str(sample["study_id"])), str(sample["domain"]))
     cells = _observed(connection, ids, checks)
     if cells.empty:
         raise AuditError("nothing has been checked yet; run `audit run` or `audit import-run` first")
@@ -182,7 +187,20 @@ def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audit
     cells["study"] = cells["study_id"]
     cells["corpus"] = cells["study_id"].map({id: one["corpus"] for id, one in names.items()})
     keys = cells[[*CELL, "study", "task", "relation", "system"]]
-    return Counted(cells[COLUMNS], ground.studies, ground.samples, waiting, keys, typed, ground.checks, audited)
+    under: dict[tuple[int, int], set[Asked]] = {}
+    for one in drawn:
+        under.setdefault(one.key[:2], set()).update(one.waiting)
+    return Counted(
+        cells[COLUMNS],
+        ground.studies,
+        ground.samples,
+        waiting,
+        keys,
+        typed,
+        ground.checks,
+        audited,
+        {of: len(asked) for of, asked in under.items()},
+    )
 
 
 def _observed(connection: Connection, studies: Sequence[int], checks: Checked) -> pd.DataFrame:
@@ -256,6 +274,6 @@ def _samples(connection: Connection, studies: Sequence[int], design: str | None)
             f"no sample has been drawn with the design {design}; run `audit sample --design {design}` first"
         )
     return [
-        {name: row[name] for name in ("id", "study_id", "design", "seed", "annotators", "protocol")}
+        {name: row[name] for name in ("id", "study_id", "design", "seed", "annotators", "protocol", "domain")}
         for row in last.values()
     ]

@@ -17,15 +17,14 @@ from audit.false_satisfaction.settling import (
     Known,
     Whose,
     carried_to,
-    carry_of,
     drawn_groups,
     known_answers,
     source_of,
 )
 from audit.store import pieces, table_of, tables
 
-Pair = tuple[str, Asked, Asked]
-"""Relation, and what is asked of source and follow-up."""
+Pair = tuple[str, bool, Asked, Asked]
+"""Relation, whether it carries every answer, and what is asked of source and follow-up."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def contradictions(engine: Engine, whose: Whose = "people", *, by: int | None = 
                 carried = carried_to(drawn, step, source, about)
                 if direct is None or carried is None or direct.allowed & carried.allowed:
                     continue
-                key = (drawn.relation, drawn.asked(source), drawn.asked(step))
+                key = (drawn.relation, drawn.carry.preserves_truth, drawn.asked(source), drawn.asked(step))
                 found.setdefault(key, (carried.allowed, set()))[1].add((drawn.group_id, drawn.system_id))
         return _listed(connection, found, known)
 
@@ -106,7 +105,7 @@ def _listed(
     known: dict[Asked, Known],
 ) -> list[Contradiction]:
     question, given = table_of(tables.Question), table_of(tables.Input)
-    inputs = {asked[1] for _, *both in found for asked in both}
+    inputs = {asked[1] for _, _, *both in found for asked in both}
     texts: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
     ids: dict[Asked, int] = {}
     waiting: set[int] = set()
@@ -116,7 +115,7 @@ def _listed(
             texts[int(id)] = (tuple(some), tuple(languages.split(",")))
         flagged = select(question.c.id).where(question.c.input_id.in_(piece), is_flagged())
         waiting |= {int(row[0]) for row in connection.execute(flagged)}
-    for task in {source[0] for _, source, _ in found}:
+    for task in {source[0] for _, _, source, _ in found}:
         ids |= question_ids(connection, task, inputs)
 
     def side(asked: Asked) -> Side:
@@ -127,12 +126,12 @@ def _listed(
         Contradiction(
             source[0],
             relation,
-            carry_of(source[0], relation).preserves_truth,
+            preserves_truth,
             side(source),
             side(other),
             tuple(sorted(carried)),
             len(groups),
         )
-        for (relation, source, other), (carried, groups) in found.items()
+        for (relation, preserves_truth, source, other), (carried, groups) in found.items()
     ]
     return sorted(listed, key=lambda one: (-one.groups, one.relation, one.source.question, one.follow_up.question))

@@ -9,7 +9,7 @@ from audit.annotation.accounts import ROLES
 from audit.annotation.answers import counting_votes
 from audit.annotation.questions import ABOUT_OUTPUTS, Asked
 from audit.false_satisfaction.cells import CELL, Counted, count
-from audit.false_satisfaction.settling import Drawn, Known, Step, Whose, carry_of, drawn_groups, known_answers
+from audit.false_satisfaction.settling import Drawn, Known, Step, Whose, drawn_groups, known_answers
 from audit.relations.carry import Seen
 from audit.statistics.fragility import OPEN, RIGHT, WRONG, Fragility, JudgedGroup, Part, fragility
 from audit.store import pieces, table_of, tables
@@ -144,7 +144,7 @@ def _because(entry: Fragile, reason: str) -> Fragile:
 
 def _parts(drawn: Drawn, known: Mapping[Asked, Known], numbers: dict[Asked, int]) -> list[Part]:
     """Each counted member of a group, with what every answer to its question would make of it."""
-    task, carry = get_task(drawn.task), carry_of(drawn.task, drawn.relation)
+    task, carry = get_task(drawn.task), drawn.carry
     source = next((step for step in drawn.steps if step.role == "source"), None)
     parts = []
     for step in drawn.steps:

@@ -16,7 +16,6 @@ from audit.false_satisfaction.settling import (
     Drawn,
     Known,
     State,
-    carry_of,
     drawn_groups,
     settle_group,
     source_of,
@@ -92,7 +91,7 @@ def answered_outputs(engine: Engine, task: str) -> pd.DataFrame:
         drawn = {(one.group_id, one.system_id): one for one in drawn_groups(connection, samples)}
     for one in drawn.values():
         source, labels = source_of(one), {step.output.label for step in one.steps}
-        if one.task != task or source is None or not carry_of(task, one.relation).preserves_truth or len(labels) > 1:
+        if one.task != task or source is None or not one.carry.preserves_truth or len(labels) > 1:
             continue
         label = labels.pop()
         if source.input_id in asked and label is not None:

@@ -9,6 +9,7 @@ says something of its output only where the two outputs correspond. They do in e
 the relations between texts is exactly one whose outputs correspond, Replace(sum(Ts)) = sum(Tf).
 """
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -22,10 +23,12 @@ from sqlalchemy import Connection, and_, select
 from audit.annotation.answers import ORIGINS
 from audit.annotation.questions import ABOUT_OUTPUTS, Asked, asks_pairs
 from audit.relations import COUNTED, find_relation
-from audit.relations.carry import Carry, Seen, nothing
+from audit.relations.carry import Carry, Seen, declared, nothing
 from audit.store import pieces, table_of, tables
 from audit.tasks import Input, Output, base_of, get_task
 
+CARRIES = "carries"
+"""The parameter of an imported relation that says what it carries."""
 CARRIED = "carried"
 """Begins the origin of an answer that a relation carries from the source: `carried people`."""
 Whose = Literal["gold", "people", "both"]
@@ -67,6 +70,13 @@ class Drawn:
     corresponds: bool = True
     """Whether what is carried says something of the follow-ups' outputs. Only of a violated group, which is never drawn
     but can be looked at, whose task has people judge each output, it does not."""
+    params: str = "{}"
+    """The relation's parameters, as stored: of an imported relation, what it was declared to carry."""
+
+    @property
+    def carry(self) -> Carry:
+        """What the relation carries."""
+        return carry_of(self.task, self.relation, self.params)
 
     def asked(self, step: Step) -> Asked:
         """What the question asks about whose answer says whether the output of this step is right."""
@@ -154,6 +164,7 @@ def drawn_groups(
             output.c.error,
             relation.c.task,
             relation.c.name,
+            relation.c.params,
         )
         .join(relation, relation.c.id == draw.c.relation_id)
         .join(member, and_(member.c.group_id == draw.c.group_id, member.c.role.in_(COUNTED)))
@@ -171,25 +182,36 @@ def drawn_groups(
             for row in connection.execute(query.where(draw.c.group_id.in_(piece)))
         ]
     # The rows' values by place, in the order of the query: by name takes longer than everything else here.
-    read = {of for of in {row[-2:] for row in rows} if carry_of(*of).reads}
-    reading = {row[7] for row in rows if row[-2:] in read} if read else set()
+    read = {of for of in {row[-3:] for row in rows} if carry_of(*of).reads}
+    reading = {row[7] for row in rows if row[-3:] in read} if read else set()
     inputs: dict[int, Input] = {}
     for piece in pieces(reading):
         for found in connection.execute(select(given).where(given.c.id.in_(piece))).mappings():
             inputs[found["id"]] = Input.stored(found["texts"], found["languages"])
-    cell_and_group = itemgetter(0, 1, 2, 3, 4, -2, -1)
-    for (sample_id, relation_id, system_id, rank, group_id, task, name), some in groupby(rows, key=cell_and_group):
+    cell_and_group = itemgetter(0, 1, 2, 3, 4, -3, -2, -1)
+    for (sample_id, relation_id, system_id, rank, group_id, task, name, params), some in groupby(
+        rows, key=cell_and_group
+    ):
         steps: dict[int, Step] = {}
         for step, role, input_id, label, score, text, error in (row[5:12] for row in some):
             # Ordered by attempt: the last one stays.
             steps[step] = Step(role, input_id, Output(label, score, text, error), inputs.get(input_id))
-        yield Drawn(task, name, relation_id, system_id, rank, group_id, tuple(steps.values()), sample_id)
+        yield Drawn(task, name, relation_id, system_id, rank, group_id, tuple(steps.values()), sample_id, params=params)
 
 
-def carry_of(task: str, relation: str) -> Carry:
-    """What a relation carries; an imported relation that nobody registered carries nothing."""
+def carry_of(task: str, relation: str, params: str = "{}") -> Carry:
+    """What a relation carries: as its parameters declare, else as the registered one does; nothing where there is
+    neither."""
+    if params != "{}" and (carry := _declared(params)) is not None:
+        return carry
     found = find_relation(base_of(task), relation)
     return found.carry if found else nothing
+
+
+@cache
+def _declared(params: str) -> Carry | None:
+    carries = json.loads(params).get(CARRIES)
+    return None if carries is None else declared(carries)
 
 
 @cache
@@ -224,7 +246,7 @@ def settle_group(drawn: Drawn, known: Mapping[Asked, Known]) -> Settled:
                 contingent.append(number)
         origins.append(answer.origin if answer else "")
         if answer is None:
-            carry = carry_of(drawn.task, drawn.relation)
+            carry = drawn.carry
             if step is source or about_source is not None or never_carries(carry, drawn.task):
                 waits_for.append(asked)
         elif wrong is None and task.is_wrong(step.output, answer.allowed):
@@ -245,7 +267,7 @@ def carried_to(drawn: Drawn, step: Step, source: Step | None, about_source: Know
     """What the relation carries from the answer about the source to this step, whatever is known of it directly."""
     if step is source or source is None or about_source is None or not drawn.corresponds:
         return None
-    carry = carry_of(drawn.task, drawn.relation)
+    carry = drawn.carry
     allowed = carry(about_source.allowed, _seen(source), _seen(step)) if carry.reads else carry(about_source.allowed)
     return Known(allowed, f"{CARRIED} {about_source.origin}") if allowed else None
 
@@ -254,7 +276,7 @@ def _carried_whatever(drawn: Drawn, step: Step, source: Step | None, about_sourc
     """Whether this step would have a carried answer whatever were the one about the source, which there is."""
     if step is source or source is None or about_source is None or not drawn.corresponds:
         return False
-    carry = carry_of(drawn.task, drawn.relation)
+    carry = drawn.carry
     if not carry.reads:
         return carries_all(carry, drawn.task)
     seen = _seen(source), _seen(step)

@@ -1,8 +1,9 @@
 """What an answer about the source says about a follow-up, without asking anybody."""
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
+from audit.errors import AuditError
 from audit.tasks import Input, Output
 
 
@@ -76,3 +77,18 @@ nothing = Carry(_unknown)
 def stays(*answers: str) -> Carry:
     """These answers are carried unchanged, the others are not carried."""
     return Carry(_Among(answers))
+
+
+def declared(carries: str | Sequence[str]) -> Carry:
+    """What somebody declares of a relation that is no code of ours: `everything`, `nothing`, or labels that stay.
+
+    Equal declarations give equal carries. Raises AuditError for another word.
+
+    >>> declared("everything") == unchanged, declared(["positive"]) == stays("positive")
+    (True, True)
+    """
+    if not isinstance(carries, str):
+        return stays(*sorted(carries))
+    if carries not in ("everything", "nothing"):
+        raise AuditError(f"carries is {carries[:40]!r}; it is everything, nothing, or a list of labels")
+    return unchanged if carries == "everything" else nothing

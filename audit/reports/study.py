@@ -32,6 +32,7 @@ from audit.reports.study_plan import plan_entries, plans_of
 from audit.reports.topics import topic_entries
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import INFORMATIVE
+from audit.sampling.domains import ALL
 from audit.sampling.protocols import BLIND
 from audit.statistics import bootstrap, posterior
 from audit.statistics.confidence_sequences import HOLDS
@@ -49,6 +50,9 @@ ESTIMATORS = (
 )
 TWO_CLASSES = "Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."
 NEVER_GOLD = "Gold of {task} never says {labels}, so every such output counts as wrong wherever gold answers."
+_USUAL = (("protocol", BLIND), ("domain", ALL))
+"""What a signature does not say of a sample."""
+DOMAIN = "Study {study} is about its sources with a gold label alone: nothing was drawn from the others."
 COMPARISONS = (
     "The design informative estimates comparisons of systems only: cells drawn by it have no genuine rate of their own."
 )
@@ -167,6 +171,7 @@ def report_of(
     described = dict(found.made_from) | how(interval, target, delta, weights, proxies)
     if found.topics is not None:
         described["by"] = found.topics.by
+    described["notes"] = [*described["notes"], *_bounds_only(counted)]
     if interval != SEQUENCE:
         described["notes"] = [*described["notes"], *_partly_judged(counted)]
     estimates, judged = proxied or (None, found.judged)
@@ -217,6 +222,22 @@ def _partly_judged(counted: Counted) -> list[str]:
         f"{part} {are} judged in part: there fixed-n intervals hold if where to stop was not chosen by looking at the "
         "results; `--interval sequence` holds anyway."
     ]
+
+
+def _bounds_only(counted: Counted) -> list[str]:
+    """A note for each relation whose answers leave bounds in some cell, and what would close them."""
+    cells = counted.cells.join(counted.keys[["study_id", "relation_id"]])
+    cells = cells[(cells["judged"] == 0) & (cells["drawn"] > cells["drawn_open"]) & cells["drawn_false"].notna()]
+    notes = []
+    for (study, relation), some in cells.groupby(["study_id", "relation_id"], sort=False):
+        waiting = counted.waiting_under.get((int(study), int(relation)), 0)
+        are = "1 question waits" if waiting == 1 else f"{waiting:,} questions wait"
+        number = "1 cell" if len(some) == 1 else f"{len(some)} cells"
+        notes.append(
+            f"{some['relation'].iloc[0]}: answers leave bounds only in {number}; {are} for people there, who would "
+            "settle the groups (`audit app`)."
+        )
+    return notes
 
 
 def how(
@@ -276,7 +297,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "audit": audit.__version__,
         "studies": [dict(one) for one in counted.studies],
         "samples": [
-            {name: value for name, value in one.items() if name != "id" and (name, value) != ("protocol", BLIND)}
+            {name: value for name, value in one.items() if name != "id" and (name, value) not in _USUAL}
             | {"audit_groups": audited[one["id"]]}
             | shares(counted, int(str(one["study_id"])))
             for one in counted.samples
@@ -289,6 +310,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         **estimators(counted),
         "notes": [
             *lacking,
+            *(DOMAIN.format(study=one["study_id"]) for one in counted.samples if one["domain"] != ALL),
             *([COMPARISONS] if any(compares) else []),
             *([ASSUMED] if audits and not any(audited.values()) else []),
             *(carry_note(counted) if audits else []),

@@ -5,8 +5,10 @@
 
 `outputs` holds the source's, then each follow-up's: a label, score or text alone, or an object. An input of two
 texts is a list of them. Optional: `id` (of the source), `gold`, `document`, `language`,
-`task`, `version` (of the system), `attributes` (an object of what else is known of the source, by name). A relation
-that is registered under the name carries answers as usual; any other carries none. Where a source has several groups of
+`task`, `version` (of the system), `attributes` (an object of what else is known of the source, by name), `carries` (of
+the relation: `"everything"`, `"nothing"`, or a list of labels: an answer about the source that holds for the follow-up
+too; the same in all its lines). Without it a relation that is registered under the name carries answers as usual, and
+any other carries none. Where a source has several groups of
 one relation and system, each is a source of its own, clustered with the others, so that a cell's sample has one group
 per source.
 
@@ -27,7 +29,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, select
 
 from audit.corpora.base import Row
-from audit.keys import digest, uniform
+from audit.keys import canonical, digest, uniform
 from audit.runner.run_files import VERDICTS, Given, Record, read_run
 from audit.runner.studies import add_sources, named_id
 from audit.store import group_id, input_ids, insert_new, table_of, tables
@@ -80,6 +82,11 @@ def import_run(engine: Engine, given: Given, seed: int = 0) -> Imported:
     return Imported(study_id, True, sources, groups, len(records), *_names(records), outcomes)
 
 
+def _params(carries: str | tuple[str, ...] | None) -> str:
+    """The parameters of an imported relation: what it was said to carry, if anything was said."""
+    return canonical({} if carries is None else {"carries": carries if isinstance(carries, str) else list(carries)})
+
+
 def _names(records: list[Record]) -> tuple[list[str], list[str]]:
     return (
         list(dict.fromkeys(record.relation for record in records)),
@@ -117,9 +124,9 @@ def _store(connection: Connection, study_id: int, seed: int, numbered: list[tupl
         name: named_id(
             connection,
             tables.Relation,
-            {"task": numbered[0][1].task, "name": name, "version": "imported", "params": "{}"},
+            {"task": numbered[0][1].task, "name": name, "version": "imported", "params": _params(carries)},
         )
-        for name in dict.fromkeys(record.relation for _, record in numbered)
+        for name, carries in dict.fromkeys((record.relation, record.carries) for _, record in numbered)
     }
     systems = {
         key: named_id(connection, tables.System, {"name": key[0], "version": key[1], "settings": "{}"})

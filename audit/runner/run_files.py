@@ -39,6 +39,8 @@ class Record:
     outputs: tuple[Output, ...]
     outcome: Outcome
     attributes: Mapping[str, str]
+    carries: str | tuple[str, ...] | None = None
+    """What the relation is said to carry: everything, nothing or labels; None where the line does not say."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def _checked(path: Path, text: str, content: str) -> list[Record]:
     seen: dict[object, int] = {}
     outputs: dict[object, tuple[Output, int]] = {}
     sources: dict[str, Record] = {}
+    relations: dict[str, Record] = {}
     count = 0
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -77,7 +80,7 @@ def _checked(path: Path, text: str, content: str) -> list[Record]:
         count += 1
         try:
             record = _record(number, parse_json(line), content)
-            _agree(record, seen, outputs, sources)
+            _agree(record, seen, outputs, sources, relations)
             records.append(record)
         except Excessive as problem:
             bad.append((number, str(problem)))
@@ -138,7 +141,18 @@ def _record(line: int, value: object, content: str) -> Record:
         outputs,
         VERDICTS[verdict],
         _attributes(value.get("attributes", {})),
+        _carries(value.get("carries"), task),
     )
+
+
+def _carries(value: object, task: Task) -> str | tuple[str, ...] | None:
+    """A declaration of what a relation carries, checked against the task's labels."""
+    if value is None or value in ("everything", "nothing"):
+        return value if value is None else str(value)
+    if not isinstance(value, list) or not value or any(label not in task.labels for label in value):
+        labels = ", ".join(task.labels)
+        raise AuditError(f"carries is {_short(value)}; it is everything, nothing, or a list of labels out of {labels}")
+    return tuple(sorted(set(value)))
 
 
 def _agree(
@@ -146,6 +160,7 @@ def _agree(
     seen: dict[object, int],
     outputs: dict[object, tuple[Output, int]],
     sources: dict[str, Record],
+    relations: dict[str, Record],
 ) -> None:
     """Raises AuditError where a record contradicts or repeats an earlier one."""
     system = (record.system, record.version)
@@ -169,6 +184,12 @@ def _agree(
         raise AuditError(
             f"the attributes of this source are {_short(dict(record.attributes))} here and "
             f"{_short(dict(first.attributes))} in line {first.line}"
+        )
+    declared = relations.setdefault(record.relation, record)
+    if declared.carries != record.carries:
+        raise AuditError(
+            f"relation {record.relation} carries {_short(record.carries)} here and {_short(declared.carries)} in line "
+            f"{declared.line}; say the same in all its lines"
         )
     for one, output in zip(record.members, record.outputs, strict=True):
         before, line = outputs.setdefault((*system, one.key), (output, record.line))

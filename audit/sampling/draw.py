@@ -13,6 +13,7 @@ from audit.errors import AuditError
 from audit.relations import Outcome
 from audit.sampling.audits import Audits, keep_audits
 from audit.sampling.designs import INFORMATIVE, Numbers, get_design
+from audit.sampling.domains import ALL, check_domain, within
 from audit.sampling.group_audits import draw_group_audits
 from audit.sampling.informative import alone_under, informative_lists
 from audit.sampling.protocols import BLIND, check_protocol
@@ -74,6 +75,8 @@ class Drawn:
     """Whether the study's run has not reached its end: what it adds later is drawn by the next call."""
     protocol: str = BLIND
     """How its questions are answered (`audit.sampling.protocols`)."""
+    domain: str = ALL
+    """Which sources it is drawn from (`audit.sampling.domains`)."""
     not_compared: tuple[str, ...] = ()
     """Relations that the design `informative` draws nothing of, since one system alone was checked under them."""
 
@@ -87,6 +90,7 @@ def draw_all(
     study: int | None = None,
     audits: Audits | None = None,
     protocol: str | None = None,
+    domain: str | None = None,
 ) -> list[Drawn]:
     """`draw` for one study, or for all that have satisfied groups. Raises what `draw` raises."""
     table = table_of(tables.Study)
@@ -103,7 +107,7 @@ def draw_all(
     made: list[Drawn] = []
     for one in chosen:
         try:
-            made.append(draw(engine, one, size, design, seed, annotators, audits, protocol))
+            made.append(draw(engine, one, size, design, seed, annotators, audits, protocol, domain))
         except NothingToCompare:
             if study is not None or (one == chosen[-1] and not made):
                 raise
@@ -119,6 +123,7 @@ def draw(
     annotators: int = 2,
     audits: Audits | None = None,
     protocol: str | None = None,
+    domain: str | None = None,
 ) -> Drawn:
     """Draw the first groups of each cell of a study; what was drawn before under this design and seed stays.
 
@@ -129,11 +134,15 @@ def draw(
     is left out.
     `audits` says what is asked beyond what settles the groups (nothing with the design `informative`); what was asked
     for before stays. `protocol` says how people answer (`audit.sampling.protocols`); None keeps what the sample has,
-    and of a new one means `blind`. Questions that somebody has judged keep theirs. Raises UnknownName for a design or
-    a protocol, AuditError for a study without satisfied groups, and NothingToCompare.
+    and of a new one means `blind`. Questions that somebody has judged keep theirs. `domain` says which sources it is
+    drawn from (`audit.sampling.domains`); None keeps what the sample has, and of a new one means `all`; no sample has
+    two. Raises UnknownName for a design, a protocol or a domain, AuditError for a study without satisfied groups, and
+    NothingToCompare.
     """
     if protocol is not None:
         check_protocol(protocol)
+    if domain is not None:
+        check_domain(domain)
     if design != INFORMATIVE:
         get_design(design)  # a wrong name is refused before anything is read
     if annotators < 1:
@@ -153,7 +162,8 @@ def draw(
             if seed is not None
             else int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
         )
-        checks = checked(connection, [study_id])
+        domain = _domain(connection, study_id, design, seed, domain)
+        checks = within(connection, checked(connection, [study_id]), study_id, domain)
         alone: tuple[str, ...] = ()
         if design == INFORMATIVE:
             alone = _alone(connection, checks, study_id)
@@ -161,8 +171,11 @@ def draw(
         elif (checks.outcome == Outcome.SATISFIED).any():
             lists = cell_lists(connection, checks, study_id, design, seed)
         else:
-            raise AuditError(f"study {study_id} has no satisfied groups to draw from; finish its run, or name another")
-        sample_id, protocol = _sample(connection, study_id, design, seed, annotators, protocol)
+            lacking = "" if domain == ALL else " with gold labels"
+            raise AuditError(
+                f"study {study_id} has no satisfied groups{lacking} to draw from; finish its run, or name another"
+            )
+        sample_id, protocol = _sample(connection, study_id, design, seed, annotators, protocol, domain)
         wanted = keep_audits(connection, sample_id, audits)
         before = _drawn_before(connection, sample_id)
         # A list at a time: all of them together have a row for each satisfied (group, system).
@@ -193,6 +206,7 @@ def draw(
         audited_groups=audited,
         unfinished=unfinished,
         protocol=protocol,
+        domain=domain,
         not_compared=alone,
     )
 
@@ -278,14 +292,33 @@ def _unfinished(connection: Connection, study_id: int) -> bool:
     return least is not None and least * size < sources
 
 
+def _domain(connection: Connection, study_id: int, design: str, seed: int, domain: str | None) -> str:
+    """The domain of the sample that is there, or of a new one. Raises AuditError where it has another one."""
+    table = table_of(tables.Sample)
+    key = and_(table.c.study_id == study_id, table.c.design == design, table.c.seed == seed)
+    before = connection.execute(select(table.c.domain).where(key)).scalar()
+    if before is not None and domain not in (None, before):
+        raise AuditError(
+            f"the sample of study {study_id} with the design {design} and the seed {seed} is drawn from the domain "
+            f"{before}; draw from {domain} with another --seed"
+        )
+    return domain or before or ALL
+
+
 def _sample(
-    connection: Connection, study_id: int, design: str, seed: int, annotators: int, protocol: str | None
+    connection: Connection,
+    study_id: int,
+    design: str,
+    seed: int,
+    annotators: int,
+    protocol: str | None,
+    domain: str,
 ) -> tuple[int, str]:
     """The sample's id and its protocol."""
     table = table_of(tables.Sample)
     key = {"study_id": study_id, "design": design, "seed": seed}
     values = {"annotators": annotators, "drawn_at": tables.now()} | ({"protocol": protocol} if protocol else {})
-    insert_new(connection, tables.Sample, [key | {"protocol": BLIND} | values])
+    insert_new(connection, tables.Sample, [key | {"protocol": BLIND, "domain": domain} | values])
     where = and_(*(table.c[name] == value for name, value in key.items()))
     connection.execute(table.update().where(where).values(**values))
     row = connection.execute(select(table.c.id, table.c.protocol).where(where)).one()

@@ -55,8 +55,8 @@ def open_store(where: str, create: bool = False) -> Engine:
     """
     while True:
         file = file_of(where)
-        engine, name = _connected(where, create)
         new = create and file is not None and not file.exists()
+        engine, name = _connected(where, create)
         with _explained(engine, name):
             _check_schema(engine, create, name)
         if file is None or file.exists():

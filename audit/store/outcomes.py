@@ -42,7 +42,9 @@ class Checked:
 
     def of(self, study: int) -> "Checked":
         """The checks of one of the studies; the systems stay."""
-        rows = self.study == study
+        return self._rows(self.study == study)
+
+    def _rows(self, rows: np.ndarray) -> "Checked":
         return Checked(
             self.systems,
             self.study[rows],
@@ -51,6 +53,10 @@ class Checked:
             self.own[rows],
             self.outcome[rows],
         )
+
+    def from_sources(self, sources: np.ndarray, study: int) -> "Checked":
+        """Without the checks of a study whose source is not one of these; other studies stay whole."""
+        return self._rows((self.study != study) | np.isin(self.source, sources))
 
     def groups(self, rows: np.ndarray) -> np.ndarray:
         """Ids of the groups of these rows, one column a system: (rows, systems) of int64."""

@@ -193,6 +193,8 @@ class Sample(SQLModel, table=True):
     seed: int
     annotators: int = 2
     """How many people answer each question."""
+    domain: str = Field(default="all", sa_column_kwargs={"server_default": "all"})
+    """Which sources it is drawn from: `all`, or those with a `gold` label."""
     protocol: str = Field(default="blind", sa_column_kwargs={"server_default": "blind"})
     """How people answer: `blind`, each alone; `shown`, each but the first sees what was answered before; `random`, one
     or the other by source."""

@@ -36,6 +36,7 @@ WITHOUT_ACCOUNT = {
     identity.account_of_identity: "it is how an account comes in, by its provider",
     logins.open_login: "refuses disabled accounts; called when somebody has proved who they are",
     logins.account_of: "it is how the app asks who is there",
+    logins.name_behind: "needs the key of the login itself; it is how a browser is known again",
     logins.end_login: "needs the key of the login itself",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",
 }

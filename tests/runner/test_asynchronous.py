@@ -186,7 +186,10 @@ def test_an_input_that_breaks_the_service_is_found(tmp_path):
         ({"outputs": [{"label": "positive"}]}, None),
         ({"outputs": [{"label": "splendid"}]}, "BadOutput: label 'splendid' is not one of positive, neutral, negative"),
         ({"outputs": [{"label": "positive", "score": 7}]}, "BadOutput: score 7.0 is not a number from 0 to 1"),
-        (b'{"outputs": [{"label": "positive", "score": NaN}]}', "BadOutput: score nan is not a number from 0 to 1"),
+        (
+            b'{"outputs": [{"label": "positive", "score": NaN}]}',
+            'BadOutput: the answer is not JSON: {"outputs": [{"label": "positive", "score": NaN}]}',
+        ),
         ({"outputs": []}, "BadOutput: 0 outputs for 1 inputs at 'outputs[*].label'"),
     ],
 )

@@ -23,6 +23,7 @@ from audit.keys import digest, uniform
 from audit.relations import Outcome
 from audit.relations.base import Role
 from audit.sampling.designs import DESIGNS, INFORMATIVE
+from audit.sampling.domains import DOMAINS
 from audit.sampling.protocols import BLIND, PROTOCOLS, SHOWN
 from audit.store import group_id, table_of, tables
 from audit.tasks import Input, get_task
@@ -49,7 +50,7 @@ _WORDS: dict[str, dict[str, Collection[Any]]] = {
     "member": {"role": get_args(Role)},
     "verdict": {"outcome": [int(one) for one in Outcome]},
     "audit_draw": {"outcome": [int(one) for one in Outcome]},
-    "sample": {"design": (*DESIGNS, INFORMATIVE), "protocol": PROTOCOLS},
+    "sample": {"design": (*DESIGNS, INFORMATIVE), "protocol": PROTOCOLS, "domain": DOMAINS},
     "question": {"kind": (*ABOUT_OUTPUTS, "group"), "protocol": (BLIND, SHOWN)},
     "judgement": {"round": range(4)},
     "adjudication": {"code": (*REASONS, None)},
