@@ -1,4 +1,4 @@
-"""`audit agreement`: how far annotators agree, by every coefficient that fits."""
+"""`audit agreement`: how far annotators agree: percent, one kappa, alpha and AC1."""
 
 import argparse
 from typing import Any
@@ -10,7 +10,7 @@ LEVELS = ("nominal", "ordinal", "interval", "ratio", "linear", "quadratic")
 
 def add(commands: Any) -> None:
     """Register the command."""
-    parser = commands.add_parser("agreement", help="how far annotators agree: percent, kappas, alpha, AC1, intervals")
+    parser = commands.add_parser("agreement", help="how far annotators agree: percent, kappa, alpha, AC1, intervals")
     where = parser.add_mutually_exclusive_group()
     add_database(where)
     where.add_argument("--ratings", type=reads, metavar="FILE", help="a CSV with the columns item,annotator,label")
@@ -21,7 +21,7 @@ def add(commands: Any) -> None:
         help="labels, whether drawn groups are false, or whether relations hold in groups",
     )
     parser.add_argument("--by", choices=("relation", "system", "language", "pair"), help="for each of these, too")
-    parser.add_argument("--level", choices=LEVELS, help="only this level beside the unweighted coefficients")
+    parser.add_argument("--level", choices=LEVELS, help="the coefficients of this level, too, for numbers or an order")
     parser.add_argument("--order", type=names, metavar="A,B,C", help="the labels in their order, where they have one")
     parser.add_argument("--repeats", choices=("first", "last", "majority"), help="of an item rated twice by somebody")
     parser.add_argument("--task", metavar="NAME", help="the task, where the database has several")

@@ -14,7 +14,7 @@ def add(commands: Any) -> None:
     where.add_argument("--ratings", type=reads, metavar="FILE", help="a CSV with the columns item,annotator,label")
     parser.add_argument("--task", metavar="NAME", help="the task, where the database has several")
     parser.add_argument(
-        "--draws", type=whole, default=200, metavar="N", help="bootstrap samples (default: 200; 0: none)"
+        "--draws", type=whole, default=1000, metavar="N", help="draws of the intervals (default: 1000; 0: no intervals)"
     )
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help="of these samples (default: 0)")
     parser.add_argument(

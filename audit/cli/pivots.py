@@ -43,9 +43,8 @@ def add(commands: Any) -> None:
     parser.add_argument("--additive", action="store_true", help="a model without the interaction")
     parser.add_argument(
         "--errors",
-        choices=("independent", "sentence"),
-        default="independent",
-        help="pairs are independent (default), or those of one sentence go together",
+        choices=("sentence", "independent"),
+        help="pairs of one sentence go together (default, where the file has the column source), or are independent",
     )
     parser.add_argument("--distinct", action="store_true", help="leave out rows that repeat another")
     add_json(parser)

@@ -41,8 +41,8 @@ def agreement_report(
     `rated.frame` has the columns item, annotator, label, at most one row an item and annotator; `by` is one of `BY` and
     `parts` (columns item and value, an item may be in many parts) says which items belong to which relation, system or
     language. `order` lists the labels in their order, which allows the levels ordinal, linear and quadratic; `level`
-    leaves out all others. All parts use the labels of the whole. Raises AuditError where there is a single annotator,
-    no item with two judgements, or a level that the labels do not allow.
+    adds the coefficients of one. All parts use the labels of the whole. Raises AuditError where there is a single
+    annotator, no item with two judgements, or a level that the labels do not allow.
     """
     frame = rated.frame
     people = sorted(frame["annotator"].unique()) if len(frame) else []
@@ -84,7 +84,7 @@ def agreement_report(
         "signature": {
             "audit": audit.__version__,
             **rated.origin,
-            "interval": "logit, linearised variance by " + ("item" if ratings.clusters is None else "source"),
+            "interval": "Bayesian bootstrap by " + ("item" if ratings.clusters is None else "source"),
             "confidence": confidence,
         },
     }
@@ -172,8 +172,6 @@ def agreement_lines(report: dict[str, Any]) -> list[str]:
 def _table(report: dict[str, Any]) -> list[str]:
     lines = [f"  {'coefficient':<20}{'level':<11}{'estimate':>9}  {'95 % interval':<17}{'items':>9}"]
     for one in report["coefficients"]:
-        if one["level"] == "nominal":
-            continue  # the same as without a level
         ends = f"{_number(one['low'])} to {_number(one['high'])}" if one["low"] is not None else UNKNOWN
         estimate = "undefined" if one["estimate"] is None else _number(one["estimate"])
         lines.append(f"  {one['name']:<20}{one['level'] or '':<11}{estimate:>9}  {ends:<17}{count(one['items']):>9}")

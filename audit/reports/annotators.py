@@ -18,7 +18,7 @@ _SETTLES = 3
 
 def annotators_report(
     rated: Rated,
-    draws: int = 200,
+    draws: int = 1000,
     seed: int = 0,
     outputs: pd.DataFrame | None = None,
     adjudicator: float = 1.0,
@@ -29,8 +29,8 @@ def annotators_report(
     systems say (columns item, output, groups: `audit.false_satisfaction.opinions.answered_outputs`), and an adjudicator
     who is right with the probability `adjudicator`.
 
-    `rated.frame` has the columns item, annotator, label; repeats are taken as they are. `draws` bootstrap samples of
-    items give the intervals, 0 none. Raises AuditError as `dawid_skene` does.
+    `rated.frame` has the columns item, annotator, label; repeats are taken as they are. `draws` of the model's
+    posterior give the intervals, 0 none. Raises AuditError as `dawid_skene` does.
     """
     found = dawid_skene(rated.frame, draws, seed)
     notes = list(rated.notes)
@@ -71,7 +71,7 @@ def annotators_report(
             **rated.origin,
             "model": "Dawid-Skene, maximum likelihood",
             "adjudicator": adjudicator,
-            "bootstrap": draws or None,
+            "posterior_draws": draws or None,
             "seed": seed if draws else None,
             "confidence": 0.95 if draws else None,
         },

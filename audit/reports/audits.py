@@ -116,7 +116,7 @@ def _add_carry(report: dict[str, Any], found: Findings, confidence: float) -> No
                 continue
             row = by_cell.loc[tuple(cell[name] for name in KEY)]
             true, false = int(row["rests_true"]), int(row["rests_false"])
-            effect = carry_effect(cell["judged"], true, false, most, cell["fs_low"], cell["fs_high"])
+            effect = carry_effect(cell["judged"], true, false, most, cell["fs_low"], cell["fs_high"], confidence)
             cell |= {"fs_carry_low": effect.low, "fs_carry_high": effect.high}
 
 

@@ -27,7 +27,7 @@ FUNCTIONS: Mapping[str, Callable[[str, str], float]] = {
 CONSISTENCY = "consistency"
 KINDS = (CONSISTENCY, *SCORES)
 BY = ("target", "pivot")
-ERRORS = ("independent", "sentence")
+ERRORS = ("sentence", "independent")
 CLOSE = 1e-6
 """A recorded score that differs by no more is met."""
 ALPHA = 0.05
@@ -44,7 +44,7 @@ def pivots_report(
     systems: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     interaction: bool = True,
-    errors: str = "independent",
+    errors: str | None = None,
     confidence: float = 0.95,
     watch: Watch | None = None,
 ) -> dict[str, Any]:
@@ -52,10 +52,12 @@ def pivots_report(
 
     Pairs whose target is `source_language` are round trips (their direct translation is the source itself) and stand
     apart from those over a pivot. `by` is the other factor of the model beside the system, one of `BY`, for round trips
-    the pivot always; `score` is one of `KINDS`; a pair with at least `threshold` is satisfied. `targets` and
-    `systems` choose, `exclude` leaves out targets. `errors` are `independent`, as in the MCMT study, or go together by
-    `sentence`. Raises AuditError for names that the file has not, and for what a missing column does not allow.
+    the pivot always; `score` is one of `KINDS`; a pair with at least `threshold` is satisfied. `targets` and `systems`
+    choose, `exclude` leaves out targets. `errors` go together by `sentence` (the default, where the file says which
+    pairs are of one sentence) or are `independent`, as in the MCMT study. Raises AuditError for names that the file has
+    not, and for what a missing column does not allow.
     """
+    errors = errors or ("independent" if "source" in chains.lacking else "sentence")
     _check(chains, by, score, threshold, errors)
     frame = _chosen(chains, "system", systems)
     frame = frame.merge(_chosen(chains, "target", targets)[["line"]], on="line")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from audit.errors import AuditError
 from audit.statistics.effective import effective_interval, effective_size
@@ -56,22 +57,36 @@ class CarryEffect:
     """The upper end of R_FS, widened by `up`."""
 
 
-def carry_effect(judged: int, true: int, false: int, most: float, low: float, high: float) -> CarryEffect:
+def most_wrong(carried: int, most: float, confidence: float = 0.95) -> int:
+    """How many of `carried` answers may be wrong, if each is with a probability of `most` at the utmost.
+
+    More are so with a probability of at most (1 - confidence) / 4. The number that is wrong varies about its
+    expectation, carried x most, and in a cell that was judged whole nothing else does.
+
+    >>> most_wrong(12, 0.2), most_wrong(12, 0.0), most_wrong(0, 0.2)
+    (6, 0, 0)
+    """
+    return int(stats.binom.isf((1 - confidence) / 4, carried, most)) if carried and most > 0 else 0
+
+
+def carry_effect(
+    judged: int, true: int, false: int, most: float, low: float, high: float, confidence: float = 0.95
+) -> CarryEffect:
     """What carry errors can do to the R_FS of a cell with the interval `low` to `high`.
 
     Of `judged` groups, `true` are true and `false` are false satisfactions only by carried answers. `most` is the upper
-    end of the probability that a carried answer of a group is wrong. Of the first at most the share `most` is false in
-    truth, of the others at most that share true: R_FS is at most `true` / `judged` * `most` too low, and so on. Both
-    ends hold at once with 1 - 0.05 - 0.025 where `low` and `high` have 95 % and `most` is a 95 % interval's upper end
-    (Bonferroni). Raises AuditError on impossible counts.
+    end of the interval of the probability that a carried answer of a group is wrong. Then at most `most_wrong` of the
+    true ones are false in truth, and of the false ones true: the interval grows by these. By Bonferroni both ends hold
+    at once with 95 % in a cell that was judged whole (2.5 % for `most`, 1.25 % for either number), and with 90 % where
+    `low` and `high` have 95 % of their own. Raises AuditError on impossible counts.
 
     >>> found = carry_effect(60, true=40, false=6, most=0.1, low=0.1, high=0.3)
     >>> round(found.down, 4), round(found.up, 4), round(found.low, 4), round(found.high, 4)
-    (0.01, 0.0667, 0.09, 0.3667)
+    (0.05, 0.15, 0.05, 0.45)
     """
     if judged < 1 or min(true, false) < 0 or true + false > judged:
         raise AuditError(
             f"{true} + {false} of {judged} judged groups rest on carried answers: allowed are 0 to {judged}"
         )
-    down, up = false / judged * most, true / judged * most
+    down, up = (most_wrong(carried, most, confidence) / judged for carried in (false, true))
     return CarryEffect(down, up, max(low - down, 0.0), min(high + up, 1.0))

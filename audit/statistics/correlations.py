@@ -72,21 +72,16 @@ def _correlation(name: str, one: Numbers, other: Numbers, confidence: float) -> 
             return Correlation(name, n, None, None, None, None, "one side is constant")
     if name == "spearman":
         x, y = stats.rankdata(x), stats.rankdata(y)
-    value = float(np.clip(np.corrcoef(x, y)[0, 1], -1, 1))
+    found = stats.pearsonr(x, y)
+    value = float(found.statistic)
     on_a_line = 1 - abs(value) < 1e-12
-    p = _exact(x, y) if name == "spearman" and n <= _EXACT else _by_t(value, n, on_a_line)
+    p = _exact(x, y) if name == "spearman" and n <= _EXACT else 0.0 if on_a_line else float(found.pvalue)
     if n == _FEWEST or on_a_line:
         why = "no interval: all pairs lie on a line" if on_a_line else "no interval: three pairs are too few"
         return Correlation(name, n, round(value) if on_a_line else value, p, None, None, why)
     spread = (1 + value**2 / 2 if name == "spearman" else 1.0) / (n - 3)
     wide = float(stats.norm.isf((1 - confidence) / 2)) * math.sqrt(spread)
     return Correlation(name, n, value, p, math.tanh(math.atanh(value) - wide), math.tanh(math.atanh(value) + wide))
-
-
-def _by_t(value: float, n: int, on_a_line: bool) -> float:
-    if on_a_line:
-        return 0.0
-    return float(2 * stats.t.sf(abs(value) * math.sqrt((n - 2) / (1 - value**2)), n - 2))
 
 
 def _exact(x: np.ndarray, y: np.ndarray) -> float:

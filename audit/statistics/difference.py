@@ -36,8 +36,10 @@ def difference(
     """R_FS of a cell in which the protocol calls k of n judged groups false, and `checked` of the n were checked.
 
     Checking made `added` groups false that the protocol calls true, and `removed` the other way round. The estimate is
-    k / n + (added - removed) / checked, cut to 0..1: unbiased whatever errors the protocol makes, as the n groups are a
-    simple random sample of the `population` and the checked ones a simple random sample of the n (two-phase sampling).
+    k / n + (added - removed) / checked, unbiased whatever errors the protocol makes, as the n groups are a simple
+    random sample of the `population` and the checked ones a simple random sample of the n (two-phase sampling). It is
+    then cut to 0..1, which takes it upward on average where the truth is near 0, and downward near 1: by .015 where
+    nothing is false and the protocol calls one group in ten so.
     Its variance has two parts (Cochran, Sampling Techniques 1977, chapter 12, double sampling with a coefficient fixed
     at 1; Särndal, Swensson and Wretman, Model Assisted Survey Sampling 1992, chapter 9):
 

@@ -92,8 +92,9 @@ def fit_two_way(
     Scores may be uneven over cells, and cells may be empty. Errors are taken as independent with one variance, as in
     the MCMT study (equation 2). `clusters` names a column instead: rows that share a value, such as the sentence that
     all systems translated, may go together, and standard errors and tests allow for that (Liang and Zeger, Biometrika
-    73, 1986; times G/(G - 1), with G - 1 degrees of freedom). Levels are in the order of their names. Raises AuditError
-    for no scores, scores that are no finite numbers, and too few to know the size of errors.
+    73, 1986; times G / (G - 1) x (N - 1) / (N - k) for G clusters, N scores and k coefficients that can be told apart,
+    as statsmodels and Stata have it, with G - 1 degrees of freedom). Levels are in the order of their names. Raises
+    AuditError for no scores, scores that are no finite numbers, and too few to know the size of errors.
 
     >>> import pandas as pd
     >>> scores = [(1, 1, 3.0), (1, 1, 5.0), (1, 2, 8.0), (2, 1, 1.0), (2, 2, 2.0), (2, 2, 4.0), (2, 2, 6.0)]
@@ -133,6 +134,7 @@ def fit_two_way(
         covariance, groups = mse * inverse, None
     else:
         covariance, groups = _clustered(frame[clusters].astype(str).to_numpy(), cell, errors, cells, inverse)
+        covariance *= (len(values) - 1) / df
         df = groups - 1
     return Fit(
         factors=(first, second),
@@ -179,7 +181,8 @@ def type_three(fit: Fit) -> tuple[FTest, ...]:
     A factor's test is that its least-squares means are equal, which is SAS's type III where no cell is empty. Where
     some are, it is of the levels whose mean can be estimated, the others are in `left_out`; SAS then tests other
     combinations that depend on which cells are empty. The interaction's is of all its combinations that can be
-    estimated. With clusters: Wald tests on the clustered covariance.
+    estimated. With clusters: Wald's statistic W on the clustered covariance as Hotelling's T2, so that few clusters do
+    not reject too often: F = W (d - q + 1) / (d q) with q and d - q + 1 degrees of freedom, d the clusters less one.
     """
     tests = [_of_factor(fit, factor) for factor in fit.factors]
     if fit.interaction:
@@ -253,8 +256,13 @@ def _tested(fit: Fit, effect: str, rows: np.ndarray, left_out: tuple[str, ...]) 
     if np.linalg.matrix_rank(spread, hermitian=True) < df:
         why = "scores do not vary within cells" if fit.mse == 0 else "some cells have scores of too few clusters"
         return FTest(effect, None, df, fit.df, None, left_out, why)
-    f = float(effects @ np.linalg.solve(spread, effects)) / df
-    return FTest(effect, f, df, fit.df, float(stats.f.sf(f, df, fit.df)), left_out)
+    rest = fit.df if fit.clusters is None else fit.df - df + 1
+    if rest < 1:
+        return FTest(
+            effect, None, df, fit.df, None, left_out, f"{fit.clusters} clusters are too few to test {df} effects"
+        )
+    f = float(effects @ np.linalg.solve(spread, effects)) / df * rest / fit.df
+    return FTest(effect, f, df, rest, float(stats.f.sf(f, df, rest)), left_out)
 
 
 def levels_of(fit: Fit, factor: str) -> Sequence[str]:

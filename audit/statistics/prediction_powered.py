@@ -2,7 +2,7 @@
 
 A proxy is any number that is known for every satisfied group and goes with being false: how many other systems
 disagree, how little confidence the output has, a column of the user. The estimate corrects the sample's rate by how
-its proxies differ from the population's. It is unbiased whatever the proxy is worth; a good one makes it more precise.
+its proxies differ from the population's. A good one makes it more precise, and one that is worth nothing does no harm.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from audit.statistics.intervals import Estimator, wilson
 LEAST = 30
 """Smaller samples get no help from proxies: their slopes are noise there."""
 FEW = 5
-"""So do samples with fewer false or fewer true groups than this."""
+"""So do proxies of which fewer judged groups than this have, on average, another value than the usual one."""
 FOLDS = 10
 
 
@@ -61,10 +61,12 @@ def prediction_powered(
     (1 - n/N) s^2 / n with the residuals' s^2, at least 1/n. The interval is Wilson's at the size of a simple sample
     with that variance, which unlike the normal one stays within [0, 1] and holds at small rates.
 
-    Below 30 judged, with fewer than 5 false or true ones, with proxies that do not vary, or where proxies do not help,
-    it is `fallback` (Wilson with finite population correction) on the sample alone, and `reason` says why.
-    Source: Angelopoulos, Duchi, Zrnic, "PPI++: Efficient prediction-powered inference" (2023), sections 2 and 6;
-    cross-fitting: Zrnic, Candes, PNAS 121 (2024); finite population: Cochran (1977), section 7.
+    Below 30 judged, with proxies that vary too little (`usable`), or where proxies do not help, it is `fallback`
+    (Wilson with finite population correction) on the sample alone, and `reason` says why. All but the last are chosen
+    without looking at what was judged, and so bias nothing: falling back where few are false would take the estimate
+    upward exactly where chance had it low. What is left of bias is small (docs/report.md). Source: Angelopoulos, Duchi,
+    Zrnic, "PPI++: Efficient prediction-powered inference" (2023), sections 2 and 6; cross-fitting: Zrnic, Candes, PNAS
+    121 (2024); finite population: Cochran (1977), section 7.
 
     Raises AuditError where lengths do not match, truth is not 0 or 1, or a proxy is not a finite number.
 
@@ -76,16 +78,17 @@ def prediction_powered(
     """
     y, sample, population = _checked(truth_of_sample, proxy_of_sample, proxy_of_population, confidence, folds)
     n, total = len(y), len(population)
-    reason = _why_not(y, population, total)
+    use = usable(population, n)
+    reason = _why_not(n, use, total)
     if not reason:
         centred = sample - population.mean(axis=0)
         scale = population.std(axis=0)
-        residuals, slopes = _cross_fitted(y, centred[:, scale > 0] / scale[scale > 0], min(folds, n))
+        residuals, slopes = _cross_fitted(y, centred[:, use] / scale[use], min(folds, n))
         plain = float(y.var(ddof=1))
         spread = max(float(residuals.var(ddof=1)), 1 / n)
         if spread < plain:
             weights = np.zeros(len(scale))
-            weights[scale > 0] = slopes / scale[scale > 0]
+            weights[use] = slopes / scale[use]
             rate = float(np.clip(residuals.mean(), 1 / total, 1 - 1 / total))
             low, high = _interval(rate, spread, n, total, confidence)
             return PredictionPowered(
@@ -194,20 +197,30 @@ def _columns(values: ArrayLike) -> np.ndarray:
     return given[:, None] if given.ndim == 1 else given
 
 
-def _why_not(y: np.ndarray, population: np.ndarray, total: int) -> str:
-    n, false = len(y), int(y.sum())
+def usable(population: np.ndarray, n: int) -> np.ndarray:
+    """Which proxies (N, p) vary enough for `n` judged groups: booleans (p,).
+
+    Of n groups drawn at random, `FEW` or more have on average another value than the one that most groups have. Else a
+    slope rests on a handful of groups, and often on none.
+
+    >>> usable(np.column_stack([np.arange(100) < 3, np.arange(100) < 20]), 60).tolist()
+    [False, True]
+    """
+    usual = [np.unique(column, return_counts=True)[1].max(initial=0) for column in population.T]
+    return n * (1 - np.array(usual) / max(len(population), 1)) >= FEW
+
+
+def _why_not(n: int, use: np.ndarray, total: int) -> str:
     if not n:
         return "nothing was judged"
     if n == total:
         return "every group was judged"
     if n < LEAST:
         return f"{n} judged groups are fewer than {LEAST}"
-    if min(false, n - false) < FEW:
-        return f"fewer than {FEW} of the judged groups are {'false' if false < FEW else 'true'}"
-    if n < 10 * population.shape[1]:
-        return f"{n} judged groups are too few for {population.shape[1]} proxies; 10 for each are needed"
-    if not (population.std(axis=0) > 0).any():
-        return "the proxies do not vary"
+    if n < 10 * len(use):
+        return f"{n} judged groups are too few for {len(use)} proxies; 10 for each are needed"
+    if not use.any():
+        return f"fewer than {FEW} of {n} groups have another value of the proxies than the usual one"
     return ""
 
 

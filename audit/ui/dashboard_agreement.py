@@ -48,7 +48,7 @@ def section(engine: Engine, account: Account) -> None:
 
 
 def _coefficients(report: dict[str, Any]) -> None:
-    rows = [one | {"coefficient": _named(one["name"])} for one in report["coefficients"] if one["level"] != "nominal"]
+    rows = [one | {"coefficient": _named(one["name"])} for one in report["coefficients"]]
     # Weights and notes are rare: their columns are there where they say something.
     columns = [name for name in COLUMNS if name not in ("level", "note") or any(row[name] for row in rows)]
     table("coefficients", rows, columns)

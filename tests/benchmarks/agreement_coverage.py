@@ -1,90 +1,163 @@
-"""How often the 95 % intervals of agreement hold the truth: ours, and estimate +- t s beside it.
+"""How often the 95 % intervals of agreement hold the truth, where labels are even and where one of them is rare.
 
-python tests/benchmarks/agreement_coverage.py               # 1,000 samples of each kind, two minutes
+python tests/benchmarks/agreement_coverage.py               # 1,000 samples of each world, five minutes
 """
 
 import argparse
+from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.stats import multinomial
 
 from audit.statistics.agreement import Ratings
-from audit.statistics.agreement.brennan_prediger import brennan_prediger
-from audit.statistics.agreement.conger_kappa import conger_kappa
-from audit.statistics.agreement.gwet_ac1 import gwet_ac1
-from audit.statistics.agreement.krippendorff_alpha import krippendorff_alpha
-from audit.statistics.agreement.parts import interval
-from audit.statistics.agreement.percent_agreement import percent_agreement
-from audit.statistics.agreement.weights import quadratic
-
-KINDS = (
-    # items, annotators, share of ratings missing, how often the truth is said (else a label by prevalence), prevalence
-    (20, 2, 0.0, 0.8, (0.4, 0.3, 0.3)),
-    (30, 2, 0.0, 0.8, (0.5, 0.5)),
-    (50, 3, 0.3, 0.7, (0.5, 0.3, 0.2)),
-    (100, 2, 0.0, 0.9, (0.8, 0.1, 0.1)),
-    (100, 5, 0.5, 0.6, (0.4, 0.3, 0.2, 0.1)),
-    (200, 2, 0.0, 0.97, (0.6, 0.3, 0.1)),
-    (30, 3, 0.0, 0.0, (0.4, 0.3, 0.3)),
+from audit.statistics.agreement.coefficients import (
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    percent_agreement,
+    quadratic,
 )
+from audit.statistics.agreement.parts import interval
+
 COEFFICIENTS = {
     "percent": percent_agreement,
-    "Conger": conger_kappa,
+    "Cohen": cohen_kappa,
+    "Fleiss": fleiss_kappa,
     "alpha": krippendorff_alpha,
-    "AC1": gwet_ac1,
-    "Brennan-Prediger": brennan_prediger,
+    "AC1": gwet_ac,
     "alpha ordinal": partial(krippendorff_alpha, level="ordinal"),
-    "Conger quadratic": lambda ratings: conger_kappa(ratings, quadratic(ratings.values)),
+    "Fleiss quadratic": lambda ratings: fleiss_kappa(ratings, quadratic(ratings.values)),
 }
 
 
-def sample(random, items, annotators, missing, truthful, prevalence):
-    """Ratings of one sample; every item has one at least."""
-    labels = len(prevalence)
-    truth = random.choice(labels, p=prevalence, size=(items, 1))
-    any_label = random.choice(labels, p=prevalence, size=(items, annotators))
-    said = np.where(random.random((items, annotators)) < truthful, truth, any_label)
-    there = random.random((items, annotators)) >= missing
-    there[:, 0] |= ~there.any(axis=1)
-    item, annotator = np.nonzero(there)
-    names = tuple(str(label + 1) for label in range(labels))
-    people = tuple(f"r{number}" for number in range(annotators))
-    values = np.arange(1.0, labels + 1)
-    return Ratings(item, annotator, said[item, annotator], items, people, names, "numbers", values)
+@dataclass(frozen=True)
+class World:
+    """Annotators say the truth with the probability `truthful`, else a label by prevalence: kappa is its square.
+
+    `missing` is the share of ratings that are not there. `cluster` items belong together: each but the first is a copy
+    of the first with probability a half.
+    """
+
+    items: int
+    annotators: int
+    prevalence: tuple[float, ...]
+    truthful: float = 0.6**0.5
+    missing: float = 0.0
+    cluster: int = 1
+
+    def sample(self, random: np.random.Generator) -> Ratings:
+        """Ratings of one sample; every item has one at least."""
+        labels, shape = len(self.prevalence), (self.items, self.annotators)
+        truth = random.choice(labels, p=self.prevalence, size=(self.items, 1))
+        any_label = random.choice(labels, p=self.prevalence, size=shape)
+        said = np.where(random.random(shape) < self.truthful, truth, any_label)
+        there = random.random(shape) >= self.missing
+        there[:, 0] |= ~there.any(axis=1)
+        places = np.arange(self.items)
+        first = places - places % self.cluster
+        copied = np.where(random.random(self.items) < 0.5, first, places)
+        said, there = said[copied], there[copied]
+        item, annotator = np.nonzero(there)
+        names = tuple(str(label + 1) for label in range(labels))
+        people = tuple(f"r{number}" for number in range(self.annotators))
+        values = np.arange(1.0, labels + 1)
+        clusters = first // self.cluster if self.cluster > 1 else None
+        return Ratings(
+            item, annotator, said[item, annotator], self.items, people, names, "numbers", values, clusters
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        more = f", {self.missing:.0%} missing" if self.missing else ""
+        more += f", clusters of {self.cluster}" if self.cluster > 1 else ""
+        more += f", kappa {self.truthful**2:.2f}" if self.truthful != 0.6**0.5 else ""
+        return f"{'/'.join(f'{100 * one:g}' for one in self.prevalence)} | {self.items} x {self.annotators}{more}"
 
 
-def plain(parts):
-    """Estimate +- t s, cut at 1; all or nothing as ours."""
-    if parts.observed in (0, 1):
-        return interval(parts)
-    influence = parts.observed_influence - (1 - parts.value) * parts.expected_influence
-    n = len(influence)
-    half = stdtrit(n - 1, 0.975) * np.sqrt((influence**2).sum() / (n * (n - 1))) / (1 - parts.expected)
-    return parts.value - half, min(parts.value + half, 1.0)
+SKEWED = [
+    World(items, annotators, prevalence, missing=missing)
+    for prevalence, items, (annotators, missing) in product(
+        ((0.5, 0.5), (0.9, 0.1), (0.97, 0.03)), (20, 50, 200), ((2, 0.0), (3, 0.0), (3, 0.3))
+    )
+]
+OTHERS = [
+    World(200, 2, (0.9, 0.1), cluster=4),
+    World(200, 3, (0.97, 0.03), cluster=4),
+    World(50, 2, (0.9, 0.1), truthful=0.95),
+    World(50, 2, (0.97, 0.03), truthful=0.0),
+    World(50, 3, (0.9, 0.07, 0.03)),
+    World(200, 2, (0.9, 0.07, 0.03)),
+    World(20, 2, (0.4, 0.3, 0.3)),
+    World(30, 3, (0.4, 0.3, 0.3), truthful=0.0),
+    World(50, 2, (0.2,) * 5),
+    World(20, 6, (0.4, 0.3, 0.1, 0.1, 0.1)),
+    World(50, 5, (0.4, 0.3, 0.2, 0.1), missing=0.5),
+    World(200, 2, (0.6, 0.3, 0.1), truthful=0.95),
+]
+
+
+def coverage(world: World, samples: int, seed: int = 0) -> dict[str, tuple[float, float, float]]:
+    """By coefficient: share of samples with an interval, of these the share that holds the truth, mean width."""
+    random = np.random.default_rng(seed)
+    names = [name for name in COEFFICIENTS if world.annotators == 2 or name != "Cohen"]
+    if len(world.prevalence) == 2:
+        names = [name for name in names if " " not in name]
+    whole = World(200_000, world.annotators, world.prevalence, world.truthful, world.missing).sample(random)
+    truth = {name: COEFFICIENTS[name](whole).value for name in names}
+    found = {name: np.zeros(3) for name in names}
+    for _ in range(samples):
+        ratings = world.sample(random)
+        if (ratings.label == ratings.label[0]).all():
+            continue
+        for name in names:
+            parts = COEFFICIENTS[name](ratings)
+            ends = interval(parts)
+            if ends is not None:
+                found[name] += [1, ends[0] <= truth[name] <= ends[1], ends[1] - max(ends[0], -1.0)]
+    return {name: (n / samples, hits / n, width / n) for name, (n, hits, width) in found.items()}
+
+
+def exact(items: int) -> list[tuple[float, float, float]]:
+    """(share of the rare label, kappa, coverage of Fleiss' kappa) of two annotators, from every table of two labels.
+
+    Tables with one label only have no kappa, and are left out of the coverage.
+    """
+    agreed, apart = (one.ravel() for one in np.mgrid[: items + 1, : items + 1])
+    keep = (agreed + apart <= items) & (2 * agreed + apart > 0) & (agreed < items)
+    agreed, apart = agreed[keep], apart[keep]
+    worlds = [(p, kappa) for p in (0.5, 0.3, 0.1, 0.05, 0.03, 0.02, 0.01) for kappa in (0, 0.2, 0.4, 0.6, 0.8, 0.95)]
+    chances = []
+    for p, kappa in worlds:
+        both, one = p * p + kappa * p * (1 - p), 2 * p * (1 - p) * (1 - kappa)
+        cells = [agreed, apart, items - agreed - apart]
+        chances.append(multinomial.pmf(np.column_stack(cells), items, [both, one, 1 - both - one]))
+    likely = np.sum(chances, axis=0) > 1e-7
+    place, who, ends = np.repeat(np.arange(items), 2), np.tile([0, 1], items), np.full((len(agreed), 2), np.nan)
+    for row in np.flatnonzero(likely):
+        label = np.repeat([[1, 1], [0, 1], [0, 0]], [agreed[row], apart[row], items - agreed[row] - apart[row]], axis=0)
+        ends[row] = interval(fleiss_kappa(Ratings(place, who, label.ravel(), items, ("a", "b"), ("x", "y"))))
+    return [
+        (p, kappa, float(chance[(ends[:, 0] <= kappa) & (kappa <= ends[:, 1])].sum() / chance.sum()))
+        for (p, kappa), chance in zip(worlds, chances, strict=True)
+    ]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=1_000)
+    parser.add_argument("--exact", type=int, metavar="ITEMS", help="count all tables of two annotators and two labels")
     arguments = parser.parse_args()
-    random = np.random.default_rng(0)
-    print(f"| items x annotators | agree | {' | '.join(COEFFICIENTS)} |\n|---|---{'|---' * len(COEFFICIENTS)}|")
-    for kind in KINDS:
-        whole = sample(random, 400_000, *kind[1:])
-        truth = {name: compute(whole).value for name, compute in COEFFICIENTS.items()}
-        hits = {name: np.zeros(3) for name in COEFFICIENTS}
-        for _ in range(arguments.samples):
-            ratings = sample(random, *kind)
-            for name, compute in COEFFICIENTS.items():
-                parts = compute(ratings)
-                if parts.value is None or (ends := interval(parts)) is None:
-                    continue
-                low, high = plain(parts)
-                hits[name] += [ends[0] <= truth[name] <= ends[1], low <= truth[name] <= high, 1]
-        cells = (f"{ours / n:.3f} ({other / n:.3f})" for ours, other, n in hits.values())
-        missing = f", {kind[2]:.0%} missing" if kind[2] else ""
-        print(f"| {kind[0]} x {kind[1]}{missing} | {truth['percent']:.2f} | {' | '.join(cells)} |", flush=True)
+    if arguments.exact:
+        for p, kappa, covered in sorted(exact(arguments.exact), key=lambda world: world[-1]):
+            print(f"rare label {p:.0%}, kappa {kappa:.2f}: {covered:.3f}")
+        return
+    print(f"| labels | items x annotators | {' | '.join(COEFFICIENTS)} |\n|---|---|{'---|' * len(COEFFICIENTS)}")
+    for world in SKEWED + OTHERS:
+        found = coverage(world, arguments.samples)
+        cells = [f"{found[name][1]:.3f} ({found[name][2]:.2f})" if name in found else "" for name in COEFFICIENTS]
+        print(f"| {world} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def main():
     frame = ratings(arguments.items, arguments.annotators, arguments.labels, arguments.missing)
     print(f"{len(frame):,} ratings of {arguments.items:,} items\n\n| step | seconds |\n|---|---|")
     given = timed("from a frame to ratings", lambda: Ratings.of(frame))
-    found = timed("all coefficients with their intervals", lambda: suite(given))
+    found = timed("all coefficients with their intervals", lambda: suite(given, "ordinal"))
     timed("the matrix of annotator pairs", lambda: agreement_of_pairs(given))
     timed("Dawid-Skene", lambda: dawid_skene(frame))
     timed("Dawid-Skene with 200 bootstrap samples", lambda: dawid_skene(frame, draws=200))

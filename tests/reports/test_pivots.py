@@ -150,8 +150,8 @@ def test_chinese_and_japanese_of_three_systems(recorded):
 
 
 def test_errors_that_go_together_by_sentence(recorded):
-    alone = pivots_report(recorded, targets=["zh", "ja"])["pivots"]["model"]
-    together = pivots_report(recorded, targets=["zh", "ja"], errors="sentence")["pivots"]["model"]
+    alone = pivots_report(recorded, targets=["zh", "ja"], errors="independent")["pivots"]["model"]
+    together = pivots_report(recorded, targets=["zh", "ja"])["pivots"]["model"]
     assert (alone["clusters"], together["clusters"], together["df"]) == (None, 281, 280)
     for factor in ("target", "system"):
         one, other = of_levels(alone, factor), of_levels(together, factor)
@@ -190,8 +190,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "translation-pivots.md"
     [
         {},
         {"targets": ["zh", "ja"]},
+        {"targets": ["zh", "ja"], "errors": "independent"},
         {"targets": ["zh", "ja", "ko", "fr"], "systems": ["google", "bing"]},
-        {"exclude": ["en"], "systems": ["google", "bing"]},
+        {"targets": ["zh", "ja", "ko", "fr"], "systems": ["google", "bing"], "errors": "independent"},
+        {"exclude": ["en"], "systems": ["google", "bing"], "errors": "independent"},
     ],
 )
 def test_the_figures_of_the_docs(recorded, choice):

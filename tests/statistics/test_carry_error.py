@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from audit.errors import AuditError
 from audit.statistics.binomial import clopper_pearson
@@ -39,8 +40,11 @@ def test_copies_of_a_source_add_nothing():
 def test_the_effect_worked_by_hand():
     # 60 judged; 40 are true and 6 false by carried answers alone; at most .1 of carries is wrong.
     found = carry_effect(60, 40, 6, 0.1, 0.1, 0.3)
-    assert (found.up, found.down) == pytest.approx((40 / 60 * 0.1, 6 / 60 * 0.1))
-    assert (found.low, found.high) == pytest.approx((0.1 - 0.01, 0.3 + 4 / 60))
+    # Of 40 such answers 9 or fewer are wrong with 98.75 % at least, of 6 three or fewer.
+    assert stats.binom.sf([8, 9], 40, 0.1).round(4).tolist() == [0.0155, 0.0051]
+    assert stats.binom.sf([2, 3], 6, 0.1).round(4).tolist() == [0.0159, 0.0013]
+    assert (found.up, found.down) == pytest.approx((9 / 60, 3 / 60))
+    assert (found.low, found.high) == pytest.approx((0.05, 0.45))
     assert carry_effect(60, 0, 0, 0.5, 0.1, 0.3).high == 0.3
 
 

@@ -90,7 +90,7 @@ def test_clusters_as_statsmodels():
     formulas = pytest.importorskip("statsmodels.formula.api", reason="statsmodels is a package of the tests")
     data = unbalanced()
     model = formulas.ols("score ~ C(language, Sum) + C(translator, Sum)", data).fit(
-        cov_type="cluster", cov_kwds={"groups": pd.factorize(data["sentence"])[0], "use_correction": False}
+        cov_type="cluster", cov_kwds={"groups": pd.factorize(data["sentence"])[0]}, use_t=True
     )
     fit = fit_two_way(data, interaction=False, clusters="sentence")
     groups = data["sentence"].nunique()
@@ -98,9 +98,22 @@ def test_clusters_as_statsmodels():
     (pair, *_) = compare_means(fit, "translator")
     # t0 - t1 = effect of t0 less effect of t1, the last two coefficients.
     apart = np.array([0] * 4 + [1, -1])
-    variance = apart @ model.cov_params().to_numpy() @ apart * groups / (groups - 1)
+    variance = apart @ model.cov_params().to_numpy() @ apart
     assert pair.difference == pytest.approx(apart @ model.params.to_numpy())
     assert pair.se == pytest.approx(np.sqrt(variance))
+    # Theirs is Wald's statistic over its rank, with groups - 1 degrees of freedom; ours is Hotelling's T2.
+    translator = type_three(fit)[1]
+    wald = model.f_test(np.eye(len(model.params))[-2:])
+    assert (translator.df, translator.df_error) == (2, groups - 2)
+    assert translator.f == pytest.approx(float(wald.fvalue) * (groups - 2) / (groups - 1))
+
+
+def test_too_few_clusters_test_nothing():
+    data = unbalanced(languages=5, most=4).assign(sentence=lambda rows: rows.index % 3)
+    language, translator, _ = type_three(fit_two_way(data, interaction=True, clusters="sentence"))
+    assert (language.f, language.p) == (None, None)
+    assert "few" in language.reason
+    assert translator.df_error == 1
 
 
 def test_tukey_as_statsmodels_where_there_is_one_factor():

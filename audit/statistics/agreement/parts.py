@@ -1,102 +1,144 @@
-"""What all coefficients are made of: observed and expected agreement, and what each item does to them.
+"""What all coefficients are made of: sums over items, observed and expected agreement from them, and an interval.
 
-Every coefficient is (observed - expected) / (1 - expected). Its variance comes from linearisation: the influence of an
-item is how far the value moves when the item counts a little more. Influences sum to 0, and the variance of the mean
-over n independent items is the sum of their squares over n (n - 1). Where no rating is missing these are the variances
-of Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), chapters 2 and 3. Where items have one rating only,
-his formula also counts how many have; ours does not, since leaving such an item out changes no observed agreement.
+Every coefficient is (observed - expected) / (1 - expected), and both are functions of sums over items. So an estimate
+is the function of the sums, and its posterior the function of sums in which each item weighs a little more or less.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.special import expit, logit, stdtrit
-
-from audit.statistics.agreement.ratings import Ratings
+from scipy.sparse import csr_array
+from scipy.special import stdtrit
 
 TINY = 1e-12
 """Sums of shares closer than this are equal: what is left are the last bits."""
+DRAWS = 2_000
+"""Draws of an interval; fewer, down to a tenth, where items are of more than 50,000 kinds."""
+_CELLS = 2_000_000
+"""Numbers that are drawn at once, so that memory stays small however many kinds of items there are."""
+_MOST = 100_000_000
+_Z = 1.959964
+AGREED, APART = 1.0, 0.5
+"""Items in which all agree (shared out over the labels), and in which none does, that the prior counts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Observed and expected agreement, both fractions, and the influence of each item on them, shape (n,)."""
+    """A coefficient as sums over n items: their rows, a prior's, and what the sums say of chance.
 
-    observed: float
-    expected: float
-    observed_influence: np.ndarray
-    expected_influence: np.ndarray
-    items: int
-    """Items that two annotators or more rated: the others say nothing about agreement."""
+    `rows` (n, f) has for each item its weight (0: nothing to agree on), its agreement times that weight, and what
+    `chance` needs; `chance` makes expected agreement (d,) from sums (d, f). `prior` (k, f) are rows of imagined items,
+    `mass` (k,) how often each is imagined. `clusters` (n,) says which items belong together, None: each stands alone.
+    """
+
+    rows: csr_array
+    chance: Callable[[np.ndarray], np.ndarray]
+    prior: np.ndarray
+    mass: np.ndarray
     clusters: np.ndarray | None = None
-    """Which of the n items belong together, shape (n,); None: each stands for itself."""
+
+    @cached_property
+    def items(self) -> int:
+        """Items with something to agree on."""
+        return int((self.rows[:, [0]].toarray() > 0).sum())
+
+    @cached_property
+    def sums(self) -> np.ndarray:
+        """Sums of the rows, (1, f)."""
+        return np.asarray(self.rows.sum(axis=0)).reshape(1, -1)
+
+    @property
+    def observed(self) -> float:
+        """Observed agreement, a fraction; NaN of no items."""
+        return float(self.sums[0, 1] / self.sums[0, 0]) if self.items else float("nan")
+
+    @property
+    def expected(self) -> float:
+        """Agreement by chance, a fraction; NaN of no items."""
+        return float(self.chance(self.sums)[0]) if self.items else float("nan")
 
     @property
     def value(self) -> float | None:
         """The coefficient; None where chance alone would make everybody agree.
 
-        >>> Parts(0.8, 0.5, np.zeros(2), np.zeros(2), 2).value
-        0.6000000000000001
+        >>> mean_of(np.array([1.0, 0.5])).value
+        0.75
         """
         if 1 - self.expected <= TINY:
             return None
         return (self.observed - self.expected) / (1 - self.expected)
 
 
-def observed_agreement(ratings: Ratings, weights: np.ndarray) -> tuple[float, np.ndarray]:
-    """The mean over items of the share of agreeing pairs of annotators, and each item's influence (items,).
+def mean_of(shares: np.ndarray) -> Parts:
+    """The parts of a plain mean of n shares between 0 and 1, nothing taken off for chance.
 
-    An item with one rating has no pair and no share. `weights` (labels x labels) says how much two labels agree.
-    Source: Fleiss (1971); with missing ratings Gwet (2014), chapter 2. NaN where no item has a pair.
+    >>> mean_of(np.array([1.0, 1.0, 0.0, 0.0])).observed
+    0.5
     """
-    size, shared = ratings.per_item, ratings.shared
-    pairs = np.where(shared, size * (size - 1), 1)
-    shares = np.where(shared, (ratings.forms(weights) - size) / pairs, 0.0)
-    known = int(shared.sum())
-    if not known:
-        return float("nan"), np.full(ratings.items, np.nan)
-    mean = float(shares[shared].mean())
-    return mean, np.where(shared, (shares - mean) * (ratings.items / known), 0.0)
+    rows = csr_array(np.column_stack([np.ones(len(shares)), shares]))
+    return Parts(rows, no_chance, np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([0.5, 0.5]))
+
+
+def no_chance(sums: np.ndarray) -> np.ndarray:
+    """Expected agreement of 0 for each of d sums."""
+    return np.zeros(len(sums))
+
+
+def draws_of(parts: Parts, draws: int = DRAWS, seed: int = 0) -> np.ndarray:
+    """Draws of the coefficient from its posterior, shape (draws,) or fewer, seeded.
+
+    The kinds of items are taken as multinomial, with a Dirichlet prior: one imagined item in which all agree, shared
+    out over the labels, and half an item in which nobody does. For two annotators and two labels this is Jeffreys'
+    prior on the three kinds of items. Items of a cluster get one weight, and the prior's items are then clusters of
+    mean size. Few items tell the variance badly, so each of n counts a little less, as much as makes the variance
+    (t(n - 1) / z)^2 times that of the classical mean. Source: Rubin, "The Bayesian bootstrap", Annals of Statistics 9
+    (1981).
+    """
+    rows = parts.rows
+    if parts.clusters is not None:
+        codes = np.unique(parts.clusters, return_inverse=True)[1]
+        rows = csr_array((np.ones(len(codes)), (codes, np.arange(len(codes))))) @ rows
+    units = rows.shape[0]
+    rows, times = _distinct(rows)
+    size = parts.items / units if parts.clusters is not None else 1.0
+    t = float(stdtrit(max(units - 1, 1), 0.975))
+    count = max(((units - 1) * (_Z / t) ** 2 - 1) / units, 0.1)
+    shapes = np.concatenate([count * times, parts.mass])
+    draws = int(np.clip(_MOST // len(shapes), draws // 10, draws))
+    random = np.random.default_rng(seed)
+    found, step = [], max(1, _CELLS // len(shapes))
+    for start in range(0, draws, step):
+        weights = random.standard_gamma(shapes, size=(min(step, draws - start), len(shapes)))
+        weights *= shapes.sum() / weights.sum(axis=1, keepdims=True)
+        sums = weights[:, : len(times)] @ rows + size * (weights[:, len(times) :] @ parts.prior)
+        expected = parts.chance(sums)
+        found.append((sums[:, 1] / sums[:, 0] - expected) / (1 - expected))
+    return np.concatenate(found)
 
 
 def interval(parts: Parts, confidence: float = 0.95) -> tuple[float, float] | None:
-    """Lower and upper end of a coefficient: a logit interval with its linearised variance.
+    """Lower and upper end of a coefficient: quantiles of its posterior (`draws_of`), widened to hold the estimate.
 
-    With the expected agreement as estimated, a coefficient is a straight line of the observed agreement p, from no
-    agreement at all to 1. On that scale the interval is logit(p) +- t s / (p (1 - p)), s the standard error that the
-    coefficient has there (so what the expected agreement varies is in it) and t with (clusters - 1) degrees of freedom.
-    Its ends are always possible, and it covers better than estimate +- t s where nearly all agree (docs/agreement.md).
-    Where all pairs agree, or none does, the sample shows no variance although the population may have some: there the
-    share of such items is taken as binomial and the exact end of Clopper and Pearson (1934) is used,
-    (risk / 2) ** (1 / n).
+    So the upper end is 1 where all agree, and no interval is a point. Its ends are always possible, and it covers also
+    where one label is rare (docs/agreement.md). None with fewer than two items or clusters.
 
-    None with fewer than two items or clusters, or where all items show the same agreement, neither full nor none.
-
-    >>> everybody = Parts(1.0, 0.5, np.zeros(36), np.zeros(36), 36)
-    >>> low, high = interval(everybody)
+    >>> low, high = interval(mean_of(np.ones(36)))
     >>> round(low, 2), high
-    (0.81, 1.0)
+    (0.92, 1.0)
     """
     value = parts.value
-    influence: np.ndarray = parts.observed_influence - (1 - (value or 0.0)) * parts.expected_influence
-    if parts.clusters is not None:
-        # Items of one cluster err together, so their influences are added before they are squared.
-        influence = np.bincount(parts.clusters, influence)
-    clusters = len(influence)
-    if value is None or clusters < 2 or parts.items < 2:
+    units = parts.rows.shape[0] if parts.clusters is None else len(np.unique(parts.clusters))
+    if value is None or parts.items < 2 or units < 2:
         return None
-    error = np.sqrt((influence**2).sum() * clusters / (clusters - 1)) / len(parts.observed_influence)
-    reach = float(stdtrit(clusters - 1, (1 + confidence) / 2) * error)
-    share = parts.observed
-    odd = ((1 - confidence) / 2) ** (1 / min(parts.items, clusters))
-    if share >= 1 - TINY:
-        low, high = odd, 1.0
-    elif share <= TINY:
-        low, high = 0.0, max(1 - odd, min(reach, 1.0))
-    elif error <= TINY:
-        return None
-    else:
-        middle, width = logit(share), reach / (share * (1 - share))
-        low, high = float(expit(middle - width)), float(expit(middle + width))
-    scale = 1 - parts.expected
-    return (low - parts.expected) / scale, (high - parts.expected) / scale
+    low, high = np.quantile(draws_of(parts), [(1 - confidence) / 2, (1 + confidence) / 2])
+    return min(float(low), value), max(float(high), value)
+
+
+def _distinct(rows: csr_array) -> tuple[csr_array, np.ndarray]:
+    """The different rows in an order of their own, and how often each is there."""
+    # Equal rows have equal sums over random keys; that two others meet in 53 bits is not to be feared.
+    keys = np.random.default_rng(12345).random(rows.shape[1])
+    _, first, times = np.unique((rows @ keys).round(12), return_index=True, return_counts=True)
+    return rows[first], times.astype(float)

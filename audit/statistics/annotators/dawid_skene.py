@@ -12,6 +12,8 @@ CONVERGED = 1e-9
 """Gain of log-likelihood per rating at which the iteration ends."""
 MOST = 5_000
 """Iterations after which it ends anyway."""
+BURN_IN = 100
+"""Sweeps of the sampler that are not counted."""
 _LEAST = 1e-300
 """Probability 0 as a logarithm can hold it."""
 
@@ -21,7 +23,7 @@ class Competence:
     """What the model finds: n items, a annotators, q labels. Shares and probabilities are fractions.
 
     `accuracy` is the probability that an annotator gives an item its true label: the diagonal of `confusion`, weighed
-    by `marginals`. The intervals are percentiles of a bootstrap over items; None where none was asked for.
+    by `marginals`. The intervals are quantiles of a posterior; None where none was asked for.
     """
 
     labels: tuple[str, ...]
@@ -53,8 +55,8 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: 
     Each item has one true label; an annotator says label l of an item whose true label is k with probability
     confusion[annotator, k, l], whatever the item and the other annotators say. Maximum likelihood by EM, starting from
     the share of each item's ratings; it finds the nearest maximum, and does not see errors that all annotators share.
-    `draws` bootstrap samples of items (seeded) give intervals. Raises AuditError for no ratings, a single annotator,
-    or no item with two ratings. Source: Dawid and Skene, Applied Statistics 28 (1979), equations 2.3 to 2.5.
+    `draws` (seeded) of the model's posterior give intervals. Raises AuditError for no ratings, a single annotator, or
+    no item with two ratings. Source: Dawid and Skene, Applied Statistics 28 (1979), equations 2.3 to 2.5.
 
     >>> rows = [(item, name, "x" if item < 5 else "y") for item in range(8) for name in "abc"]
     >>> found = dawid_skene(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
@@ -79,7 +81,7 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: 
     start = _shares(patterns, kinds)
     fitted = _fit(patterns, weights, start, people)
     ratings = np.bincount(annotator, minlength=people)
-    ends = _bootstrap(patterns, weights, fitted, people, draws, seed, confidence) if draws else {}
+    ends = _intervals(patterns, weights, fitted, draws, seed, confidence) if draws else {}
     return Competence(
         tuple(map(str, labels)),
         tuple(map(str, annotators)),
@@ -144,14 +146,8 @@ def _fit(patterns: csr_array, weights: np.ndarray, start: np.ndarray, people: in
         counts = (turned @ held).reshape(people, kinds, kinds)
         sums = counts.sum(axis=1, keepdims=True)
         chances = np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0)
-        # Equation 2.5: what the items probably are, given how the annotators err.
-        logs = patterns @ np.log(np.maximum(chances, _LEAST)).reshape(people * kinds, kinds)
-        logs = logs + np.log(np.maximum(marginals, _LEAST))
-        most = logs.max(axis=1, keepdims=True)
-        shares = np.exp(logs - most)
-        summed = shares.sum(axis=1, keepdims=True)
-        posterior = shares / summed
-        likelihood = float(weights @ (most + np.log(summed)).ravel())
+        posterior, logs = _posterior(patterns, chances, marginals)
+        likelihood = float(weights @ logs)
         done = likelihood - before <= enough
         before = likelihood
     confusion = np.where(sums > 0, chances, np.nan).transpose(0, 2, 1)
@@ -165,22 +161,52 @@ def _accuracy(fitted: _Fitted) -> np.ndarray:
     return np.nansum(right * weights, axis=1) / weights.sum(axis=1)
 
 
-def _bootstrap(
-    patterns: csr_array, weights: np.ndarray, fitted: _Fitted, people: int, draws: int, seed: int, confidence: float
+def _intervals(
+    patterns: csr_array, weights: np.ndarray, fitted: _Fitted, draws: int, seed: int, confidence: float
 ) -> dict[str, np.ndarray]:
-    """Percentile intervals from samples of items, each fit started at the estimate so that labels keep their names."""
+    """Quantiles of the posterior, by Gibbs sampling from the estimate on, so that labels keep their names.
+
+    A sweep draws each item's true label given how annotators err, then how they err given the true labels. The prior
+    of what an annotator says of a true label counts half a right rating, and half a wrong one shared out over the true
+    labels and what may be said: an annotator who was never wrong may still err, so no interval is a point. The
+    intervals are widened to hold the estimate. Source of the sampler: Paun et al., "Comparing Bayesian Models of
+    Annotation", TACL 6 (2018), whose model with this name has a flat prior.
+    """
     random = np.random.default_rng(seed)
-    total = int(weights.sum())
-    drawn = random.multinomial(total, weights / total, size=draws).astype(float)
-    marginals, accuracy = [], []
-    for some in drawn:
-        there = some > 0
-        again = _fit(patterns[there], some[there], fitted.posterior[there], people)
-        marginals.append(again.marginals)
-        with np.errstate(invalid="ignore"):  # an annotator of few items may be in no sample
-            accuracy.append(_accuracy(again))
+    people, kinds = fitted.confusion.shape[:2]
+    prior = np.full((kinds, kinds), 0.5 / (kinds * max(kinds - 1, 1)))
+    np.fill_diagonal(prior, 0.5)
+    seen = ~np.isnan(np.diagonal(fitted.confusion, axis1=1, axis2=2))
+    turned, times = patterns.T.tocsr(), weights.astype(int)
+    posterior = fitted.posterior
+    marginals, accuracy = np.empty((draws, kinds)), np.empty((draws, people))
+    for sweep in range(-BURN_IN, draws):
+        held = random.multinomial(times, posterior)
+        shares = random.dirichlet(held.sum(axis=0) + 0.5)
+        # (a, q said, q true), as in `_fit`.
+        chances = random.standard_gamma((turned @ held).reshape(people, kinds, kinds) + prior)
+        chances = np.maximum(chances / chances.sum(axis=1, keepdims=True), _LEAST)
+        posterior = _posterior(patterns, chances, shares)[0]
+        if sweep >= 0:
+            known = shares * seen
+            marginals[sweep] = shares
+            accuracy[sweep] = (np.diagonal(chances, axis1=1, axis2=2) * known).sum(axis=1) / known.sum(axis=1)
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     return {
-        "marginals_interval": np.quantile(marginals, ends, axis=0),
-        "accuracy_interval": np.nanquantile(accuracy, ends, axis=0),
+        "marginals_interval": _holding(np.quantile(marginals, ends, axis=0), fitted.marginals),
+        "accuracy_interval": _holding(np.quantile(accuracy, ends, axis=0), _accuracy(fitted)),
     }
+
+
+def _posterior(patterns: csr_array, chances: np.ndarray, marginals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Equation 2.5: what the items of each pattern probably are, (patterns, q), and the pattern's log-likelihood."""
+    logs = patterns @ np.log(np.maximum(chances, _LEAST)).reshape(patterns.shape[1], -1)
+    logs = logs + np.log(np.maximum(marginals, _LEAST))
+    most = logs.max(axis=1, keepdims=True)
+    shares = np.exp(logs - most)
+    summed = shares.sum(axis=1, keepdims=True)
+    return shares / summed, (most + np.log(summed)).ravel()
+
+
+def _holding(ends: np.ndarray, estimate: np.ndarray) -> np.ndarray:
+    return np.array([np.minimum(ends[0], estimate), np.maximum(ends[1], estimate)])

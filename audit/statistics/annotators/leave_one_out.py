@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit.statistics.agreement.krippendorff_alpha import krippendorff_alpha
-from audit.statistics.agreement.parts import Parts, interval
+from audit.statistics.agreement.coefficients import krippendorff_alpha
+from audit.statistics.agreement.parts import interval, mean_of
 from audit.statistics.agreement.ratings import Ratings
 from audit.statistics.annotators.share import LEAST, too_few
 
@@ -51,9 +51,8 @@ def leave_one_out(ratings: Ratings, least: int = LEAST) -> tuple[float | None, l
             reason = too_few(len(shares), least)
             found.append(WithOthers(name, len(shares), None, None, None, without, reason))
             continue
-        mean, nothing = float(shares.mean()), np.zeros(len(shares))
-        low, high = interval(Parts(mean, 0.0, shares - mean, nothing, len(shares))) or (None, None)
-        found.append(WithOthers(name, len(shares), mean, low, high, without))
+        low, high = interval(mean_of(shares)) or (None, None)
+        found.append(WithOthers(name, len(shares), float(shares.mean()), low, high, without))
     return _alpha(ratings), found
 
 

@@ -1,9 +1,15 @@
 """A share with its interval, or the reason why there is none: few observations say too little about a person."""
 
+import math
 from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betainc, betaln, xlogy
 
 from audit.statistics.wilson import wilson
 
+RISK = 0.025
+"""Probability that an alarm ever strikes somebody who is exactly as good as asked."""
 LEAST = 10
 """Observations below which no share is given."""
 
@@ -34,6 +40,22 @@ def share(part: int, whole: int, least: int = LEAST, confidence: float = 0.95) -
     if whole < max(least, 1):
         return Share(part, whole, None, None, None, too_few(whole, least))
     return Share(part, whole, part / whole, ends.low, ends.high)
+
+
+def below(part: int, whole: int, mark: float, risk: float) -> bool:
+    """Whether `part` of `whole` says that a share is below `mark`, however often one looks while observations come in.
+
+    The likelihood of shares from 0 to `mark`, all weighed alike, over that of `mark` itself is a martingale where the
+    share is `mark`, and falls on average where it is higher: by Ville's inequality it ever reaches 1 / `risk` with a
+    probability of at most `risk`. Source: Robbins, "Statistical methods related to the law of the iterated logarithm",
+    Annals of Mathematical Statistics 41 (1970).
+
+    >>> [below(part, 20, 0.9, 0.025) for part in (12, 13)]
+    [True, False]
+    """
+    with np.errstate(divide="ignore"):  # a share far above the mark: the logarithm of nothing
+        mixed = betaln(part + 1, whole - part + 1) + np.log(betainc(part + 1, whole - part + 1, mark)) - np.log(mark)
+    return bool(mixed - xlogy(part, mark) - xlogy(whole - part, 1 - mark) >= -math.log(risk))
 
 
 def too_few(number: int, least: int) -> str:

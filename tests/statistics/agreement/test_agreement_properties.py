@@ -1,4 +1,4 @@
-"""What holds for all ratings: names and orders do not matter, influences are derivatives, intervals hold estimates."""
+"""What holds for all ratings: names and orders do not matter, posteriors spread as the jackknife."""
 
 import math
 
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from audit.errors import AuditError
 from audit.statistics.agreement import Ratings, suite
 from audit.statistics.agreement.pairs import agreement_of_pairs
+from audit.statistics.agreement.parts import draws_of
 from audit.statistics.agreement.ratings import number_of
-from audit.statistics.agreement.suite import MEASURES
+from audit.statistics.agreement.suite import LEVELS, measures
 
 
 @st.composite
@@ -30,19 +31,21 @@ def frame_of(rows, label=str):
     return pd.DataFrame(said, columns=["item", "annotator", "label"])
 
 
-def estimates(frame):
-    return {
-        (one.name, one.level): (one.estimate, one.low, one.high, one.items)
-        for one in suite(Ratings.of(frame))
-    }  # fmt: skip
+def coefficients(ratings):
+    """Those of all levels that the labels allow."""
+    levels = [level for level, scales in LEVELS.items() if ratings.scale in scales]
+    return {(one.name, one.level): one for level in levels for one in suite(ratings, level)}
 
 
 def same(one, other):
-    assert one.keys() == other.keys()
-    for key in one:
-        for left, right in zip(one[key], other[key], strict=True):
-            assert (left is None) == (right is None), key
-            assert left is None or left == pytest.approx(right, abs=1e-9), key
+    """Draws are dealt to the kinds of items in their order, so that ends are the same but for what draws leave open."""
+    one, other = (coefficients(Ratings.of(frame)) for frame in (one, other))
+    assert {key[0] for key in one} == {key[0] for key in other}
+    for key in one.keys() & other.keys():
+        for name, error in (("items", 0), ("estimate", 1e-9), ("low", 0.15), ("high", 0.15)):
+            left, right = getattr(one[key], name), getattr(other[key], name)
+            assert (left is None) == (right is None), (key, name)
+            assert left is None or left == pytest.approx(right, abs=error), (key, name)
 
 
 @given(tables(), st.randoms(use_true_random=False))
@@ -56,31 +59,29 @@ def test_order_of_rows_items_and_annotators_does_not_matter(rows, random):
     other = frame.assign(
         annotator=[names[int(name[1])] for name in frame["annotator"]], item=[items[i] for i in frame["item"]]
     )
-    same(estimates(frame), estimates(other.sample(frac=1, random_state=random.randint(0, 99))))
+    same(frame, other.sample(frac=1, random_state=random.randint(0, 99)))
 
 
-@given(tables(), st.permutations("abcd"))
+@given(tables(), st.permutations("abcd"), st.permutations("abcd"))
 @settings(max_examples=60)
-def test_names_of_labels_do_not_matter(rows, letters):
-    plain = {key: value for key, value in estimates(frame_of(rows)).items() if key[1] in (None, "nominal")}
-    same(plain, estimates(frame_of(rows, lambda one: letters[one])))
+def test_names_of_labels_do_not_matter(rows, letters, others):
+    same(frame_of(rows, lambda one: letters[one]), frame_of(rows, lambda one: others[one]))
 
 
 @given(tables())
 @settings(max_examples=60)
 def test_numbers_may_be_moved_and_stretched(rows):
-    levels = ("ordinal", "interval", "linear", "quadratic")
-    plain, moved = (
-        {key: value for key, value in estimates(frame_of(rows, label)).items() if key[1] in levels}
-        for label in (str, lambda one: str(3.5 * one + 2))
+    ratios = ("krippendorff_alpha", "ratio")
+    plain, moved = (coefficients(Ratings.of(frame_of(rows, label))) for label in (str, lambda one: str(3.5 * one + 2)))
+    assert {key: one.estimate for key, one in plain.items() if key != ratios} == pytest.approx(
+        {key: one.estimate for key, one in moved.items() if key != ratios}, abs=1e-9
     )
-    same(plain, moved)
 
 
 @given(tables())
 @settings(max_examples=80)
 def test_everything_is_a_number_with_its_interval_or_says_why(rows):
-    for one in suite(Ratings.of(frame_of(rows))):
+    for one in coefficients(Ratings.of(frame_of(rows))).values():
         if one.estimate is None:
             assert one.note.startswith("undefined: ")
             assert one.low is one.high is None
@@ -98,22 +99,8 @@ def test_everything_is_a_number_with_its_interval_or_says_why(rows):
 @settings(max_examples=40)
 def test_agreeing_everywhere_is_one(rows):
     agreed = [[None if one is None else i % 2 for one in row] for i, row in enumerate(rows)]
-    for one in suite(Ratings.of(frame_of(agreed))):
+    for one in coefficients(Ratings.of(frame_of(agreed))).values():
         assert one.estimate is None or one.estimate == pytest.approx(1)
-
-
-@given(tables())
-@settings(max_examples=40)
-def test_influences_add_to_nothing(rows):
-    ratings = Ratings.of(frame_of(rows))
-    for measure in MEASURES:
-        if measure.for_two and len(ratings.annotators) != 2:
-            continue
-        for level, compute in measure.compute.items():
-            parts = compute(ratings)
-            if parts.items:
-                assert parts.observed_influence.sum() == pytest.approx(0, abs=1e-9), (measure.name, level)
-                assert parts.expected_influence.sum() == pytest.approx(0, abs=1e-9), (measure.name, level)
 
 
 @given(tables())
@@ -131,11 +118,7 @@ def test_the_matrix_has_what_each_pair_alone_has(rows):
             if some.empty:
                 assert np.isnan(found.percent[one, other])
                 continue
-            alone = {
-                each.name: each.estimate
-                for each in suite(Ratings.of(some, labels=ratings.labels), "nominal")
-                if each.level is None
-            }
+            alone = {each.name: each.estimate for each in suite(Ratings.of(some, labels=ratings.labels))}
             for matrix, name in (
                 (found.percent, "percent_agreement"),
                 (found.kappa, "cohen_kappa"),
@@ -157,31 +140,27 @@ def drawn(items, annotators, accuracy, missing, seed, labels=3):
 
 
 @pytest.mark.parametrize(("annotators", "missing"), [(2, 0.2), (4, 0.4), pytest.param(2, 0.0, marks=pytest.mark.slow)])
-def test_influences_are_what_the_jackknife_sees(annotators, missing):
-    """Leaving out one item after the other moves a coefficient as its influences say, up to terms of order 1 / n."""
+def test_the_posterior_spreads_as_the_jackknife(annotators, missing):
+    """Leaving out one item after the other tells the standard error, up to terms of order 1 / n."""
     frame = drawn(150, annotators, 0.6, missing, seed=3)
     ratings = Ratings.of(frame)
-    labels = ratings.labels
-    without = [Ratings.of(frame[frame["item"] != item], labels) for item in frame["item"].unique()]
-    for measure in (one for one in MEASURES if annotators == 2 or not one.for_two):
-        for level, compute in measure.compute.items():
-            parts = compute(ratings)
-            n = len(parts.observed_influence)
-            influence = parts.observed_influence - (1 - parts.value) * parts.expected_influence
-            linearised = np.sqrt((influence**2).sum() / (n * (n - 1))) / (1 - parts.expected)
-            jackknife = np.sqrt((len(without) - 1) * np.var([compute(one).value for one in without]))
-            assert linearised == pytest.approx(jackknife, rel=0.04), (measure.name, level)
+    without = [Ratings.of(frame[frame["item"] != item], ratings.labels) for item in frame["item"].unique()]
+    for level in (None, "ordinal", "ratio", "quadratic"):
+        for name, compute in measures(ratings, level).items():
+            others = [measures(one, level)[name](one).value for one in without]
+            jackknife = np.sqrt((len(without) - 1) * np.var(others))
+            assert draws_of(compute(ratings), 4_000).std() == pytest.approx(jackknife, rel=0.08), (name, level)
 
 
 @pytest.mark.slow
 def test_intervals_cover():
     """300 samples of 60 items by 3 annotators, 30 % missing; truth from 200,000 items. Seeded, so never by chance."""
-    truth = {(one.name, one.level): one.estimate for one in suite(Ratings.of(drawn(200_000, 3, 0.8, 0.3, seed=0)))}
+    truth = {key: one.estimate for key, one in coefficients(Ratings.of(drawn(200_000, 3, 0.8, 0.3, seed=0))).items()}
     hits = dict.fromkeys(truth, 0)
     for seed in range(1, 301):
-        for one in suite(Ratings.of(drawn(60, 3, 0.8, 0.3, seed))):
-            hits[one.name, one.level] += one.low <= truth[one.name, one.level] <= one.high
-    assert {key: hit for key, hit in hits.items() if not 0.925 <= hit / 300 <= 0.985} == {}
+        for key, one in coefficients(Ratings.of(drawn(60, 3, 0.8, 0.3, seed))).items():
+            hits[key] += one.low <= truth[key] <= one.high
+    assert {key: hit for key, hit in hits.items() if not 0.925 <= hit / 300 <= 0.99} == {}
 
 
 def test_clusters_of_copies_count_once():
@@ -191,7 +170,7 @@ def test_clusters_of_copies_count_once():
         if one.name == "krippendorff_alpha":  # its estimate depends on the number of values, a little
             continue
         assert one.estimate == pytest.approx(other.estimate)
-        assert (one.low, one.high) == pytest.approx((other.low, other.high))
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=0.02)
 
 
 def test_spellings_of_a_number_are_one_label():

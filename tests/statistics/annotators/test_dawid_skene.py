@@ -75,7 +75,7 @@ def test_somebody_who_always_says_the_opposite_is_still_useful():
     assert dawid_skene(frame).accuracy == pytest.approx([0.9, 0.9, 0.9, 0.1], abs=0.03)
 
 
-def test_bootstrap_intervals_hold_the_truth_and_are_repeatable():
+def test_intervals_hold_the_truth_and_are_repeatable():
     good, fair = [[0.9, 0.1], [0.15, 0.85]], [[0.75, 0.25], [0.3, 0.7]]
     frame, _ = simulated(400, {"a": good, "b": good, "c": fair, "d": fair}, [0.6, 0.4], seed=2)
     found = dawid_skene(frame, draws=100, seed=1)
@@ -89,6 +89,18 @@ def test_bootstrap_intervals_hold_the_truth_and_are_repeatable():
     assert np.array_equal(found.accuracy_interval, again.accuracy_interval)
     assert np.array_equal(found.marginals_interval, again.marginals_interval)
     assert dawid_skene(frame).accuracy_interval is None
+
+
+def test_no_interval_is_a_point():
+    """Three annotators of whom two are never wrong: the estimate is 1, and they may err all the same."""
+    rows = [(item, name, "xy"[item % 2]) for item in range(30) for name in "ab"]
+    rows += [(item, "c", "xy"[item % 2] if item % 5 else "x") for item in range(30)]
+    found = dawid_skene(pd.DataFrame(rows, columns=["item", "annotator", "label"]), draws=500)
+    low, high = found.accuracy_interval
+    assert found.accuracy[:2] == pytest.approx([1, 1])
+    assert (low[:2] > 0.85).all()
+    assert (low[:2] < 0.99).all()
+    assert (high - low > 0.02).all()
 
 
 def test_order_of_rows_does_not_matter(patients):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from audit.errors import AuditError
-from audit.statistics.agreement.krippendorff_alpha import krippendorff_alpha
+from audit.statistics.agreement.coefficients import krippendorff_alpha
 from audit.statistics.agreement.ratings import Ratings
 from audit.statistics.annotators import alarms, confusion, drift, label_bias, leave_one_out, share, speed
 from audit.statistics.annotators.alarms import Alarm
@@ -194,12 +194,12 @@ def test_each_alarm_by_itself():
     calm, steady = speed([3.0] * 30, 1.0), drift([True] * 40)
     assert alarms(good, [], good, calm, steady, 0.8, 0.7) == []
     assert alarms(none, [], none, speed([], 1.0), drift([]), None, None) == []
-    assert alarms(share(8, 20), [], good, calm, steady) == [Alarm("accuracy")]
-    assert alarms(share(12, 20), [], good, calm, steady) == []  # its interval reaches 0.7
+    assert alarms(share(6, 20), [], good, calm, steady) == [Alarm("accuracy")]
+    assert alarms(share(8, 20), [], good, calm, steady) == []  # its interval lies below 0.7, at this look
     assert alarms(share(12, 20), [], good, calm, steady, mark=0.9) == [Alarm("accuracy")]
-    bias = label_bias([{"a"}] * 20, ["b"] * 8 + ["a"] * 12, LABELS)
+    bias = label_bias([{"a"}] * 20, ["b"] * 10 + ["a"] * 10, LABELS)
     assert alarms(good, bias, good, calm, steady) == [Alarm("bias", "b")]
-    assert alarms(good, [], share(10, 20), calm, steady) == [Alarm("consistency")]
+    assert alarms(good, [], share(9, 20), calm, steady) == [Alarm("consistency")]
     assert alarms(good, [], good, speed([0.2] * 30, 1.0), steady) == [Alarm("speed")]
     assert alarms(good, [], good, calm, drift([True] * 20 + [False] * 20)) == [Alarm("drift")]
     assert alarms(good, [], good, calm, steady, 0.5, 0.61) == [Alarm("apart")]

@@ -1,0 +1,55 @@
+"""Short versions of the simulations about annotators and small samples; the tables in docs come from the long ones."""
+
+import pytest
+from agreement_coverage import World, coverage
+from annotator_coverage import carry_coverage, dawid_skene_coverage, drifts, struck
+from estimator_bias import proxy_bias, rejected
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "world", [World(50, 2, (0.97, 0.03)), World(50, 2, (0.9, 0.1)), World(20, 3, (0.9, 0.1), missing=0.3)], ids=str
+)
+def test_agreement_covers_where_a_label_is_rare(world):
+    found = coverage(world, 200)
+    assert {name: share for name, (_, share, _) in found.items() if share < 0.9} == {}
+    assert found["alpha"][2] < 1.1
+
+
+@pytest.mark.parametrize("world", [(60, 3, 0.95, 0.99), (40, 4, 0.9, 0.99)])
+def test_accuracies_cover_and_are_no_points(world):
+    covered, points, width = dawid_skene_coverage(world, (0.6, 0.4), 40)
+    assert covered >= 0.9
+    assert points == 0
+    assert width < 0.2
+
+
+@pytest.mark.parametrize("mark", [0.7, 0.9])
+def test_alarms_watched_strike_few_who_are_as_good_as_asked_and_most_who_are_not(mark):
+    assert struck(mark, mark, 300)[-1] <= 0.025
+    assert struck(mark - 0.2, mark, 150)[-1] >= 0.9
+
+
+def test_drift_watched():
+    assert drifts(0.6, 0.6, 0, 400) <= 0.025
+    assert drifts(0.9, 0.6, 100, 200) >= 0.8
+
+
+@pytest.mark.parametrize(("resting", "error"), [(0.05, 0.3), (0.2, 0.2)])
+def test_a_cell_judged_whole_is_covered_with_carried_answers(resting, error):
+    covered, width, without = carry_coverage(60, 60, resting, error, 30, 300)
+    assert covered >= 0.95
+    assert width < 0.2
+    assert without < 0.5
+
+
+def test_a_rare_proxy_biases_nothing():
+    bias, *_ = proxy_bias(0.1, 60, "rare and strong", 400)
+    assert abs(bias) < 0.005
+
+
+def test_clustered_tests_of_ten_sentences():
+    f, tukey = rejected(10, 3, 2, 300)
+    assert f <= 0.07
+    assert tukey <= 0.1
