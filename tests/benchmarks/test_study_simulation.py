@@ -41,13 +41,12 @@ def test_designs_for_a_half_width_reach_it_and_sharing_asks_less(small):
     assert found["study's 1 % share"]["reached"] < 0.2
 
 
-def test_stopping_early_decides_right_and_its_intervals_hold(small):
+def test_stopping_early_decides_right(small):
     runs = [decided(Drawing(small, seed), "winner") for seed in range(6)]
-    assert np.mean([hits for _, hits, _ in runs]) >= 0.95
-    assert np.mean([held for _, _, held in runs]) >= 0.95
+    assert np.mean([hits for _, hits in runs]) >= 0.95
     judgements, rates = equal_allocation(small, "winner", 300, np.random.default_rng(0))
     mean, _ = enough(judgements, rates)
-    assert np.mean([asked for asked, _, _ in runs]) < mean / 2
+    assert np.mean([asked for asked, _ in runs]) < mean / 2
 
 
 @pytest.mark.slow
@@ -69,13 +68,11 @@ def test_the_targets_of_the_issue():
 
 @pytest.mark.slow
 def test_every_estimator_holds_on_real_systems(tmp_path):
-    summary, contests, areas, number = measure(tmp_path / "real.db", redraws=100)
+    summary, areas, number = measure(tmp_path / "real.db", redraws=100)
     assert number >= 20
     assert areas["disagreement"] > 0.6
     assert (summary["held"] >= 0.93).all()
     assert (summary["error"] < 0.01).all()
-    assert contests["right"].mean() >= 0.95
-    assert contests["held"].mean() >= 0.95
     reports = reported(tmp_path / "real.db", population(tmp_path / "real.db"), redraws=40)
     assert (reports["held"] >= 0.93).all()
     assert reports.loc["--interval sequence", "held"] >= 0.98
@@ -85,10 +82,9 @@ def test_every_estimator_holds_on_real_systems(tmp_path):
 
 @pytest.mark.slow
 def test_every_estimator_holds_on_a_few_sentences(tmp_path):
-    summary, contests, _, _ = measure(tmp_path / "real.db", 40, ("vader", "textblob"), 300)
+    summary, _, _ = measure(tmp_path / "real.db", 40, ("vader", "textblob"), 300)
     assert (summary["held"] >= 0.9).all()
     assert (summary["error"] < 0.03).all()
-    assert contests["right"].mean() >= 0.9
     truth = population(tmp_path / "real.db", ("vader", "textblob"), 300)
     some = {name: REPORTS[name] for name in ("--proxy disagreement", "--interval sequence")}
     reports = reported(tmp_path / "real.db", truth, 4, 40, some)
