@@ -279,6 +279,7 @@ def decisions(made, goal, repetitions, log, fixed_repetitions=2000):
     stopping = {
         "always-valid, all groups": {"informative_only": False},
         "always-valid, informative only": {},
+        "same, at 50 %": {"confidence": 0.5},
         "same, at 90 %": {"confidence": 0.9},
         "same, at 99 %": {"confidence": 0.99},
     }
