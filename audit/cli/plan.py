@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from audit.cli.options import add_database, add_json, add_study, answer, fraction, whole
+from audit.cli.options import DATABASE, add_database, add_json, add_study, answer, fraction, whole
 
 
 def add(commands: Any) -> None:
@@ -12,7 +12,12 @@ def add(commands: Any) -> None:
     add_database(parser)
     add_study(parser)
     goal = parser.add_mutually_exclusive_group(required=True)
-    goal.add_argument("--half-width", type=fraction, metavar="0.05", help="every cell's interval at most this wide")
+    goal.add_argument(
+        "--half-width",
+        type=fraction,
+        metavar="0.05",
+        help="how far every cell's interval reaches, at most",
+    )
     goal.add_argument("--decide", choices=("winner", "order"), help="who is best under every relation, or the order")
     parser.add_argument("--delta", type=fraction, default=0.02, metavar="D", help="smaller differences do not count")
     parser.add_argument("--confidence", type=fraction, default=0.95, metavar="C", help="default: 0.95")
@@ -44,5 +49,6 @@ def run(arguments: argparse.Namespace) -> None:
         annotators=arguments.annotators,
         study=arguments.study,
         whose=arguments.answers,
+        database=None if arguments.db == DATABASE else arguments.db,
     )
     answer(arguments.json, document, lines(document))

@@ -1,10 +1,11 @@
 """`audit sample`: draw satisfied groups of every cell for judging."""
 
 import argparse
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from audit.cli.options import AUDITED_FOLLOW_UPS, add_database, add_json, add_study, answer, fraction, whole
+from audit.cli.options import AUDITED_FOLLOW_UPS, add_database, add_json, add_study, answer, fraction, names, whole
 
 WORDS = {
     "shown": "whoever is asked second sees what was answered before, and an adjudicator inspects what people agree on.",
@@ -18,7 +19,12 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("sample", help="draw satisfied groups for judging; drawing more keeps what was drawn")
     add_database(parser)
     size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--per-relation", type=whole, metavar="N", help="the first N groups of each list")
+    size.add_argument(
+        "--per-relation",
+        type=sizes,
+        metavar="N",
+        help="the first N groups of each list, or MR1.1=40,MR2.1=300: of the lists of these relations",
+    )
     size.add_argument("--share", type=fraction, metavar="0.01", help="this share of each list")
     parser.add_argument(
         "--design", default="shared", help="shared (default), simple, or informative (to compare systems only)"
@@ -47,6 +53,21 @@ def add(commands: Any) -> None:
     add_study(parser)
     add_json(parser)
     parser.set_defaults(run=run)
+
+
+def sizes(text: str) -> int | dict[str, int]:
+    """A number of groups, or one for each relation named.
+
+    >>> sizes("60"), sizes("MR1.1=40, MR2.1=300")
+    (60, {'MR1.1': 40, 'MR2.1': 300})
+    """
+    if "=" not in text:
+        return whole(text)
+    named = [one.rpartition("=") for one in names(text)]
+    twice = [name for name, count in Counter(name.strip() for name, _, _ in named).items() if count > 1 or not name]
+    if twice:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} names no relation or one twice; write MR1.1=40,MR2.1=300")
+    return {name.strip(): whole(number) for name, _, number in named}
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -1,6 +1,7 @@
 """`audit plan`: how many questions each design needs, before the work and from what is known so far."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from typing import Any
@@ -13,9 +14,8 @@ from audit.annotation.questions import Asked
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.settling import State, Whose, drawn_groups, known_answers, settle_group
-from audit.relations import Outcome
-from audit.reports.plan_groups import asked_in, asked_of, beginnings, numbered, output_codes, questions, seeds_of
-from audit.sampling.designs import INFORMATIVE, Numbers
+from audit.reports.plan_groups import Match, asked_in, asked_of, beginnings, matches, numbered, questions, seeds_of
+from audit.sampling.designs import INFORMATIVE
 from audit.statistics.costs import cost
 from audit.statistics.planning import (
     GAP,
@@ -26,27 +26,42 @@ from audit.statistics.planning import (
     sizes_by_design,
     sizes_to_decide,
 )
-from audit.statistics.ranking_allocation import Contest, Goal, contest, standing
-from audit.store import Checked, table_of, tables
-from audit.store.ids import LIMIT
+from audit.statistics.ranking_allocation import Contest, Goal, standing
+from audit.store import table_of, tables
 
 Plan = dict[str, Any]
 """The document of `audit plan --json`."""
 ORDERED_BY = {"simple": "simple"}
 """Designs whose lists are drawn cell by cell; all others share their random numbers."""
+SHARING = ("shared", INFORMATIVE)
+"""Designs that share a source's random number among relations and systems."""
+ANNOTATORS = 2
+"""People per question where no sample says otherwise, as `audit sample` has it."""
+SEQUENCES = (
+    "the confidence sequence by which it stops, which holds whenever one stops: audit report --interval sequence"
+)
 REPORTED = {
     "simple": "the report's interval at a number fixed before",
     "shared": "the report's interval at a number fixed before",
     "two-phase": "the report's interval; that it holds although its number hangs on the first answers is simulated",
-    "stopping": "the asymptotic confidence sequence of each difference, which holds whenever one stops: "
-    "audit report --interval sequence",
-    "always-valid": "the confidence sequence by which it stops, which holds whenever one stops: "
-    "audit report --interval sequence",
+    "always-valid": "the confidence sequence, which holds whenever one stops: audit report --interval sequence",
 }
-
-
 DRAWN_BY = {"simple": "simple", "shared": "shared", "two-phase": "shared", "always-valid": "shared"}
 """The design of `audit sample` that draws for a width. For decisions it is `informative`, but for `simple`."""
+WIDE = {
+    "simple": "enough whatever the rates are",
+    "shared": "enough whatever the rates are",
+    "two-phase": "enough at the rates expected; judge 40 groups a cell, plan again, and go on where that is too wide",
+    "always-valid": "enough at the rates expected; judging may stop at any time",
+}
+"""What a design's number of questions promises, by design."""
+DECIDED = {
+    "simple": "enough to be right in each relation with about that probability, however close systems are",
+    "shared": "enough to be right in each relation with about that probability, however close systems are",
+    "always-valid": "right in each relation with at least that probability, however often one looks; the number is "
+    "enough at the differences expected: judge, plan again, and stop where a relation is decided",
+}
+"""The same for decisions."""
 
 
 def plan(
@@ -62,11 +77,13 @@ def plan(
     annotators: int | None = None,
     study: int | None = None,
     whose: Whose = "both",
+    database: str | None = None,
 ) -> Plan:
     """What each design needs so that every cell's interval has `half_width`, or every relation's contest is decided.
 
     `pace` is in seconds an answer, `price_per_hour` in any currency; `annotators` per question is that of the samples
-    drawn, else 2. Raises AuditError where nothing was run, and what the statistics raise for impossible numbers.
+    drawn, else 2. `database` is named in the commands that draw what a design needs. Raises AuditError where nothing
+    was run, and what the statistics raise for impossible numbers.
     """
     if decide is None and half_width is None:
         raise AuditError("a plan needs a goal: a half-width, or a decision about the winner or the order")
@@ -77,7 +94,7 @@ def plan(
     people = (
         annotators
         if annotators is not None
-        else max((int(str(one["annotators"])) for one in counted.samples), default=2)
+        else max((int(str(one["annotators"])) for one in counted.samples), default=ANNOTATORS)
     )
     with engine.connect() as connection:
         asked = questions(connection, counted)
@@ -93,9 +110,17 @@ def plan(
     designs = []
     for need in needs:
         work = cost(need.to_go, people, pace, price_per_hour)
-        designs.append(asdict(need) | {"to_go": need.to_go} | asdict(work) | {"reported": REPORTED[need.design]})
         by = DRAWN_BY[need.design] if decide is None or need.design == "simple" else INFORMATIVE
-        designs[-1]["draw"] = f"audit sample --design {by}"
+        designs.append(
+            asdict(need)
+            | {"to_go": need.to_go}
+            | asdict(work)
+            | {
+                "reported": REPORTED[need.design],
+                "promise": (WIDE if decide is None else DECIDED)[need.design],
+                "draw": _command(counted, relations, need.design, by, people, database),
+            }
+        )
     return {
         "goal": "half-width" if decide is None else decide,
         "half_width": half_width if decide is None else None,
@@ -113,7 +138,7 @@ def plan(
 
 
 def lines(document: Plan) -> list[str]:
-    """The plan for people: a line a design, the fewest questions to go first.
+    """The plan for people: a line a design, the fewest questions to go first, and the command that draws for it.
 
     >>> lines({"goal": "order", "delta": 0.02, "half_width": None, "confidence": 0.95, "designs": [], "notes": []})
     ['For the order of systems in every relation, differences up to 0.02 aside, at 95 % confidence:']
@@ -126,13 +151,36 @@ def lines(document: Plan) -> list[str]:
     found = [f"{goal}, at {100 * document['confidence']:g} % confidence:"]
     for one in sorted(document["designs"], key=lambda need: need["to_go"]):
         text = f"  {one['design']:12} {one['to_go']:>9,} questions to go ({one['answered']:,} of {one['questions']:,} "
-        text += f"are answered; at worst {one['questions_worst']:,} in all)"
+        text += f"are answered; at worst {one['questions_worst']:,})"
         if one["hours"] is not None:
             text += f", {one['hours']:,.1f} hours"
         if one["price"] is not None:
             text += f", price {one['price']:,.2f}"
-        found.append(f"{text}; draw with `{one['draw']}`")
+        found.append(f"{text}: {one['promise']}.")
+        found += [f"    {one['draw']}"] if one["draw"] else []
     return found + [f"Note: {note}" for note in document["notes"]]
+
+
+def _command(
+    counted: Counted, relations: Sequence[Mapping[str, Any]], design: str, by: str, people: int, database: str | None
+) -> str | None:
+    """The command that draws what a design needs, study by study; None where it needs nothing."""
+    commands = []
+    own = {int(str(one["id"])): int(str(one["seed"])) for one in counted.studies}
+    for study, seed in seeds_of(counted, (by,) if by != INFORMATIVE else SHARING).items():
+        needed = [(str(one["relation"]), int(one["groups"][design])) for one in relations if one["study"] == study]
+        sizes = {name: max(size for of, size in needed if of == name) for name, size in needed if size}
+        if not sizes:
+            continue
+        words = ["audit", "sample", *(["--db", database] if database else [])]
+        words += ["--study", str(study)] if len(own) > 1 else []
+        words += ["--design", by, "--per-relation"]
+        one_size = len(set(sizes.values())) == 1 and len(sizes) == len(needed)
+        words.append(str(*set(sizes.values())) if one_size else ",".join(f"{k}={n}" for k, n in sizes.items()))
+        words += ["--seed", str(seed)] if seed != own[study] else []
+        words += ["--annotators", str(people)] if people != ANNOTATORS else []
+        commands.append(shlex.join(words))
+    return " && ".join(commands) or None
 
 
 def _notes(counted: Counted, guess: float, decide: Goal | None) -> list[str]:
@@ -171,9 +219,17 @@ def _for_width(
     cells = counted.cells.reset_index(drop=True)
     # What was judged to compare systems says nothing about a cell's rate: there the work is before its beginning.
     cells.loc[cells["false"].isna(), ["judged", "false"]] = 0
-    designs = sizes_by_design(cells, half_width, confidence, guess)
+    by_cell = sizes_by_design(cells, half_width, confidence, guess)
     needs, lists, answered = [], {}, _answered(known)
-    # No design asks about more of a list than the longest of its beginnings.
+    # A relation's cells are drawn alike: as many groups of each as the one that needs most.
+    relation = cells.groupby(["study", "task", "relation"], sort=False).ngroup()
+    satisfied = cells["satisfied"].to_numpy(int)
+    designs = {
+        design: tuple(
+            pd.Series(one).groupby(relation).transform("max").clip(upper=satisfied).to_numpy(int) for one in both
+        )
+        for design, both in by_cell.items()
+    }
     longest = np.max([np.maximum(*sizes) for sizes in designs.values()], axis=0)
     systems = counted.keys["system_id"].to_numpy(np.int64)
     for order in ("simple", "shared"):
@@ -183,15 +239,17 @@ def _for_width(
         questions, there = distinct_questions(of, expected, answered)
         needs.append(Need(design, questions, max(distinct_questions(of, worst)[0], questions), there))
     rows = cells[["study", "task", "relation", "system", "satisfied", "judged", "false"]].to_dict("records")
-    places = [dict(row) | {"needed": int(n)} for row, n in zip(rows, designs["two-phase"][0], strict=True)]
+    places = [dict(row) | {"needed": int(n)} for row, n in zip(rows, by_cell["two-phase"][0], strict=True)]
     relations = []
     for key, some in cells.groupby(["study", "task", "relation"], sort=False):
-        to_go = {}
+        to_go, groups = {}, {}
         for design, (expected, _) in designs.items():
+            groups[design] = int(expected[some.index].max())
             of = lists[ORDERED_BY.get(design, "shared")]
             found, there = distinct_questions(of[of["cell"].isin(some.index)], expected, answered)
             to_go[design] = found - there
-        relations.append(dict(zip(("study", "task", "relation"), key, strict=True)) | {"to_go": to_go})
+        named = dict(zip(("study", "task", "relation"), key, strict=True))
+        relations.append(named | {"to_go": to_go, "groups": groups})
     return needs, places, relations
 
 
@@ -218,63 +276,49 @@ def _for_decisions(
     guess: float,
 ) -> tuple[list[Need], list[dict[str, Any]]]:
     wanted: dict[str, tuple[set[int], set[int]]] = {
-        name: (set(), set()) for name in ("simple", "shared", "stopping", "always-valid")
+        name: (set(), set()) for name in ("simple", "shared", "always-valid")
     }
     places: list[dict[str, Any]] = []
     answered = set(_answered(known).tolist())
     simple = beginnings(connection, counted, "simple", counted.cells["satisfied"].to_numpy())
     place = {tuple(cell): at for at, cell in enumerate(counted.keys[CELL].to_numpy().tolist())}
-    # By the same random numbers, a source's.
-    seeds = seeds_of(counted, ("shared", INFORMATIVE))
-    numbers = {study: Numbers.of_study(connection, study, seed) for study, seed in seeds.items()}
     relation, system = table_of(tables.Relation), table_of(tables.System)
     rows = connection.execute(select(relation.c.id, relation.c.task, relation.c.name))
     relations = {int(id): (str(task), str(name)) for id, task, name in rows}
     names = {int(id): str(name) for id, name in connection.execute(select(system.c.id, system.c.name))}
-    for study, relation_id, some in _applying(counted.checks):
-        systems = list(some["system_id"].unique())
-        if len(systems) < 2:
-            continue
-        some = some.merge(output_codes(connection, study, relation_id), on=["group_id", "system_id"])
-        number = numbers[study].of(some["source"].to_numpy())
-        some = some.assign(number=number, y=_outcomes(some, states)).sort_values(["number", "source"], kind="stable")
-        tables_of = {name: some.pivot(index=["number", "source"], columns="system_id", values=name)[systems]
-                     for name in ("satisfied", "code", "y", "group_id")}  # fmt: skip
-        # A group that does not apply to every compared system compares nothing.
-        common = tables_of["satisfied"].notna().all(axis=1)
-        satisfied, code, y, ids = (tables_of[name][common].to_numpy() for name in tables_of)
-        made = contest(satisfied.astype(bool), code)
-        values = [_settled(y, made, pair) for pair in range(len(made.pairs))]
+    for match in matches(connection, counted, states, seeds_of(counted, SHARING)):
+        made, systems = match.contest, match.systems
+        values = [_settled(match.y, made, pair) for pair in range(len(made.pairs))]
         at = standing(made, values, goal, delta, confidence)
         sizes = sizes_to_decide(made, at, [len(one) for one in values], goal, delta, confidence, guess)
-        to_go = {}
+        to_go, groups = {}, {}
         for design, both in sizes.items():
-            expected, worst = (_questions(made, chosen, ids, satisfied.astype(bool), systems, asked) for chosen in both)
+            groups[design] = both[0]
+            expected, worst = (_questions(match, first, asked) for first in both)
             wanted[design][0].update(expected)
             wanted[design][1].update(worst)
             to_go[design] = len(expected - answered)
-        totals = some.groupby("system_id")["satisfied"].agg(["sum", "mean"]).loc[systems]
-        fixed = dict(zip(systems, equal_sizes(totals["mean"], totals["sum"], goal, delta, confidence), strict=True))
-        lengths = {place[study, relation_id, system]: size for system, size in fixed.items()}
+        sizes_of = equal_sizes(match.observed, match.satisfied_by, goal, delta, confidence)
+        fixed = dict(zip(systems, sizes_of.tolist(), strict=True))
+        lengths = {place[match.study, match.relation, system]: size for system, size in fixed.items()}
         drawn = simple[simple["rank"] <= simple["cell"].map(lengths).fillna(0)]
         of_cells = counted.keys["system_id"].to_numpy(np.int64)[drawn["cell"].to_numpy(int)]
         needed = asked_of(asked, drawn["group_id"].to_numpy(), of_cells)
         for into in wanted["simple"]:
             into |= needed
-        to_go["simple"] = len(needed - answered)
-        named = {"study": study, "task": relations[relation_id][0], "relation": relations[relation_id][1]}
-        places.append(named | _place([names[one] for one in systems], systems, made, values, at) | {"to_go": to_go})
+        to_go["simple"], groups["simple"] = len(needed - answered), int(max(fixed.values()))
+        task, name = relations[match.relation]
+        named = {"study": match.study, "task": task, "relation": name}
+        places.append(
+            named
+            | _place([names[one] for one in systems], systems, made, values, at)
+            | {"to_go": to_go, "groups": groups}
+        )
     needs = [
         Need(design, len(expected), max(len(worst), len(expected)), len(expected & answered))
         for design, (expected, worst) in wanted.items()
     ]
     return needs, places
-
-
-def _outcomes(some: pd.DataFrame, states: dict[tuple[int, int], float]) -> np.ndarray:
-    """y of every checked group: 0 where it is violated, what is settled where it is satisfied, else NaN."""
-    keys = zip(some["group_id"], some["system_id"], some["satisfied"], strict=True)
-    return np.array([states.get((group, system), np.nan) if held else 0.0 for group, system, held in keys], float)
 
 
 def _settled(y: np.ndarray, made: Contest, pair: int) -> np.ndarray:
@@ -285,39 +329,15 @@ def _settled(y: np.ndarray, made: Contest, pair: int) -> np.ndarray:
     return difference[: int(np.argmax(unknown))] if unknown.any() else difference
 
 
-def _questions(
-    made: Contest,
-    sizes: np.ndarray,
-    ids: np.ndarray,
-    satisfied: np.ndarray,
-    systems: Sequence[int],
-    asked: pd.DataFrame,
-) -> set[int]:
-    """Questions about the first informative groups of each pair, for the systems that are satisfied."""
-    found: set[int] = set()
-    for (i, j), rows, size in zip(made.pairs, made.groups, sizes, strict=True):
-        for system in (i, j):
-            held = rows[:size][satisfied[rows[:size], system]]
-            some = pd.unique(ids[held, system])
-            found |= asked_of(asked, some, np.full(len(some), systems[system]))
-    return found
+def _questions(match: Match, first: int, asked: pd.DataFrame) -> set[int]:
+    """Questions about the first informative groups of a contest, for the systems that are satisfied."""
+    drawn = np.isin(np.arange(match.contest.common), _informative(match.contest)[:first])
+    row, column = np.nonzero(match.satisfied & drawn[:, None])
+    return asked_of(asked, match.groups[row, column], np.array(match.systems)[column])
 
 
-def _applying(checks: Checked) -> Iterator[tuple[int, int, pd.DataFrame]]:
-    """By study and relation (ids) the satisfied and violated groups: columns group_id, system_id, source, satisfied."""
-    of = checks.study * LIMIT + checks.relation
-    for pair in np.unique(of).tolist():
-        rows = np.flatnonzero(of == pair)
-        outcome, groups = checks.outcome[rows], checks.groups(rows)
-        applies = (outcome == Outcome.SATISFIED) | (outcome == Outcome.VIOLATED)
-        column, row = np.nonzero(applies.T)
-        columns = {
-            "group_id": groups[row, column],
-            "system_id": np.array(checks.systems, np.int64)[column],
-            "source": checks.source[rows[row]],
-            "satisfied": outcome[row, column] == Outcome.SATISFIED,
-        }
-        yield pair // LIMIT, pair % LIMIT, pd.DataFrame(columns)
+def _informative(made: Contest) -> np.ndarray:
+    return np.unique(np.concatenate(made.groups))
 
 
 def _place(
@@ -326,10 +346,10 @@ def _place(
     """What is known of one relation's contest; `names` are those of `systems`, whose ids tell equal ones apart."""
     if len(set(names)) < len(names):
         names = [f"{name}#{system}" for name, system in zip(names, systems, strict=True)]
-    begun = any(len(one) for one in values)
+    begun = at.decided or any(len(one) for one in values)
     return {
         "common": made.common,
-        "informative": len(np.unique(np.concatenate(made.groups))),
+        "informative": len(_informative(made)),
         "judged": len(np.unique(np.concatenate(
             [rows[: len(one)] for rows, one in zip(made.groups, values, strict=True)]))),
         "decided": bool(at.decided),

@@ -1,6 +1,7 @@
-"""What `audit plan` needs of a database, as arrays: beginnings of lists, questions, outputs that are the same."""
+"""What `audit plan` needs of a database, as arrays: beginnings of lists, questions, contests of systems."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,12 +12,88 @@ from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.settling import carry_of
 from audit.keys import digest
 from audit.relations import COUNTED, Outcome
+from audit.sampling.designs import Numbers
 from audit.sampling.draw import cell_lists
-from audit.store import integers, table_of, tables
+from audit.statistics.ranking_allocation import Contest, contest
+from audit.store import Checked, integers, table_of, tables
 from audit.store.ids import LIMIT, group_ids
 
 _ROWS = 50_000
 """Outputs that are held as Python objects at once."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """The contest of a relation's systems (ids), over the groups that apply to all of them, in the drawn order.
+
+    `source` (groups,), `groups` and `satisfied` (groups, systems) are ids and verdicts, `code`
+    is equal where outputs are identical; `y` (groups, systems) is 1
+    where a satisfaction is genuine, 0 where it is false or violated, NaN where that is not known. `observed` are the
+    systems' SR_o over all groups that apply to each, `satisfied_by` their satisfied groups.
+    """
+
+    study: int
+    relation: int
+    systems: tuple[int, ...]
+    contest: Contest
+    source: np.ndarray
+    groups: np.ndarray
+    satisfied: np.ndarray
+    code: np.ndarray
+    y: np.ndarray
+    observed: list[float]
+    satisfied_by: list[int]
+
+
+def matches(
+    connection: Connection, counted: Counted, states: Mapping[tuple[int, int], float], seeds: Mapping[int, int]
+) -> Iterator[Match]:
+    """The contest under every relation with two systems or more, by study and relation (ids).
+
+    `states` has 1 or 0 by (group, system) for what is settled; `seeds` by study those of the random numbers.
+    """
+    numbers = {study: Numbers.of_study(connection, study, seed) for study, seed in seeds.items()}
+    for study, relation, some in _applying(counted.checks):
+        systems = [int(one) for one in some["system_id"].unique()]
+        if len(systems) < 2:
+            continue
+        totals = some.groupby("system_id")["satisfied"].agg(["sum", "mean"]).loc[systems]
+        some = some.merge(output_codes(connection, study, relation), on=["group_id", "system_id"])
+        number = numbers[study].of(some["source"].to_numpy())
+        some = some.assign(number=number, y=_outcomes(some, states)).sort_values(["number", "source"], kind="stable")
+        table = {name: some.pivot(index=["number", "source"], columns="system_id", values=name)[systems]
+                 for name in ("satisfied", "code", "y", "group_id")}  # fmt: skip
+        # A group that does not apply to every compared system compares nothing.
+        common = table["satisfied"].notna().all(axis=1)
+        satisfied, code, y, ids = (one[common].to_numpy() for one in table.values())
+        source = common.index.get_level_values("source")[common].to_numpy()
+        satisfied = satisfied.astype(bool)
+        made = contest(satisfied, code)
+        rates, sums = totals["mean"].tolist(), totals["sum"].tolist()
+        yield Match(study, relation, tuple(systems), made, source, ids, satisfied, code, y.astype(float), rates, sums)
+
+
+def _applying(checks: Checked) -> Iterator[tuple[int, int, pd.DataFrame]]:
+    """By study and relation (ids) the satisfied and violated groups: columns group_id, system_id, source, satisfied."""
+    of = checks.study * LIMIT + checks.relation
+    for pair in np.unique(of).tolist():
+        rows = np.flatnonzero(of == pair)
+        outcome, groups = checks.outcome[rows], checks.groups(rows)
+        applies = (outcome == Outcome.SATISFIED) | (outcome == Outcome.VIOLATED)
+        column, row = np.nonzero(applies.T)
+        columns = {
+            "group_id": groups[row, column],
+            "system_id": np.array(checks.systems, np.int64)[column],
+            "source": checks.source[rows[row]],
+            "satisfied": outcome[row, column] == Outcome.SATISFIED,
+        }
+        yield pair // LIMIT, pair % LIMIT, pd.DataFrame(columns)
+
+
+def _outcomes(some: pd.DataFrame, states: Mapping[tuple[int, int], float]) -> np.ndarray:
+    """y of every checked group: 0 where it is violated, what is settled where it is satisfied, else NaN."""
+    keys = zip(some["group_id"], some["system_id"], some["satisfied"], strict=True)
+    return np.array([states.get((group, system), np.nan) if held else 0.0 for group, system, held in keys], float)
 
 
 def seeds_of(counted: Counted, designs: Collection[str]) -> dict[int, int]:

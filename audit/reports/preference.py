@@ -14,7 +14,7 @@ from audit.files import read_table, read_text, refuse_bad_rows
 from audit.relations.registry import name_order
 from audit.reports.certainty import only_compared
 from audit.statistics.orders import TIED
-from audit.statistics.preferences import normalised, smallest_move, smallest_single_move
+from audit.statistics.preferences import normalised, smallest_move
 from audit.statistics.ranking import p_flip, rank_systems
 
 Profile = Callable[[list[str]], Mapping[str, float]]
@@ -145,7 +145,6 @@ def preference(
         "winner": [],
         "p_flip": None,
         "move": None,
-        "single_move": None,
     }
     if not len(compared) or np.isnan(after).any():
         return answer
@@ -196,14 +195,6 @@ def _moves(
         for relation, share in zip(relations, move.weights, strict=True):
             new[relation] = new.get(relation, 0.0) + share
         found["move"] = {"distance": move.distance, "rival": systems[move.rival], "weights": new}
-    single = smallest_single_move(genuine, weight, winner, delta)
-    if single is not None:
-        found["single_move"] = {
-            "relation": relations[single.relation],
-            "before": single.before,
-            "after": single.after,
-            "rival": systems[single.rival],
-        }
     return found
 
 

@@ -237,17 +237,12 @@ def preference_lines(report: Report) -> list[str]:
     if found["winner"]:
         before, after = (", ".join(found[name]) for name in ("winner_observed", "winner"))
         lines.append(f"Best is {after}." if before == after else f"Best was {before}, is {after}.")
-        move, single = found["move"], found["single_move"]
+        move = found["move"]
         if move is None:
             lines.append("No weights over these relations make another system better.")
         else:
             lines.append(
                 f"{move['rival']} draws level when {percent(move['distance'] / 2)}{PERCENT} of the weight moves."
-            )
-        if single is not None:
-            lines.append(
-                f"Or when the weight of {single['relation']} alone goes from {single['before']:.3f} to "
-                f"{single['after']:.3f} ({single['rival']})."
             )
     return lines
 

@@ -1,7 +1,7 @@
 """`audit sample`: draw satisfied groups for judging, and draw more later without starting over."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, Engine, and_, delete, exists, func, select
 
-from audit.errors import AuditError
+from audit.errors import AuditError, UnknownName
 from audit.relations import Outcome
 from audit.sampling.audits import Audits, keep_audits
 from audit.sampling.designs import INFORMATIVE, Numbers, get_design
@@ -27,24 +27,38 @@ _COLUMNS = {"relation_id": int, "system_id": int, "rank": int, "group_id": int, 
 
 @dataclass(frozen=True)
 class Size:
-    """How many groups to draw of each list: a number, or a share of its length (rounded up).
+    """How many groups to draw of each list: a number, or one for each relation named, or a share (rounded up).
 
-    A list has the satisfied groups of a cell; of the design `informative`, the informative groups of a relation.
+    A list has the satisfied groups of a cell; of the design `informative`, the informative groups of a relation. Of a
+    relation that is not named where others are, nothing more is drawn.
     """
 
-    per_relation: int | None = None
+    per_relation: int | Mapping[str, int] | None = None
     share: float | None = None
 
     def __post_init__(self) -> None:
         if (self.per_relation is None) == (self.share is None):
             raise AuditError("say how many groups to draw: either --per-relation N or --share 0.01, not both")
-        if self.per_relation is not None and self.per_relation < 1:
-            raise AuditError(f"--per-relation {self.per_relation}: must be at least 1")
+        numbers = self.per_relation if isinstance(self.per_relation, Mapping) else {"": self.per_relation}
+        for name, number in numbers.items():
+            if number is not None and number < 1:
+                raise AuditError(f"--per-relation {f'{name}={number}' if name else number}: must be at least 1")
         if self.share is not None and not 0 < self.share <= 1:
             raise AuditError(f"--share {self.share}: must be above 0 and at most 1")
 
-    def of(self, length: int) -> int:
-        """Groups to draw of a list of this length."""
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """Names of the relations that have a number of their own."""
+        return tuple(self.per_relation) if isinstance(self.per_relation, Mapping) else ()
+
+    def of(self, length: int, relation: str = "") -> int:
+        """Groups to draw of a list of this length, of the relation of this name.
+
+        >>> Size({"MR1.1": 60}).of(100, "MR1.1"), Size({"MR1.1": 60}).of(100, "MR3.1"), Size(60).of(40)
+        (60, 0, 40)
+        """
+        if isinstance(self.per_relation, Mapping):
+            return min(self.per_relation.get(relation, 0), length)
         if self.per_relation is not None:
             return min(self.per_relation, length)
         return min(length, math.ceil(round((self.share or 0) * length, 9)))
@@ -92,13 +106,18 @@ def draw_all(
     protocol: str | None = None,
     domain: str | None = None,
 ) -> list[Drawn]:
-    """`draw` for one study, or for all that have satisfied groups. Raises what `draw` raises."""
+    """`draw` for one study, or for all that have satisfied groups. Raises what `draw` raises, and UnknownName for a
+    relation of `size` that was never run."""
     table = table_of(tables.Study)
     with engine.connect() as connection:
         everything = [int(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
         if study is not None:
             need_study(connection, study)
+        relations = sorted(set(_names(connection, tables.Relation).values())) if size.relations else []
         drawable = {one for one in everything if study is None and _has_satisfied(connection, one)}
+    unknown = [name for name in size.relations if name not in relations]
+    if unknown:
+        raise UnknownName("relation", unknown[0], relations)
     chosen = [study] if study is not None else [one for one in everything if one in drawable]
     if not chosen:
         raise AuditError(
@@ -180,7 +199,8 @@ def draw(
         before = _drawn_before(connection, sample_id)
         # A list at a time: all of them together have a row for each satisfied (group, system).
         nothing = pd.DataFrame({name: np.empty(0, kind) for name, kind in _COLUMNS.items()})
-        parts = (_beginning(one, before, size) for one in lists if len(one))
+        names = _names(connection, tables.Relation)
+        parts = (_beginning(one, before, size, names) for one in lists if len(one))
         chosen = pd.concat([nothing, *parts], ignore_index=True)
         table = table_of(tables.Draw)
         connection.execute(delete(table).where(table.c.sample_id == sample_id))
@@ -253,10 +273,7 @@ def cell_lists(
     """
     parts = get_design(design)
     numbers = Numbers.of_study(connection, study_id, seed)
-    names = [
-        {int(row[0]): str(row[1]) for row in connection.execute(select(table.c.id, table.c.name))}
-        for table in (table_of(tables.Relation), table_of(tables.System))
-    ]
+    names = [_names(connection, model) for model in (tables.Relation, tables.System)]
     for relation in np.unique(checks.relation).tolist():
         of_relation = np.flatnonzero(checks.relation == relation)
         for column, system in enumerate(checks.systems):
@@ -273,6 +290,11 @@ def cell_lists(
                     "source": checks.source[rows],
                 }
             )
+
+
+def _names(connection: Connection, model: type[tables.Relation] | type[tables.System]) -> dict[int, str]:
+    table = table_of(model)
+    return {int(id): str(name) for id, name in connection.execute(select(table.c.id, table.c.name))}
 
 
 def _unfinished(connection: Connection, study_id: int) -> bool:
@@ -331,15 +353,15 @@ def _drawn_before(connection: Connection, sample_id: int) -> pd.DataFrame:
     return pd.DataFrame(integers(connection, query), columns=[*CELL, "group_id"])
 
 
-def _beginning(everything: pd.DataFrame, before: pd.DataFrame, size: Size) -> pd.DataFrame:
+def _beginning(everything: pd.DataFrame, before: pd.DataFrame, size: Size, names: Mapping[int, str]) -> pd.DataFrame:
     """The beginning of one list: as long as asked, and long enough for what was drawn before; with columns pi and new.
 
-    The ranks in the list run from 1 to its length.
+    The ranks in the list run from 1 to its length. `names` are those of the relations, by id.
     """
-    whole = int(everything["rank"].max())
-    of = before[before["relation_id"] == everything["relation_id"].iloc[0]]
+    whole, relation = int(everything["rank"].max()), int(everything["relation_id"].iloc[0])
+    of = before[before["relation_id"] == relation]
     drawn = everything[everything["group_id"].isin(of["group_id"])].merge(of, on=[*CELL, "group_id"])
-    length = max(size.of(whole), int(drawn["rank"].max()) if len(drawn) else 0)
+    length = max(size.of(whole, names[relation]), int(drawn["rank"].max()) if len(drawn) else 0)
     chosen = everything[everything["rank"] <= length]
     seen = pd.MultiIndex.from_frame(drawn[["system_id", "group_id"]])
     new = ~pd.MultiIndex.from_frame(chosen[["system_id", "group_id"]]).isin(seen)

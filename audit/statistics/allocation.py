@@ -1,4 +1,4 @@
-"""How many groups to judge of each cell: for a half-width, in two phases, or with a fixed total.
+"""How many groups to judge of each cell: for a half-width, or in two phases.
 
 All functions take arrays with one entry a cell. A cell has `population` satisfied groups, a share `rate` of which is
 false; a simple random sample of them is judged without replacement.
@@ -91,41 +91,6 @@ def width_targeted(
     wanted = np.maximum(sizes_for_half_width(cautious, total, half_width, confidence), n)
     first = np.minimum(FIRST_PHASE, total)
     return np.where(n < first, first, wanted).astype(int)
-
-
-def neyman(population: ArrayLike, deviation: ArrayLike, total: int) -> np.ndarray:
-    """A fixed total of groups over cells so that the stratified total rate has the least variance.
-
-    n is proportional to population x deviation (standard deviation in the cell), at most the population: what a full
-    cell cannot take goes to the others. Whole numbers that add up to min(total, sum of populations); the largest
-    remainders are rounded up. Source: Neyman, JRSS 97 (1934); Cochran (1977), section 5.5. Raises AuditError on
-    negative numbers.
-
-    >>> neyman([1000, 1000, 10], [0.5, 0.25, 0.5], 100).tolist()
-    [66, 33, 1]
-    """
-    size, spread = np.asarray(population, float), np.asarray(deviation, float)
-    if total < 0 or (size < 0).any() or (spread < 0).any():
-        raise AuditError("an allocation needs a total, populations and deviations of 0 or more")
-    left, given = float(min(total, size.sum())), np.zeros(len(size))
-    open_cells = size > 0
-    while left > 1e-9 and open_cells.any():
-        weight = np.where(open_cells, size * spread, 0.0)
-        if not weight.any():  # nothing varies in what is left: by size
-            weight = np.where(open_cells, size, 0.0)
-        share = left * weight / weight.sum()
-        over = open_cells & (given + share >= size)
-        if not over.any():
-            given += share
-            break
-        left -= float((size - given)[over].sum())
-        given[over] = size[over]
-        open_cells &= ~over
-    whole = np.floor(given + 1e-9)
-    missing = round(min(total, size.sum()) - whole.sum())
-    room = np.argsort(-(given - whole), kind="stable")[:missing]
-    whole[room] += 1
-    return whole.astype(int)
 
 
 def _check(rate: np.ndarray, population: np.ndarray, half_width: float, confidence: float) -> None:

@@ -78,15 +78,15 @@ def paired_differences(
     every system. The judged groups, informative rows without NaN, must be a simple random sample of the informative
     ones (for example the settled beginning of their random order). Difference = (informative / groups) x mean over the
     judged; its interval inverts Tango's score test, which at 0 is McNemar's, with the effective sample size
-    n (N - 1) / (N - n) for the corpus; for the population the share of informative groups adds its own variance.
-    When all informative groups are judged the corpus' difference is known: the interval is a point and p 0 or 1.
+    n (N - 1) / (N - n) for the corpus; for the population the share of informative groups adds its own variance. For
+    the corpus interval and p are cut to what the groups that are not judged leave possible. When all informative groups
+    are judged the corpus' difference is known: the interval is a point and p 0 or 1.
 
     With `sequence` the interval holds whenever judging stops: the asymptotic confidence sequence of the mean over the
     informative groups (`confidence_sequences.asymptotic`), scaled likewise, and p is the always-valid one that goes
-    with it. Both are cut to what the groups that are not judged leave possible, which is all there is below 30 judged
-    ones. For the corpus only. Raises AuditError on different shapes, other values, and a sequence for the population.
-    Source: Tango, Statistics in Medicine 17 (1998); Holm, Scandinavian Journal of Statistics 6 (1979); McNemar,
-    Psychometrika 12 (1947); for sequences see `confidence_sequences`.
+    with it; the cut is all there is below 30 judged ones. For the corpus only. Raises AuditError on different shapes,
+    other values, and a sequence for the population. Source: Tango, Statistics in Medicine 17 (1998); Holm, Scandinavian
+    Journal of Statistics 6 (1979); McNemar, Psychometrika 12 (1947); for sequences see `confidence_sequences`.
 
     >>> genuine = np.array([[1, 0], [1, 0], [0, 0], [1, 1]], float)
     >>> found = paired_differences(genuine, np.array([True, True, True, False]))[0]
@@ -165,11 +165,11 @@ def _difference(
         known = share * mean
         test = None if sequence else mcnemar(b, c)
         return PairedDifference(one, other, known, known, known, float(b == c), None, test, *counts)
+    # Of the corpus, those that are not judged add at most 1 each to either side, whatever they are.
+    least, most = ((b - c + side * (population - n)) / population for side in (-1, 1))
     if sequence:
         values = judged[:, one] - judged[:, other]
         low, high = asymptotic(values, population, confidence)
-        # Those that are not judged add at most 1 each to either side, whatever they are.
-        least, most = ((b - c + side * (population - n)) / population for side in (-1, 1))
         p = asymptotic_p(values, population, confidence) if least <= 0 <= most else 0.0
         ends = (share * max(low, least), share * min(high, most))
         return PairedDifference(one, other, share * mean, *ends, p, None, None, *counts)
@@ -179,13 +179,15 @@ def _difference(
     # What the share of informative groups adds; 0 for the corpus, where that share is known.
     spread = 0.0 if target == "corpus" else z * z * share * (1 - share) * mean * mean / groups
     score = (b - c) * np.sqrt(weight) / np.sqrt(b + c) if b + c else 0.0
+    limits = (share * least, share * most) if target == "corpus" else (-1.0, 1.0)
+    p = float(2 * ndtr(-abs(score))) if limits[0] <= 0 <= limits[1] else 0.0
     return PairedDifference(
         one,
         other,
         share * mean,
-        max(-1.0, share * mean - float(np.sqrt((share * (mean - low)) ** 2 + spread))),
-        min(1.0, share * mean + float(np.sqrt((share * (high - mean)) ** 2 + spread))),
-        float(2 * ndtr(-abs(score))),
+        max(limits[0], share * mean - float(np.sqrt((share * (mean - low)) ** 2 + spread))),
+        min(limits[1], share * mean + float(np.sqrt((share * (high - mean)) ** 2 + spread))),
+        p,
         None,
         mcnemar(b, c),
         *counts,

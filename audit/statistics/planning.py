@@ -11,14 +11,15 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError
-from audit.statistics.allocation import effective_size, judged_size, sizes_for_half_width, width_targeted
-from audit.statistics.confidence_sequences import sizes_for_prior_posterior, sizes_for_sequence
+from audit.statistics.allocation import judged_size, sizes_for_half_width, width_targeted
+from audit.statistics.confidence_sequences import sizes_for_prior_posterior
 from audit.statistics.ranking_allocation import (
-    LEAST,
+    SEEN,
     Contest,
     Goal,
     Standing,
     expected_deviation,
+    first_groups,
     needed_to_decide,
     pairs_of,
 )
@@ -27,6 +28,8 @@ GUESS = 0.3
 """R_FS that is expected where nothing is judged: the study's median cell is about that."""
 GAP = 0.1
 """Difference of SR_g between two systems that is expected where nothing is judged."""
+GROWTH = 1.25
+"""A contest that is not decided where it was expected to be is looked at again with this many times the groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,54 +130,44 @@ def sizes_to_decide(
     confidence: float = 0.95,
     guess: float = GUESS,
     gap: float = GAP,
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """For each design the informative groups to judge of each pair of one contest: expected, and in the worst case.
+) -> dict[str, tuple[int, int]]:
+    """For each design the first informative groups of one contest to judge, for all systems: expected, and at worst.
 
-    `judged` has by pair how many of them are judged, `at` is where they leave the contest. `shared` fixes the numbers
-    for the least favourable difference delta; `stopping` ends by the posterior rule, `always-valid` by the confidence
-    sequence. Fewer than `LEAST` judged of a pair: its difference is expected to be `gap`, its spread that of `guess`.
-    A pair that is decided, or on which nothing rests, needs no more than it has.
+    `judged` has by pair how many of its informative groups are judged, `at` is where they leave the contest. `shared`
+    fixes the number for the least favourable difference delta; `always-valid` ends when the decision is made. Fewer
+    than `SEEN` judged of a pair: its difference is expected to be `gap`, its spread that of `guess`. What is decided
+    needs no more than it has.
 
     >>> from audit.statistics.ranking_allocation import contest, standing
     >>> made = contest([[1, 0], [0, 1]] * 2000, [[1, 1]] * 4000)
-    >>> sizes = sizes_to_decide(made, standing(made, [[]]), [0], "winner")
-    >>> {name: (expected.tolist(), worst.tolist()) for name, (expected, worst) in sizes.items()}
-    {'shared': ([1049], [1189]), 'stopping': ([40], [1189]), 'always-valid': ([139], [2532])}
+    >>> sizes_to_decide(made, standing(made, [[]]), [0], "winner")
+    {'shared': (1049, 1189), 'always-valid': (141, 2439)}
     """
     pairs = pairs_of(goal, of.systems)
     size = np.array([len(groups) for groups in of.groups])
     have = np.asarray(judged, int)
-    seen = have >= LEAST
+    seen = have >= np.minimum(SEEN, size)
     first, second = (np.array(side) for side in zip(*of.pairs, strict=True))
-    effective = effective_size(np.minimum(have, np.maximum(size - 1, 0)), size)
-    measured = at.error[first, second] * np.sqrt(np.where(np.isfinite(effective), effective, 0.0))
-    deviation = np.where(seen & (have < size), measured, expected_deviation(of, guess))
-    distance = np.where(seen, np.abs(at.difference[first, second]), gap)
-    # Whom a decision rests on: all pairs for the order; for the winner those of the leader, or any while it is unknown.
-    leader = at.order[0]
-    rests = np.full(len(size), goal == "order") | ~seen.any() | (first == leader) | (second == leader)
-    least = np.minimum(LEAST, size)
-    level = 1 - (1 - confidence) / len(size)
-
-    def sized(wanted: np.ndarray, always: np.ndarray) -> np.ndarray:
-        whole = np.maximum(np.maximum(np.where(rests, np.minimum(wanted, size), 0), least), have)
-        return np.where(always, have, whole).astype(int)
-
-    open_pairs = at.wanted > 0 if seen.any() else np.ones(len(size), bool)
-    none = np.zeros(len(size), bool)
-    settled = seen & ~open_pairs
     worst = expected_deviation(of)
-    fixed = [
-        judged_size(needed_to_decide(0.0, spread, pairs, delta, confidence, stops=False), size)
-        for spread in (deviation, worst)
-    ]
-    stops = judged_size(needed_to_decide(distance, deviation, pairs, delta, confidence), size)
-    valid = [
-        sizes_for_sequence(spread, size, np.maximum(far + delta, 1e-6), level)
-        for spread, far in ((deviation, distance), (worst, np.zeros(len(size))))
-    ]
-    return {
-        "shared": (sized(fixed[0], none), sized(fixed[1], none)),
-        "stopping": (sized(stops, settled), sized(fixed[1], settled)),
-        "always-valid": (sized(valid[0], none), sized(valid[1], none)),
-    }
+    deviation = np.where(seen, at.deviation, expected_deviation(of, guess))
+    # A pair rests on its leader's lead: where the leader is behind, nothing can be expected of it.
+    place = np.argsort(at.order)
+    lead = at.difference[first, second] * np.where(place[first] < place[second], 1, -1)
+    distance = np.where(seen, np.maximum(lead, 0.0), gap)
+    rests = at.open_pairs if seen.all() or at.decided else np.ones(len(size), bool)
+    # Where as many as were expected have not decided it, a quarter more is looked at.
+    more = np.minimum(np.ceil(have * GROWTH), size).astype(int)
+
+    def sized(wanted: np.ndarray, which: np.ndarray, least: np.ndarray) -> int:
+        return first_groups(of, np.where(which, np.maximum(judged_size(wanted, size), least), have))
+
+    every = np.full(len(size), not at.decided)
+    found = {}
+    for design, stops, which, least in (("shared", False, every, have), ("always-valid", True, rests, more)):
+        wanted = (
+            needed_to_decide(far, spread, pairs, delta, confidence, stops)
+            for far, spread in ((distance, deviation), (0.0, worst))
+        )
+        expected, most = (sized(one, which, least) for one in wanted)
+        found[design] = (expected, max(expected, most))
+    return found

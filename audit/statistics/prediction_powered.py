@@ -104,29 +104,6 @@ def prediction_powered(
     )  # fmt: skip
 
 
-def adjusted(values: ArrayLike, proxy_of_sample: ArrayLike, proxy_mean: ArrayLike, folds: int = FOLDS) -> np.ndarray:
-    """Values of judged groups with what their proxies explain taken out: same mean on average, less spread.
-
-    Shapes: values (n, systems), proxies of the sample the same, means over the whole population (systems,). Each
-    column is adjusted by its own proxy with a cross-fitted slope, so that comparisons of systems
-    (`ranking_allocation.standing`) need fewer judgements. Below 30 groups the values are returned as they are.
-
-    >>> y = np.tile([[1.0], [0.0]], (20, 1))
-    >>> bool(adjusted(y, y * 0.5, [0.25]).std() < 0.01)
-    True
-    """
-    y, proxies = np.asarray(values, float), np.asarray(proxy_of_sample, float)
-    if y.ndim != 2 or y.shape != proxies.shape or len(np.asarray(proxy_mean)) != y.shape[1]:
-        raise AuditError(
-            "values and proxies of the judged groups need one shape, (groups, systems), and means by system"
-        )
-    if len(y) < LEAST:
-        return y
-    centred = proxies - np.asarray(proxy_mean, float)
-    columns = [_cross_fitted(y[:, [i]].ravel(), centred[:, [i]], min(folds, len(y)))[0] for i in range(y.shape[1])]
-    return np.column_stack(columns)
-
-
 def disagreement(labels: Mapping[str, ArrayLike], system: str) -> np.ndarray:
     """The share of the other systems whose label differs from this one's: a proxy in [0, 1], one value a group.
 

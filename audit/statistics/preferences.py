@@ -21,16 +21,6 @@ class Move:
     weights: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SingleMove:
-    """The smallest change of one weight alone, the others kept as they are (so that the sum is no longer 1)."""
-
-    rival: int
-    relation: int
-    before: float
-    after: float
-
-
 def normalised(weights: Sequence[float]) -> np.ndarray:
     """Weights that sum to 1. Raises AuditError where one is negative or not finite, or all are 0.
 
@@ -76,32 +66,6 @@ def smallest_move(rates: np.ndarray, weights: np.ndarray, winner: int, delta: fl
         distance = float(np.abs(moved - weights).sum())
         if best is None or distance < best.distance - TIED:
             best = Move(rival, distance, tuple(moved.tolist()))
-    return best
-
-
-def smallest_single_move(rates: np.ndarray, weights: np.ndarray, winner: int, delta: float = 0.0) -> SingleMove | None:
-    """The smallest change of one relation's weight at which the winner's lead over some system is gone.
-
-    Arguments as in `smallest_move`. The other weights stay, and scores are divided by the new sum. A weight does not
-    fall below 0, and not all may be 0. None where no single weight can do it.
-
-    >>> smallest_single_move(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0.75, 0.25]), 0)
-    SingleMove(rival=1, relation=0, before=0.75, after=0.25)
-    """
-    best: SingleMove | None = None
-    for rival, leads in _rivals(rates, weights, winner):
-        where = np.flatnonzero(~np.isnan(leads))
-        lead = float(weights[where] @ leads[where]) + delta
-        for relation in where:
-            slope = float(leads[relation]) + delta  # of lead x (sum of weights) when this weight grows
-            if abs(slope) <= TIED:
-                continue
-            before = float(weights[relation])
-            after = before - lead / slope
-            if after < -TIED or after + 1 - before <= TIED:
-                continue
-            if best is None or abs(after - before) < abs(best.after - best.before) - TIED:
-                best = SingleMove(rival, int(relation), before, max(after, 0.0))
     return best
 
 

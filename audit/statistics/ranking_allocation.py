@@ -4,8 +4,8 @@ A relation's groups are those that apply to every compared system; y = 1 where a
 and SR_g is the mean of y. For a pair of systems a group in which both are satisfied with identical outputs, or neither
 is satisfied, adds exactly 0 to the difference of their SR_g, whatever the truth is. The others are informative, of
 three kinds whose numbers are known before anybody judges: only the first is satisfied, only the second is, or both are
-with different outputs. So a pair's difference is estimated from the first informative groups of the drawn order,
-stratified by kind, and a group is judged only for pairs that are not decided yet.
+with different outputs. So a pair's difference and the evidence for it come from the first informative groups of the
+drawn order alone, with their kinds taken into account.
 """
 
 import math
@@ -16,20 +16,18 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from audit.errors import AuditError
-from audit.statistics.allocation import effective_size
-from audit.statistics.confidence_sequences import ASYMPTOTIC_FROM, asymptotic_half_width
+from audit.statistics.confidence_sequences import evidence_above, kind_means, sum_sequence
 
 Goal = Literal["winner", "order"]
-LEAST = 20
-"""Informative groups of a pair that are judged before the posterior rule may stop (or all, where there are fewer)."""
-GROWTH = 1.25
-"""Each look at a pair has this many times the groups of the last one: looking at every single one would only add
-chances to stop on a fluke."""
-THIN = 5
-"""A kind with fewer judged groups than this is pooled with the others."""
+RANGES = ((0, 1), (-1, 0), (-1, 1))
+"""What y_i - y_j can be in a group of each kind."""
+MIXED = 2.0
+"""Log of evidence that is lost by staking several fractions at once (`confidence_sequences.FRACTIONS`), about."""
+SEEN = 20
+"""Judged groups of a pair, or all where there are fewer, from which its spread is taken instead of a guess."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +45,20 @@ class Contest:
 @dataclass(frozen=True)
 class Standing:
     """Where a contest stands. `order` has the systems best first; `difference[i, j]` estimates SR_g of i minus that of
-    j, `low` and `high` are the ends of intervals that all hold together, however often one looked (asymptotic
-    confidence sequences). `error` are standard errors. `risk` is the sum, over the pairs that the decision rests on, of
-    the posterior probability that it is wrong by more than delta. `wanted` holds, by pair, how many of its informative
-    groups to have judged at the next look; 0 where the pair is decided or does not matter."""
+    j, `low` and `high` are the ends of intervals that all hold together, however often one looked. `p[i, j]` bounds,
+    however often one looked, how probable so much for i would be were it worse than j by more than delta. `risk` is the
+    sum of p over the comparisons that the decision rests on. `open_pairs` holds, by pair, whether one of these is not
+    decided. `deviation` is, by pair, the standard deviation of one judged group's part in the difference."""
 
     order: tuple[int, ...]
     decided: bool
     risk: float
     difference: np.ndarray
-    error: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    wanted: np.ndarray
+    p: np.ndarray
+    open_pairs: np.ndarray
+    deviation: np.ndarray
 
 
 def pairs_of(goal: Goal, systems: int) -> int:
@@ -107,20 +106,18 @@ def standing(
     goal: Goal = "winner",
     delta: float = 0.02,
     confidence: float = 0.95,
-    always_valid: bool = False,
 ) -> Standing:
     """The state of a contest. `differences` has for each pair (i, j) the values y_i - y_j of its first judged
-    informative groups, in their order: arrays of any length up to the pair's number of groups. The values may be other
-    numbers than -1, 0, 1, as `prediction_powered.adjusted` makes them with a proxy.
+    informative groups, in their order: -1, 0 or 1, arrays of any length up to the pair's number of groups.
 
-    With `always_valid` a pair is decided when its asymptotic confidence sequence (Bonferroni over all pairs) excludes
-    that the lower placed system is better by more than delta: that holds at `confidence` however often one looks.
-    Otherwise by the approximate posterior: a difference is normal around its estimate, and a pair is decided when the
-    probability that it is wrong by more than delta is at most its part of 1 - confidence. How often that rule is
-    wrong although it looks again and again is shown in docs/planning.md; it promises an average over relations, not
-    the worst one. Source: Chick and Inoue, Operations Research 49 (2001), section 2; strata: Cochran (1977), 5A.9.
+    A comparison "i is not worse than j by more than delta" is decided when the evidence against the contrary
+    (`confidence_sequences.evidence_above`) was ever strong enough for its part of 1 - confidence, and where everything
+    is judged, when it is true. The winner is decided when one system is decided against every other one, the order when
+    every system is against all that come after. To be wrong, one of the comparisons with the system that is truly best
+    must be wrong (for the order: one of all pairs), so that the parts are 1 - confidence over `pairs_of`: however often
+    one looks, and whatever pairs one judges on, P(wrong by more than delta) <= 1 - confidence for every contest.
 
-    Raises AuditError where lengths do not fit, a value is not finite, or delta or confidence is out of range.
+    Raises AuditError where lengths do not fit, a value cannot be, or delta or confidence is out of range.
 
     >>> made = contest([[1, 0], [0, 1]] * 100, [[1, 1]] * 200)
     >>> at = standing(made, [[1, 0] * 40])
@@ -134,37 +131,82 @@ def standing(
     if len(differences) != len(of.pairs):
         raise AuditError(f"{len(differences)} lists of differences for {len(of.pairs)} pairs; one each is needed")
     share = (1 - confidence) / pairs_of(goal, of.systems)
+    level = 1 - (1 - confidence) / len(of.pairs)
     shape = (of.systems, of.systems)
-    difference, error, half, risk = (np.zeros(shape) for _ in range(4))
-    judged = np.zeros(len(of.pairs), int)
-    for number, ((i, j), given) in enumerate(zip(of.pairs, differences, strict=True)):
-        values = np.asarray(given, float)
-        judged[number] = len(values)
-        estimate, deviation, effective = _estimate(values, of.kinds[number], of.common)
-        top = len(of.groups[number]) / of.common if of.common else 0.0
-        difference[i, j], difference[j, i] = estimate, -estimate
-        error[i, j] = error[j, i] = 0.0 if math.isinf(effective) else deviation / math.sqrt(max(effective, 1e-9))
-        wide = 2 * top
-        if math.isinf(effective) or len(values) >= ASYMPTOTIC_FROM:
-            level = 1 - (1 - confidence) / len(of.pairs)
-            wide = min(wide, float(asymptotic_half_width(effective, deviation, level)))
-        half[i, j] = half[j, i] = wide
-        for first, second, sign in ((i, j, 1), (j, i, -1)):  # the risk of placing `first` above `second`
-            risk[first, second] = _risk(sign * estimate + delta, error[i, j])
-    low, high = difference - half, difference + half
-    # By pairs won: pairs that do not matter are judged less, so that sums of differences would compare unlike things.
-    won = (difference > 0).sum(axis=1)
-    order = tuple(int(i) for i in np.lexsort((-difference.sum(axis=1), -won)))
+    difference, low, high, p = (np.zeros(shape) for _ in range(4))
+    deviation = np.zeros(len(of.pairs))
+    for number, ((i, j), of_pair, kinds) in enumerate(zip(of.pairs, differences, of.kinds, strict=True)):
+        values = np.asarray(of_pair, float)
+        sizes, kind = np.bincount(kinds, minlength=3), kinds[: len(values)]
+        for first, second, sign in ((i, j, 1), (j, i, -1)):
+            p[first, second] = worse_p(sign * values, kind, sizes, of.common, delta, sign)
+        ends = sum_sequence(values, kind, sizes, RANGES, level)
+        total, deviation[number] = _estimate(values, kind, sizes, of.common)
+        scale = max(of.common, 1)
+        difference[i, j] = min(max(total, ends[0]), ends[1]) / scale
+        low[i, j], high[i, j] = ends[0] / scale, ends[1] / scale
+        # 0 minus them: no report shall have a -0.0.
+        difference[j, i], low[j, i], high[j, i] = 0.0 - difference[i, j], 0.0 - high[i, j], 0.0 - low[i, j]
+    order = _order(p <= share, difference)
     chosen = [(order[a], order[b]) for a, b in combinations(range(of.systems), 2) if goal == "order" or a == 0]
-    sizes = np.array([len(groups) for groups in of.groups])
-    wanted = np.where(judged < np.minimum(LEAST, sizes), np.minimum(LEAST, sizes), 0)  # every pair is begun
-    for first, second in chosen:
-        number = of.pairs.index((min(first, second), max(first, second)))
-        sure = low[first, second] >= -delta - 1e-12 if always_valid else risk[first, second] <= share
-        if not sure and judged[number] < sizes[number]:
-            wanted[number] = min(max(LEAST, math.ceil(judged[number] * GROWTH)), sizes[number])
-    total = float(sum(risk[one] for one in chosen))
-    return Standing(order, not wanted.any(), min(total, 1.0), difference, error, low, high, wanted)
+    undecided = {(min(one), max(one)) for one in chosen if p[one] > share}
+    open_pairs = np.array([pair in undecided for pair in of.pairs])
+    risk = min(float(sum(p[one] for one in chosen)), 1.0)
+    return Standing(order, not undecided, risk, difference, low, high, p, open_pairs, deviation)
+
+
+def worse_p(
+    values: np.ndarray, kinds: np.ndarray, sizes: np.ndarray, common: int, delta: float, sign: int = 1
+) -> float:
+    """Always-valid p that the first system of a pair is worse than the second by more than delta.
+
+    `values` (n,) are y of the first minus y of the second, `kinds` (n,) and `sizes` (3,) those of the pair (i, j), i <
+    j; `sign` is -1 where the first is j. Where all is judged it is 1 or 0.
+
+    >>> groups = np.array([1.0, 1.0, 0.0] * 10), np.zeros(30, int), np.array([60, 0, 0])
+    >>> worse_p(*groups, common=100, delta=0.02) < 1e-9, worse_p(-groups[0], *groups[1:], 100, 0.02, sign=-1)
+    (True, 1.0)
+    """
+    total = most_refuted(common, delta)
+    if len(values) == sizes.sum():
+        return float(values.sum() <= total)
+    ranges = RANGES if sign == 1 else tuple((-most, -least) for least, most in RANGES)
+    path = evidence_above(values, total, kinds, sizes, ranges)
+    sure = -sizes[1] - sizes[2] if sign == 1 else -sizes[0] - sizes[2]
+    return 0.0 if sure > total else math.exp(-max(float(path.max(initial=0.0)), 0.0))
+
+
+def most_refuted(common: int, delta: float) -> int:
+    """The largest sum of y_i - y_j over `common` groups at which i is worse than j by more than delta.
+
+    >>> most_refuted(1000, 0.02), most_refuted(1000, 0.0)
+    (-21, -1)
+    """
+    return math.ceil(-delta * common - 1e-9) - 1
+
+
+def _order(supported: np.ndarray, difference: np.ndarray) -> tuple[int, ...]:
+    """The systems, best first: each time one that is decided against all that are left, else the one whose least
+    difference to them is largest. Sums of differences would compare unlike things where pairs are judged unequally."""
+    left, order = list(range(len(difference))), []
+    while left:
+        others = {i: [j for j in left if j != i] for i in left}
+        worth = {i: (supported[i, others[i]].all(), min(difference[i, others[i]], default=0.0)) for i in left}
+        order.append(max(left, key=lambda i: worth[i]))
+        left.remove(order[-1])
+    return tuple(order)
+
+
+def first_groups(of: Contest, sizes: ArrayLike) -> int:
+    """How many of a contest's informative groups must be judged, in the drawn order, to have the first `sizes` (pairs,)
+    of every pair: the number that `audit sample --design informative` is asked for.
+
+    >>> first_groups(contest([[1, 0, 0], [0, 0, 0], [1, 0, 1], [0, 1, 1]], [[1, 1, 1]] * 4), [2, 0, 1])
+    2
+    """
+    every = np.unique(np.concatenate(of.groups))
+    last = [int(groups[size - 1]) for groups, size in zip(of.groups, np.asarray(sizes, int), strict=True) if size]
+    return int(np.searchsorted(every, max(last), "right")) if last else 0
 
 
 def expected_deviation(of: Contest, rate: float | None = None) -> np.ndarray:
@@ -192,55 +234,36 @@ def needed_to_decide(
     """Effective sizes at which pairs with this expected absolute `gap` of SR_g are decided: arrays broadcast -> floats.
 
     `deviation` is the standard deviation of one judged group's part in the difference. A design that stops needs
-    (gap + delta) / standard error to reach z; a fixed one does not know the gap and must tell delta from 0 in the least
-    favourable case: delta / standard error >= z. z has the risk (1 - confidence) / pairs on one side. Source:
-    Bechhofer, Annals of Mathematical Statistics 25 (1954). Raises AuditError for numbers out of range.
+    evidence of log(pairs / (1 - confidence)), of which a judged group brings ((gap + delta) / deviation)^2 / 2 on
+    average; `MIXED` more is what betting fractions side by side costs. A fixed one does not know the gap and must tell
+    delta from 0 in the least favourable case: delta / standard error >= z, with the risk (1 - confidence) / pairs on
+    one side. Source of the latter: Bechhofer, Annals of Mathematical Statistics 25 (1954). Raises AuditError for
+    numbers out of range.
 
     >>> float(needed_to_decide(0.1, 0.5, pairs=3).round())
-    79.0
+    212.0
     """
     d, sigma = np.broadcast_arrays(np.asarray(gap, float), np.asarray(deviation, float))
     if not ((d >= 0) & (sigma >= 0)).all():
         raise AuditError("gaps and deviations are 0 or more")
     if not 0 < delta < 1:
         raise AuditError(f"a tolerance delta of {delta:g} cannot be planned for; it lies between 0 and 1, such as 0.02")
-    z = float(ndtri(1 - (1 - confidence) / pairs))
-    return np.square(z * sigma / ((d if stops else 0.0) + delta))
+    share = (1 - confidence) / pairs
+    if stops:
+        return 2 * (MIXED - math.log(share)) * np.square(sigma / (d + delta))
+    return np.square(float(ndtri(1 - share)) * sigma / delta)
 
 
-def _estimate(values: np.ndarray, kinds: np.ndarray, common: int) -> tuple[float, float, float]:
-    """Difference of SR_g, deviation of one judged group's part in it, and the effective number of judged groups."""
-    n, size = len(values), len(kinds)
-    if n > size:
-        raise AuditError(f"{n} judged of {size} informative groups is impossible; allowed are 0 to {size}")
-    if not np.isfinite(values).all():
-        raise AuditError(f"difference {int(np.flatnonzero(~np.isfinite(values))[0])} (from 0) is not a finite number")
-    if not size:
-        return 0.0, 0.0, math.inf
-    if not n:
-        return 0.0, size / common, 0.0
-    kind = kinds[:n]
-    counts, sizes = np.bincount(kind, minlength=3).astype(float), np.bincount(kinds, minlength=3)
-    sums = np.bincount(kind, values, minlength=3)
-    squares = np.bincount(kind, np.square(values), minlength=3)
-    thin = (counts < THIN) & (counts < sizes)
-    if thin.any():  # pooled into one stratum, with a richer one where that is still thin
-        if counts[thin].sum() < THIN and (~thin).any():
-            thin[np.flatnonzero(~thin)[np.argmax(counts[~thin])]] = True
-        pool = [np.append(part[~thin], part[thin].sum()) for part in (counts, sizes, sums, squares)]
-        counts, sizes, sums, squares = pool
-    present = sizes > 0
-    counts, sizes, sums, squares = (part[present] for part in (counts, sizes, sums, squares))
-    means = sums / np.maximum(counts, 1)
-    weight = sizes / size
+def _estimate(values: np.ndarray, kind: np.ndarray, sizes: np.ndarray, common: int) -> tuple[float, float]:
+    """Sum of y_i - y_j over all groups, and the standard deviation of one judged group's part in their mean.
+
+    The means of the kinds weighted by their known sizes, and what they leave unexplained (Cochran, 1977, 5A.9, with
+    means that a kind judged little shrinks to its middle); the sum itself where everything is judged.
+    """
+    n, size = len(values), int(sizes.sum())
+    means = kind_means(np.bincount(kind, minlength=3), np.bincount(kind, values, minlength=3), RANGES)
+    rest = values - means[kind]
+    total = float((sizes * means).sum()) + size * (float(rest.mean()) if n else 0.0)
     # Half a unit of spread more than was seen: a few groups that happen to be alike prove little.
-    variance = np.maximum(squares - counts * means**2 + 0.5, 0) / (counts + 0.5)
-    spread = math.sqrt(float((np.square(weight) * variance / np.maximum(counts, 1)).sum()) * n)
-    share = size / common
-    return share * float((weight * means).sum()), share * spread, float(effective_size(n, size))
-
-
-def _risk(margin: float, error: float) -> float:
-    if error == 0:
-        return float(margin < -1e-12)
-    return float(ndtr(-margin / error))
+    spread = math.sqrt((float(np.square(rest).sum()) + 0.5) / (n + 0.5))
+    return total, size / max(common, 1) * spread

@@ -15,7 +15,7 @@ from audit.ui.literal import plain
 from audit.ui.results_parts import heading
 from audit.ui.workshop import computed, current
 
-GOALS = {"half-width": "two-phase", "winner": "stopping", "order": "stopping"}
+GOALS = {"half-width": "two-phase", "winner": "always-valid", "order": "always-valid"}
 """What is wanted, and the design by which it is counted: the one that stops as soon as it may."""
 COLUMNS = ("relation", "half_width", "winner", "order", "leads")
 TOTALS = ("goal", "questions", "answers", "hours", "ends")

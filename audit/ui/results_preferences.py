@@ -93,22 +93,12 @@ def winner(view: View, found: Mapping[str, Any]) -> list[str]:
     before, after = (", ".join(found[name]) for name in ("winner_observed", "winner"))
     lines = [t("preference.same" if before == after else "preference.changed", before=before, after=after)]
     lines += flip(found)
-    move, single, delta = found["move"], found["single_move"], view.options.delta
+    move, delta = found["move"], view.options.delta
     if move is None:
         lines.append(t("preference.no_move"))
         return lines
     values = {"rival": move["rival"], "share": f"{percent(move['distance'] / 2)} %", "points": percent(delta)}
     lines.append(t("preference.move_delta" if delta else "preference.move", **values))
-    if single is not None:
-        lines.append(
-            t(
-                "preference.single",
-                relation=single["relation"],
-                before=f"{single['before']:.3f}",
-                after=f"{single['after']:.3f}",
-                rival=single["rival"],
-            )
-        )
     return lines
 
 

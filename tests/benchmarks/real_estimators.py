@@ -21,10 +21,9 @@ from audit.statistics.allocation import width_targeted
 from audit.statistics.confidence_sequences import asymptotic, prior_posterior
 from audit.statistics.intervals import METHODS
 from audit.statistics.prediction_powered import disagreement, low_confidence, prediction_powered
-from audit.statistics.ranking_allocation import contest, standing
 from audit.store import open_store, table_of, tables
 
-JUDGED, REDRAWS, DELTA = 60, 200, 0.05
+JUDGED, REDRAWS = 60, 200
 HALF_WIDTH = 0.08
 
 
@@ -103,44 +102,6 @@ def estimators(made, redraws=REDRAWS):
     return summary.assign(squared=np.sqrt(summary["squared"]))
 
 
-def contests(truth, labels, redraws=REDRAWS, goal="order"):
-    """A frame by relation: groups that all systems satisfy or that inform, judged until decided, how often right."""
-    rows = []
-    for relation, some in truth.groupby("relation", sort=True):
-        table = some.pivot(index="row", columns="system", values="false")
-        if table.shape[1] < 2:
-            continue
-        # y is known only where a system's cell is: the systems whose truth gold knows, groups that one satisfies.
-        satisfied, y = table.notna().to_numpy(), 1 - table.fillna(1).to_numpy(float)
-        code = labels.loc[table.index, table.columns].apply(lambda column: column.map(str)).to_numpy()
-        code = np.unique(code, return_inverse=True)[1].reshape(satisfied.shape)
-        mean, rng = y.mean(axis=0), np.random.default_rng([4, len(rows)])
-        for _ in range(redraws):
-            order = rng.permutation(len(y))
-            made = contest(satisfied[order], code[order])
-            judged = np.zeros(len(y), bool)
-            while True:
-                values = []
-                for (i, j), groups in zip(made.pairs, made.groups, strict=True):
-                    known = judged[groups]
-                    n = len(known) if known.all() else int(np.argmin(known))
-                    rows_of = order[groups[:n]]
-                    values.append(y[rows_of, i] - y[rows_of, j])
-                at = standing(made, values, goal, DELTA)
-                if at.decided:
-                    break
-                for pair in np.flatnonzero(at.wanted):
-                    judged[made.groups[pair][: at.wanted[pair]]] = True
-            place = np.empty(len(mean))
-            place[list(at.order)] = np.arange(len(mean))
-            gaps = mean[:, None] - mean[None, :]
-            wrong = ((gaps > DELTA + 1e-12) & (place[:, None] > place[None, :])).any()
-            held = ((at.low - 1e-9 <= gaps) & (gaps <= at.high + 1e-9)).all()
-            rows.append((relation, len(y), int(judged.sum()), not wrong, held))
-    frame = pd.DataFrame(rows, columns=["relation", "groups", "judged", "right", "held"])
-    return frame.groupby("relation", sort=False).mean()
-
-
 REPORTS = {
     "auto": {},
     "--proxy disagreement": {"proxies": ["disagreement"]},
@@ -182,13 +143,13 @@ def reported(path, truth, redraws=REDRAWS, per_cell=JUDGED, options=REPORTS):
 
 
 def measure(path, redraws=REDRAWS, systems=SYSTEMS, sources=SOURCES):
-    """Both tables, and the areas under the ROC curves of the proxies."""
+    """The first table, and the areas under the ROC curves of the proxies."""
     truth = population(path, systems, sources)
     labels, scores = outputs(path)
     made = list(cells(truth, labels, scores))
     areas = {name: float(np.mean([auc(false, proxies[name]) for _, _, false, proxies in made]))
              for name in ("disagreement", "confidence")}  # fmt: skip
-    return estimators(made, redraws), contests(truth, labels, redraws), areas, len(made)
+    return estimators(made, redraws), areas, len(made)
 
 
 def auc(false, proxy):
@@ -203,16 +164,13 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "real.db"
-        summary, decided, areas, number = measure(path, arguments.redraws)
+        summary, areas, number = measure(path, arguments.redraws)
         reports = reported(path, population(path), arguments.redraws)
     print(f"{number} cells with more than {JUDGED} groups; AUC of the proxies: {areas}\n")
     print("| estimator | mean absolute bias | root mean squared error | coverage | worst cell | mean width |")
     print("|---|---|---|---|---|---|")
     for name, one in summary.iterrows():
         print(f"| {name} | {one.error:.4f} | {one.squared:.4f} | {one.held:.3f} | {one.worst:.3f} | {one.width:.3f} |")
-    print("\n| relation | groups | judged until decided | right | intervals that hold |\n|---|---|---|---|---|")
-    for name, one in decided.iterrows():
-        print(f"| {name} | {one.groups:.0f} | {one.judged:.0f} | {one.right:.3f} | {one.held:.3f} |")
     print("\n| `audit report` | mean absolute bias | coverage | worst cell | mean width | proxies used | median gain |")
     print("|---|---|---|---|---|---|---|")
     for name, one in reports.iterrows():

@@ -14,13 +14,15 @@ import time
 from pathlib import Path
 
 import numpy as np
+from decisions import decided_at
+from decisions import right as right_up_to
 from study_world import proxy, world
 
 from audit.statistics.allocation import FIRST_PHASE, effective_size, judged_size, sizes_for_half_width, width_targeted
 from audit.statistics.confidence_sequences import prior_posterior
 from audit.statistics.intervals import bounds, choose
-from audit.statistics.prediction_powered import adjusted, disagreement, prediction_powered
-from audit.statistics.ranking_allocation import contest, standing
+from audit.statistics.prediction_powered import disagreement, prediction_powered
+from audit.statistics.ranking_allocation import contest
 
 HALF_WIDTH, DELTA, CONFIDENCE, SHARE = 0.05, 0.02, 0.95, 0.01
 ROUNDS = 12
@@ -219,47 +221,18 @@ def shared_equal(drawings, goal, sizes):
     return judgements, rates
 
 
-def decided(drawing, goal, informative_only=True, auc=None, always_valid=False, confidence=CONFIDENCE):
-    """Judge each relation's groups until it is decided: questions, right and intervals held by relation."""
-    asked, hits, held = [], [], []
+def decided(drawing, goal, informative_only=True, confidence=CONFIDENCE):
+    """Judge each relation's groups until it is decided, looked at every group: questions, and right by relation."""
+    asked, hits = [], []
     for one, order in zip(drawing.relations, drawing.orders, strict=True):
-        y, truth = one.genuine[order].astype(float), one.genuine.mean(axis=0)
+        y, truth = one.genuine[order], one.genuine.mean(axis=0)
         label = one.label[order] if informative_only else np.tile(np.arange(y.shape[1]), (len(order), 1))
         match = contest(one.satisfied[order], label)
-        signal = None
-        if auc is not None:
-            signal = np.where(one.satisfied[order], 1 - proxy(one.false[order], auc, drawing.rng), 0.0)
-        values = [y[groups, i] - y[groups, j] for (i, j), groups in zip(match.pairs, match.groups, strict=True)]
-        n = np.zeros(len(match.pairs), int)
-        judged = np.zeros(len(order), bool)
-        while True:
-            seen = [part[:k] for part, k in zip(values, n, strict=True)]
-            if signal is not None:
-                seen = [_adjusted(one, signal, match, number, part) for number, part in enumerate(seen)]
-            at = standing(match, seen, goal, DELTA, confidence, always_valid)
-            if at.decided:
-                break
-            for number in np.flatnonzero(at.wanted):
-                judged[match.groups[number][: at.wanted[number]]] = True
-            # What was judged for one pair counts for the others, as far as their lists are judged without a gap.
-            n = np.array([_beginning(judged[groups]) for groups in match.groups])
-        ranks = np.empty(len(truth))
-        ranks[list(at.order)] = -np.arange(len(truth))
-        hits.append(bool(right(ranks, truth, goal)))
-        gaps = truth[:, None] - truth[None, :]
-        held.append(bool(((at.low - 1e-9 <= gaps) & (gaps <= at.high + 1e-9)).all()))
+        first, ranked = decided_at(match, y, goal, DELTA, confidence)
+        judged = np.unique(np.concatenate(match.groups))[:first]
+        hits.append(right_up_to(ranked, truth, goal, DELTA))
         asked += _asked(one, order[judged], range(y.shape[1]))
-    return len(np.unique(np.concatenate(asked))), np.array(hits), np.array(held)
-
-
-def _beginning(judged):
-    return len(judged) if judged.all() else int(np.argmin(judged))
-
-
-def _adjusted(one, signal, match, number, seen):
-    (i, j), groups = match.pairs[number], match.groups[number]
-    predicted = signal[groups, i] - signal[groups, j]
-    return adjusted(seen[:, None], predicted[: len(seen), None], [predicted.mean()])[:, 0] if len(seen) else seen
+    return len(np.unique(np.concatenate(asked))), np.array(hits)
 
 
 def enough(judgements, rates, level=CONFIDENCE):
@@ -304,29 +277,26 @@ def decisions(made, goal, repetitions, log, fixed_repetitions=2000):
     found["equal allocation, shared"] = _decision(mean, rates[at]) | {"every": every}
     log(f"{goal}: shared, equal")
     stopping = {
-        "stopping, all groups": {"informative_only": False},
-        "stopping, informative only": {},
-        "same, proxy of AUC 0.8": {"auc": 0.8},
-        "same, proxy of AUC 0.9": {"auc": 0.9},
+        "always-valid, all groups": {"informative_only": False},
+        "always-valid, informative only": {},
+        "same, at 50 %": {"confidence": 0.5},
         "same, at 90 %": {"confidence": 0.9},
         "same, at 99 %": {"confidence": 0.99},
-        "always valid": {"always_valid": True},
     }
     for name, options in stopping.items():
         runs = [decided(Drawing(made, 20_000 + seed), goal, **options) for seed in range(repetitions)]
-        mean = float(np.mean([run[0] for run in runs]))
-        hits, held = (np.mean([run[i] for run in runs], axis=0) for i in (1, 2))
-        every = mean if hits.min() >= CONFIDENCE else None
+        mean, hits = (np.mean([run[i] for run in runs], axis=0) for i in (0, 1))
+        every = float(mean) if hits.min() >= CONFIDENCE else None
         alike = np.flatnonzero(fixed[1].mean(axis=1) >= hits.mean() - 1e-12)
         same = float(fixed[0][alike[0]]) if len(alike) else None
-        found[name] = _decision(mean, hits) | {"every": every, "held": float(held.mean()), "same": same}
+        found[name] = _decision(float(mean), hits) | {"every": every, "same": same}
         log(f"{goal}: {name}: {found[name]}")
     return found
 
 
 def _decision(judgements, rates):
     return {"judgements": judgements, "right": float(rates.mean()), "least_right": float(rates.min()), "every": None,
-            "held": None, "same": None}  # fmt: skip
+            "same": None}  # fmt: skip
 
 
 def number(value):
@@ -348,17 +318,16 @@ def table(results):
         mean, every = (rows["equal allocation, simple"][key] for key in ("judgements", "every"))
         lines.append(
             f"\n| design ({goal}) | judgements | right | times fewer | equal allocation for as often right "
-            "| times fewer | least right relation | intervals that hold |\n|---|---|---|---|---|---|---|---|"
+            "| times fewer | least right relation |\n|---|---|---|---|---|---|---|"
         )
         for name, one in rows.items():
             fewer = [
                 "–" if top is None or one["judgements"] is None else f"{top / one['judgements']:.1f}"
                 for top in (mean, one["same"])
             ]
-            held = "–" if one["held"] is None else f"{one['held']:.3f}"
             lines.append(
                 f"| {name} | {number(one['judgements'])} | {one['right']:.3f} | {fewer[0]} | {number(one['same'])} "
-                f"| {fewer[1]} | {one['least_right']:.3f} | {held} |"
+                f"| {fewer[1]} | {one['least_right']:.3f} |"
             )
         lines.append(
             f"\nFor every relation right in 95 %: equal allocation {number(every)}; "

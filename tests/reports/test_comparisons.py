@@ -113,12 +113,13 @@ def test_plans_go_on_from_what_was_compared_and_name_the_design(engine):
     decided = plan(engine, decide="order")
     assert decided["relations"][0]["judged"] == decided["relations"][0]["informative"] > 0
     by_design = {one["design"]: one["draw"] for one in decided["designs"]}
-    assert by_design["stopping"] == by_design["always-valid"] == "audit sample --design informative"
-    assert by_design["simple"] == "audit sample --design simple"
-    assert any("draw with `audit sample --design informative`" in line for line in lines(decided))
+    size = decided["relations"][0]["informative"]
+    assert by_design["always-valid"] == f"audit sample --design informative --per-relation {size}"
+    assert by_design["simple"].startswith("audit sample --design simple --per-relation ")
+    assert any(line == f"    {by_design['always-valid']}" for line in lines(decided))
     width = plan(engine, half_width=0.1)
     assert {(cell["judged"], cell["false"]) for cell in width["cells"]} == {(0, 0)}
-    assert {one["draw"] for one in width["designs"]} == {
+    assert {one["draw"].partition(" --per-relation")[0] for one in width["designs"]} == {
         f"audit sample --design {name}" for name in ("shared", "simple")
     }
 

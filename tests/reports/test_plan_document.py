@@ -1,6 +1,7 @@
 """`audit plan` on small imported runs, where every question can be counted by hand."""
 
 import json
+import shlex
 
 import pytest
 
@@ -84,7 +85,8 @@ def test_a_contest_counts_only_informative_groups(build):
     (relation,) = document["relations"]
     assert (relation["common"], relation["informative"], relation["judged"]) == (45, 15, 0)
     assert (relation["decided"], relation["risk"], relation["order"]) == (False, None, [])
-    assert by_design(document)["stopping"]["questions"] == 15
+    stops = by_design(document)["always-valid"]
+    assert stops["questions"] < stops["questions_worst"] == 15
     assert by_design(document)["simple"]["questions"] > 30
     # There is one relation, so what it needs is what all need.
     assert relation["to_go"] == {name: one["to_go"] for name, one in by_design(document).items()}
@@ -99,7 +101,56 @@ def test_a_contest_counts_only_informative_groups(build):
     # a: 45 of 45 true (gold is positive, and so is a); b: 30 of 45. All are judged, so the interval is a point.
     (difference,) = relation["differences"]
     assert [difference[name] for name in ("difference", "low", "high")] == pytest.approx([1 / 3] * 3)
-    assert by_design(document)["stopping"]["to_go"] == 0
+    assert by_design(document)["always-valid"]["to_go"] == 0
+
+
+def flawed(number, system, relation="MR1.1"):
+    """Two systems that are both satisfied everywhere and differ on every third text."""
+    return row(number, system, "negative" if number % 3 == 0 and system == "b" else "positive", relation)
+
+
+@pytest.mark.parametrize("goal", [["--decide", "winner"], ["--decide", "order"], ["--half-width", "0.15"]])
+@pytest.mark.parametrize("design", ["simple", "shared", "two-phase", "always-valid"])
+def test_the_command_of_a_plan_draws_what_it_counts(build, tmp_path, capsys, goal, design):
+    rows = [flawed(n, system) for n in range(200) for system in "ab"]
+    rows += [flawed(n, system, "MR1.2") for n in range(0, 200, 2) for system in "ab"]
+    build(rows)
+    asks = ["plan", "--db", str(tmp_path / "audit.db"), *goal, "--annotators", "3"]
+    assert main([*asks, "--json"]) == 0
+    of = by_design(json.loads(capsys.readouterr().out)).get(design)
+    if of is None or not of["draw"]:
+        assert (design, goal[0]) in {("two-phase", "--decide")}
+        return
+    assert main(asks) == 0
+    assert f"    {of['draw']}\n" in capsys.readouterr().out
+    program, *words = shlex.split(of["draw"])
+    assert program == "audit"
+    assert main([*words, "--audit-follow-ups", "0", "--json"]) == 0
+    drawn = json.loads(capsys.readouterr().out)
+    # All answers carry from the sources: what waits is what the plan counts, neither more nor less.
+    assert drawn["waiting"] == of["to_go"] == of["questions"] > 0
+    assert main([*asks, "--json"]) == 0
+    assert by_design(json.loads(capsys.readouterr().out))[design]["draw"] == of["draw"]
+
+
+def test_commands_name_seeds_and_studies_where_they_must(build, tmp_path):
+    engine = build([flawed(n, system) for n in range(60) for system in "ab"])
+    draw_all(engine, Size(per_relation=5), "informative", seed=9)
+    draw = by_design(plan(engine, decide="winner", database="my db.sqlite"))["always-valid"]["draw"]
+    assert draw.startswith("audit sample --db 'my db.sqlite' --design informative --per-relation ")
+    assert draw.endswith(" --seed 9")
+
+
+def test_differences_are_possible_ones(build):
+    rows = [flawed(n, system) for n in range(60) for system in "ab"]
+    engine = build(rows)
+    draw_all(engine, Size(per_relation=2), "informative")
+    refresh(engine)
+    answer_with_gold(engine)
+    (difference,) = plan(engine, decide="winner")["relations"][0]["differences"]
+    # 20 groups inform, of which 2 are judged and both speak for a; the others may all speak against it.
+    assert difference["system"] == "a"
+    assert (difference["low"], difference["high"]) == pytest.approx(((2 - 18) / 60, 20 / 60))
 
 
 def test_one_system_has_nothing_to_decide(build):

@@ -120,7 +120,7 @@ def test_plans_name_the_option(tmp_path):
     for options in ({"half_width": 0.05}, {"decide": "winner"}):
         for design in plan(engine, **options)["designs"]:
             named = "audit report --interval sequence" in design["reported"]
-            assert named == (design["design"] in ("stopping", "always-valid"))
+            assert named == (design["design"] in ("always-valid",))
 
 
 def test_the_asymptotic_sequence_of_many_pairs(tmp_path):

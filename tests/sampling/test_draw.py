@@ -138,6 +138,24 @@ def test_more_than_there_are_draws_all_with_pi_one(full):
     assert {pi for rows in drawn(full).values() for _, _, pi in rows} == {1.0}
 
 
+def test_relations_may_have_numbers_of_their_own(full):
+    one, other = relations_of(full)
+    assert draw(full, 1, Size({one: 4})).drawn == 8
+    assert {cell: len(rows) for cell, rows in drawn(full).items()} == {(1, 1): 4, (1, 2): 4}
+    made = draw(full, 1, Size({one: 2, other: 3}))
+    assert (made.drawn, made.added) == (14, 6)  # what was drawn of the first stays
+    with pytest.raises(UnknownName, match="unknown relation 'MR9'"):
+        draw_all(full, Size({one: 4, "MR9": 1}))
+    with pytest.raises(AuditError, match=f"--per-relation {one}=0: must be at least 1"):
+        Size({one: 0})
+
+
+def relations_of(engine):
+    table = table_of(tables.Relation)
+    with engine.connect() as connection:
+        return [str(row[0]) for row in connection.execute(select(table.c.name).order_by(table.c.id))]
+
+
 def test_shared_needs_fewer_sources_than_simple(full):
     shared, simple = (draw(full, 1, Size(per_relation=6), design) for design in ("shared", "simple"))
     assert shared.distinct_sources == 6

@@ -10,7 +10,6 @@ from audit.statistics.allocation import (
     FIRST_PHASE,
     effective_size,
     judged_size,
-    neyman,
     sizes_for_half_width,
     width_targeted,
 )
@@ -77,21 +76,6 @@ def test_a_rare_rate_needs_fewer_than_an_even_one():
     assert few < many / 2
 
 
-def test_neyman_is_proportional_to_size_and_spread():
-    # Cochran (1977), section 5.5: n_h proportional to N_h S_h: 1000 x .5 : 1000 x .25 = 2 : 1.
-    assert neyman([1000, 1000], [0.5, 0.25], 90).tolist() == [60, 30]
-    assert neyman([1000, 1000], [0.0, 0.0], 10).tolist() == [5, 5]
-
-
-@given(st.lists(st.tuples(st.integers(0, 300), st.floats(0, 0.5)), min_size=1, max_size=8), st.integers(0, 900))
-def test_neyman_spends_the_total_and_no_cell_gets_more_than_it_has(cells, total):
-    size, spread = (np.array(part, float) for part in zip(*cells, strict=True))
-    given_ = neyman(size, spread, total)
-    assert given_.sum() == min(total, size.sum())
-    assert (given_ <= size).all()
-    assert (given_ >= 0).all()
-
-
 @pytest.mark.parametrize(
     ("call", "says"),
     [
@@ -102,7 +86,6 @@ def test_neyman_spends_the_total_and_no_cell_gets_more_than_it_has(cells, total)
         (lambda: sizes_for_half_width(0.5, -1, 0.05), "-1 satisfied"),
         (lambda: sizes_for_half_width(0.5, 10, 0.05, confidence=1), "confidence 1"),
         (lambda: width_targeted([5], [6], [10], 0.05), "false <= judged"),
-        (lambda: neyman([5], [0.1], -1), "0 or more"),
     ],
 )
 def test_impossible_numbers_are_named(call, says):

@@ -164,3 +164,18 @@ def test_a_sequence_never_says_what_cannot_be_and_holds_its_estimate(b, c, n):
 def test_a_sequence_is_for_the_corpus():
     with pytest.raises(AuditError, match="'sequence' is about this corpus"):
         paired_differences(*judged(1, 1, 30), "population", sequence=True)
+
+
+@pytest.mark.parametrize(("population", "judged"), [(61, 60), (40, 39), (12, 5)])
+@pytest.mark.parametrize("wins", [0.0, 0.3, 1.0])
+def test_ends_near_a_census_are_possible_ones(population, judged, wins):
+    # Each group that is not judged adds at most one to either side; where that cannot make up for it, 0 is refuted.
+    only_one = round(wins * judged)
+    genuine = np.full((population, 2), np.nan)
+    genuine[:judged] = 0
+    genuine[:only_one, 0] = 1
+    found = paired_differences(genuine, np.ones(population, bool))[0]
+    left = population - judged
+    least, most = ((only_one + side * left) / population for side in (-1, 1))
+    assert least - 1e-12 <= found.low <= found.difference <= found.high <= most + 1e-12
+    assert found.p == 0 or least <= 0

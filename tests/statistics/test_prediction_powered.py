@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from audit.errors import AuditError
 from audit.statistics.intervals import wilson
 from audit.statistics.prediction_powered import (
-    adjusted,
     disagreement,
     low_confidence,
     prediction_powered,
@@ -111,17 +110,6 @@ def test_proxies_are_used_whatever_was_judged():
     truth, proxy = population()
     few = np.concatenate([np.flatnonzero(truth == 1)[:2], np.flatnonzero(truth == 0)[:58]])
     assert prediction_powered(truth[few], proxy[few], proxy).reason == ""
-
-
-def test_adjusted_values_keep_the_mean_and_lose_spread():
-    truth, proxy = population()
-    chosen = np.random.default_rng(4).choice(2000, 500, replace=False)
-    values = adjusted(truth[chosen, None], proxy[chosen, None], [proxy.mean()])
-    assert values.mean() == pytest.approx(0.3, abs=0.03)
-    assert values.std() < 0.75 * truth[chosen].std()
-    few = np.array([[1.0], [0.0]])
-    assert adjusted(few, few, [0.5]) is not None
-    assert adjusted(few, few, [0.5]).tolist() == few.tolist()
 
 
 def test_disagreement_counts_the_others_that_have_a_label():

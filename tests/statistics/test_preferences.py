@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from audit.errors import AuditError
-from audit.statistics.preferences import normalised, smallest_move, smallest_single_move
+from audit.statistics.preferences import normalised, smallest_move
 
 # In thousandths: the linear programme lets a lead of 1e-7 pass for none, ours does not.
 rates = st.lists(st.integers(0, 1000).map(lambda number: number / 1000), min_size=3, max_size=3)
@@ -19,16 +19,12 @@ def test_worked_by_hand():
     move = smallest_move(table, np.array([0.5, 0.5]), 0)
     assert (move.rival, move.distance) == (1, pytest.approx(0.6))
     assert move.weights == pytest.approx((0.2, 0.8))
-    # One weight alone: .2 - .05 = .15 / .4 less of the first, or .15 / .1 more of the second; the first is smaller.
-    single = smallest_single_move(table, np.array([0.5, 0.5]), 0)
-    assert (single.relation, single.after) == (0, pytest.approx(0.5 - 0.375))
 
 
 def test_the_study_users():
     # Jiang et al. 2022, section 6.2: by SR_g amazon is best for MR1.3 and for MR4.2, so no weights of the two move it.
     genuine = np.array([[0.8124, 0.8323], [0.6589, 0.7125], [0.6615, 0.5784], [0.4989, 0.8293]])
     assert smallest_move(genuine, np.array([1.0, 0.0]), 0) is None
-    assert smallest_single_move(genuine, np.array([1.0, 0.0]), 0) is None
 
 
 @given(rates, rates, rates)

@@ -10,9 +10,9 @@ from scipy.stats import norm
 
 from audit.errors import AuditError
 from audit.statistics.ranking_allocation import (
-    LEAST,
     contest,
     expected_deviation,
+    first_groups,
     needed_to_decide,
     pairs_of,
     standing,
@@ -51,26 +51,74 @@ def test_everything_judged_gives_the_true_differences_and_no_doubt(seed):
     assert (np.diff(mean[list(at.order)]) <= 1e-12).all()
 
 
-def test_a_stratified_difference_worked_by_hand():
+def test_a_difference_worked_by_hand():
     # 60 groups satisfy only the first system, 40 only the second, 100 neither. Judged are 20 of each kind in turn; the
-    # first is right in 10 of 20, the second in 5: .3 x .5 - .2 x .25 = .1 (the plain mean would give .0625).
+    # first is right in 10 of 20, the second in 5. With two values in the middle of the range (1/2, -1/2) the means of
+    # the kinds are 11 / 22 = 1/2 and -6 / 22, so that the sum of the informative 100 is 60 / 2 - 40 x 6 / 22 plus 100
+    # times what these means leave on average: (0 x 20 + (-5 / 20 + 6 / 22) x 20) / 40.
     satisfied = np.array([[1, 0], [0, 1]] * 20 + [[1, 0]] * 40 + [[0, 1]] * 20 + [[0, 0]] * 100)
     made = contest(satisfied, np.zeros((200, 2)))
-    first, second = ([1, 0] * 10, [-1, 0, 0, 0] * 5)
-    seen = np.ravel(np.column_stack([first, second]))
+    seen = np.ravel(np.column_stack([[1, 0] * 10, [-1, 0, 0, 0] * 5]))
     at = standing(made, [seen])
-    assert at.difference[0, 1] == pytest.approx(0.1)
-    # Variances of the kinds with half a unit more: (10 - 20/4 + .5) / 20.5 and (5 - 20/16 + .5) / 20.5, weights .6
-    # and .4 of the 100 informative groups, effective size 40 x 99 / 60, half of all groups informative.
-    variance = 0.36 * (5.5 / 20.5) / 20 + 0.16 * (4.25 / 20.5) / 20
-    assert at.error[0, 1] == pytest.approx(0.5 * math.sqrt(variance * 40 / 66))
+    expected = 30 - 240 / 22 + 100 * (-5 / 20 + 6 / 22) / 2
+    assert at.difference[0, 1] == pytest.approx(expected / 200)
+    # Deviations from the means: 20 x 1/4 of the first kind, 5 (16/22)^2 + 15 (6/22)^2 of the second, and half a unit.
+    squares = 5 + 5 * (16 / 22) ** 2 + 15 * (6 / 22) ** 2 + 0.5
+    assert at.deviation[0] == pytest.approx(0.5 * math.sqrt(squares / 40.5))
 
 
-def test_nothing_judged_is_undecided_and_wants_a_beginning_of_every_pair():
+def test_nothing_judged_is_undecided_with_all_that_is_possible():
     made, _ = random_contest(1)
     at = standing(made, [[]] * 3)
     assert not at.decided
-    assert at.wanted.tolist() == [LEAST] * 3
+    assert at.risk == 1
+    for (i, j), kinds in zip(made.pairs, made.kinds, strict=True):
+        # A group that only i satisfies adds 0 or 1, one that only j satisfies -1 or 0, one that both do -1 to 1.
+        first, second, both = np.bincount(kinds, minlength=3) / made.common
+        assert (at.low[i, j], at.high[i, j]) == pytest.approx((-second - both, first + both))
+
+
+def test_no_system_wins_that_is_known_to_be_worse():
+    # The pair 0-1 is judged entirely and 0 leads by .075; of 0-2 twenty are judged, all against 0; of 1-2 twenty, all
+    # for 1. That 1 leads in most pairs does not make it the winner.
+    n = 400
+    satisfied = np.ones((n, 3), bool)
+    made = contest(satisfied, np.tile([0, 1, 2], (n, 1)))
+    first = np.zeros(n)
+    first[:30] = 1
+    for goal in ("winner", "order"):
+        at = standing(made, [first, [-1] * 20, [1] * 20], goal)
+        assert not at.decided
+        assert at.risk == 1
+        assert at.p[1, 0] == 1
+    # What is known of 0-2 by as many groups as refute 0 as well: 2 is left, and it may win.
+    at = standing(made, [first, [-1] * n, [-1] * 200])
+    assert (at.order[0], at.decided) == (2, True)
+
+
+@given(st.integers(0, 200), st.sampled_from([0.0, 0.02, 0.1]), st.sampled_from(["winner", "order"]))
+def test_what_is_decided_has_its_risk_and_its_intervals_behind_it(seed, delta, goal):
+    made, y = random_contest(seed, 120)
+    n = np.random.default_rng(seed).integers(0, 120, 3)
+    values = [one[:k] for one, k in zip(values_of(made, y), n, strict=True)]
+    at = standing(made, values, goal, delta)
+    rests = [(a, b) for k, a in enumerate(at.order) for b in at.order[k + 1 :] if goal == "order" or not k]
+    assert at.decided == all(at.p[pair] <= 0.05 / len(rests) for pair in rests)
+    assert at.risk == pytest.approx(min(sum(at.p[pair] for pair in rests), 1))
+    assert at.decided != at.open_pairs.any()
+    assert (at.low <= at.difference + 1e-12).all()
+    assert (at.difference <= at.high + 1e-12).all()
+    # A pair is known to be right at the joint level of the intervals only where the decision's evidence is as strong.
+    for pair in rests:
+        if at.low[pair] >= -delta:
+            assert at.p[pair] <= 0.05 / len(rests)
+
+
+def test_what_needs_no_judgement_is_decided_without():
+    # The first satisfies all, the second one of 100 with another output: it can lead by one group at most.
+    satisfied = np.array([[1, 0]] * 99 + [[1, 1]])
+    at = standing(contest(satisfied, np.tile([0, 1], (100, 1))), [[]])
+    assert (at.decided, at.risk, at.order) == (True, 0, (0, 1))
 
 
 def test_identical_systems_are_equal_without_any_judgement():
@@ -91,21 +139,23 @@ def test_only_pairs_of_the_leader_matter_for_the_winner():
     assert winner.decided
     assert winner.order[0] == 0
     assert not order.decided
-    assert order.wanted.tolist() == [0, 0, 75]  # systems 1 and 2 are alike: a quarter more for this pair alone
-
-
-def test_the_sequence_is_more_careful_than_the_posterior():
-    # y is 1 in 12 of 24 groups for the first system and never for the second, but only 24 are judged.
-    made = contest(np.ones((4000, 2)), np.tile([0, 1], (4000, 1)))
-    seen = [[1.0, 0.0] * 12]
-    assert standing(made, seen).decided
-    assert not standing(made, seen, always_valid=True).decided
+    assert order.open_pairs.tolist() == [False, False, True]  # systems 1 and 2 are alike
 
 
 def test_needed_worked_by_hand():
     # Bechhofer: n = (z sd / delta)^2 with one comparison at 95 %: z = 1.6449; (1.6449 x .5 / .02)^2 = 1691.
     assert float(needed_to_decide(0.0, 0.5, 1, stops=False)) == pytest.approx((norm.ppf(0.95) * 25) ** 2)
-    assert float(needed_to_decide(0.08, 0.5, 1)) == pytest.approx((norm.ppf(0.95) * 5) ** 2)
+    # log(20) = 2.996 and 2 for the mixture, at (.1 / .5)^2 / 2 = 1/50 a group.
+    assert float(needed_to_decide(0.08, 0.5, 1)) == pytest.approx(50 * (math.log(20) + 2))
+
+
+def test_the_first_groups_of_pairs_as_groups_of_the_relation():
+    # Groups 0, 2, 3 tell 0 and 1 apart, group 1 does not; pair (1, 2) has only group 3.
+    made = contest([[1, 0, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0]], [[1, 1, 1]] * 4)
+    assert [one.tolist() for one in made.groups] == [[0, 2, 3], [0, 1], [1, 2, 3]]
+    assert first_groups(made, [2, 0, 0]) == 3
+    assert first_groups(made, [0, 2, 1]) == 2
+    assert first_groups(made, [0, 0, 0]) == 0
 
 
 def test_the_expected_spread_is_less_than_the_worst():
@@ -118,6 +168,7 @@ def test_the_expected_spread_is_less_than_the_worst():
     [
         (lambda made: standing(made, [[]]), "1 lists of differences for 3 pairs"),
         (lambda made: standing(made, [[float("nan")], [], []]), "difference 0 "),
+        (lambda made: standing(made, [[0.5], [], []]), "whole number from"),
         (lambda made: standing(made, [[0.0] * 500, [], []]), "500 judged of"),
         (lambda made: standing(made, [[]] * 3, delta=1), "delta of 1"),
         (lambda made: standing(made, [[]] * 3, confidence=1), "confidence 1"),

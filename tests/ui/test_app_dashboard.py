@@ -163,7 +163,7 @@ def test_how_many_more_is_the_plan_s(prepared: Prepared) -> None:
 def test_what_is_decided_needs_nothing_more() -> None:
     place = {"study": 1, "task": "sentiment", "relation": "MR1", "order": ["a", "b"], "decided": True}
     width = {"relations": [place | {"to_go": {"two-phase": 7}, "decided": None}], "cells": []}
-    contest = {"relations": [place | {"to_go": {"stopping": 40}}], "cells": []}
+    contest = {"relations": [place | {"to_go": {"always-valid": 40}}], "cells": []}
     (row,) = by_relation({"half-width": width, "winner": contest, "order": {"relations": [], "cells": []}})
     assert (row["half_width"], row["winner"], row["order"], row["leads"]) == (7, 0, None, "a")
 
