@@ -1,0 +1,123 @@
+"""What gold labels of sources alone can say, on real systems and real text: rates where relations carry them, else bounds.
+
+    python tests/benchmarks/gold_alone.py            # prints the table of docs/benchmarks.md
+
+Sentences of rotten-tomatoes, three systems, two imported relations whose truth is known by construction: an address is
+added to a text (`carries` everything, or is not said to carry anything), so that a follow-up's label is its source's. Gold
+is there for every row, or for half of them; groups are drawn again and again, and what the product counts is checked
+against the share of all satisfied groups that are false. Where half the rows have gold, the domain is theirs.
+"""
+
+import argparse
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from audit.annotation.gold import answer_with_gold
+from audit.corpora import get_corpus
+from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.questions import refresh
+from audit.runner.imported import import_run, read_run
+from audit.sampling.draw import Size, draw
+from audit.statistics.hypergeometric import hypergeometric
+from audit.statistics.rates import with_bounds, with_rates
+from audit.store import open_store
+from audit.systems import get_system
+from audit.tasks import Input
+
+SYSTEMS = ("vader", "textblob", "hiv4")
+ADDED = " See https://example.org/1."
+WORLDS = {
+    "everything carried, gold for all": dict(carries="everything", share=1.0, domain="all"),
+    "nothing carried, gold for all": dict(carries=None, share=1.0, domain="all"),
+    "positive carried, gold for all": dict(carries=["positive"], share=1.0, domain="all"),
+    "everything carried, gold for half, all rows": dict(carries="everything", share=0.5, domain="all"),
+    "everything carried, gold for half, its rows": dict(carries="everything", share=0.5, domain="gold"),
+}
+
+
+def groups(sources: int, share: float, carries) -> pd.DataFrame:
+    """A row per system and sentence: the line to import, whether it has gold, and whether it is a false satisfaction."""
+    rows = [row for row, _ in zip(get_corpus("rotten-tomatoes").rows(), range(0, 10**9)) if row.gold]
+    rng = np.random.default_rng(3)
+    rows = [rows[at] for at in rng.permutation(len(rows))[:sources]]
+    labelled = rng.permutation(len(rows)) < share * len(rows)
+    made = []
+    for name in SYSTEMS:
+        system = get_system(name)
+        texts = [row.input.text for row in rows]
+        inputs = [Input((text,), ("en",)) for text in [*texts, *(text + ADDED for text in texts)]]
+        labels = [output.label for output in system.run(inputs)]
+        for at, row in enumerate(rows):
+            pair = [labels[at], labels[at + len(rows)]]
+            line = {"relation": "address", "system": name, "id": row.key, "source": texts[at]}
+            line |= {"follow_ups": [texts[at] + ADDED], "outputs": pair}
+            line |= {"verdict": "satisfied" if pair[0] == pair[1] else "violated"}
+            line |= {"gold": row.gold} if labelled[at] else {}
+            line |= {} if carries is None else {"carries": carries}
+            false = pair[0] == pair[1] != row.gold
+            made.append((name, line, bool(labelled[at]), pair[0] == pair[1], false))
+    return pd.DataFrame(made, columns=["system", "line", "labelled", "satisfied", "false"])
+
+
+def measure(world: str, size: Size, sources: int = 400, redraws: int = 400) -> dict[str, float]:
+    """Shares over all cells of all redraws: cells with a rate, with bounds, at an edge; coverage; mean width."""
+    how = WORLDS[world]
+    frame = groups(sources, how["share"], how["carries"])
+    held = frame[frame["satisfied"] & (frame["labelled"] | (how["domain"] == "all"))]
+    truth = held.groupby("system")["false"].mean()
+    points, covered, widths, edges, bounds, kept = 0, 0, [], 0, 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        path, imported, copy = (Path(folder, name) for name in ("groups.jsonl", "imported.db", "copy.db"))
+        path.write_text("\n".join(json.dumps(line) for line in frame["line"]) + "\n", encoding="utf-8")
+        engine = open_store(str(imported), create=True)
+        study = import_run(engine, read_run(path), seed=0).study
+        engine.dispose()
+        for seed in range(redraws):
+            shutil.copyfile(imported, copy)
+            engine = open_store(str(copy))
+            draw(engine, study, size, seed=seed, domain=how["domain"])
+            refresh(engine)
+            answer_with_gold(engine)
+            refresh(engine)
+            cells = with_bounds(with_rates(count(engine).cells, hypergeometric), hypergeometric)
+            engine.dispose()
+            for cell in cells.to_dict("records"):
+                share = truth[cell["system"]]
+                if cell["judged"]:
+                    points += 1
+                    covered += cell["fs_low"] - 1e-12 <= share <= cell["fs_high"] + 1e-12
+                    edges += cell["fs_rate"] in (0.0, 1.0) and cell["judged"] > 3
+                    widths.append(cell["fs_high"] - cell["fs_low"])
+                else:
+                    bounds += 1
+                    kept += cell["fs_bound_low"] - 1e-12 <= share <= cell["fs_bound_high"] + 1e-12
+                    widths.append(cell["fs_bound_high"] - cell["fs_bound_low"])
+    return {
+        "rates": points,
+        "rates cover": covered / points if points else np.nan,
+        "rates at an edge": edges,
+        "bounds": bounds,
+        "bounds cover": kept / bounds if bounds else np.nan,
+        "width": float(np.mean(widths)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--redraws", type=int, default=400)
+    arguments = parser.parse_args()
+    rows = [
+        {"world": world, "drawn": name} | measure(world, size, redraws=arguments.redraws)
+        for world in WORLDS
+        for name, size in (("1 %", Size(share=0.01)), ("60", Size(per_relation=60)))
+    ]
+    print(pd.DataFrame(rows).to_markdown(index=False, floatfmt=".3f"))
+
+
+if __name__ == "__main__":
+    main()
