@@ -20,15 +20,17 @@ from audit.reports.certainty import (
     only_compared,
     ranked,
     roll_ups,
+    with_worth,
+    without_probabilities,
 )
 from audit.reports.preference import Weights, preference
 from audit.reports.violations import violation_tables
 from audit.statistics import corrected
 from audit.statistics.corrected import with_corrected
-from audit.statistics.intervals import Estimator, Target, choose
+from audit.statistics.intervals import METHODS, SEQUENCE, Estimator, Target, mid_p
 from audit.statistics.orders import Orders, compare_orders, order_where_known
 from audit.statistics.overall import overall
-from audit.statistics.rates import RATES, with_estimates, with_rates
+from audit.statistics.rates import RATES, WORTH, with_estimates, with_rates
 
 Report = dict[str, Any]
 """{"signature": {...}, "cells": [...], "relations": [...], "overall": {...}, "rollups": [...], "violations":
@@ -52,14 +54,14 @@ COUNTS = (
 class Groups:
     """The groups behind the counts, where they are known: without them cells count as independent.
 
-    `judged` has a row per judged group with the columns study, task, relation, system, source, false; `checked` one per
-    group that is satisfied or violated, with satisfied in place of false (only needed for the target `population`).
-    `pairs` are entries of paired differences by (task, study, relation), `comparisons` what is known of relations that
-    were drawn for comparisons only. `estimates` has a row for each cell, with the columns study, task, relation, system
-    and those of `audit.statistics.rates.ESTIMATES`, where R_FS is estimated with proxies; `judged` has what they leave
-    unexplained in a column `value` then. `holds` is what `audit.reports.holds` says of the relations of
-    which groups were asked about, likewise by (task, study, relation). `audits` is what audits of follow-ups
-    and answers found.
+    `judged` has a row per judged group with the columns study, task, relation, system, source, false, and cluster where
+    sources belong together; `checked` one per group that is satisfied or violated, with satisfied in place of false
+    (only needed for the target `population`). `pairs` are entries of paired differences by (task, study, relation),
+    `comparisons` what is known of relations that were drawn for comparisons only. `estimates` has a row for each cell,
+    with the columns study, task, relation, system and those of `audit.statistics.rates.ESTIMATES`, where R_FS is
+    estimated with proxies; `judged` has what they leave unexplained in a column `value` then. `holds` is what
+    `audit.reports.holds` says of the relations of which groups were asked about, likewise by (task, study, relation).
+    `audits` is what audits of follow-ups and answers found.
     """
 
     judged: pd.DataFrame
@@ -76,9 +78,9 @@ def build_report(
     signature: Mapping[str, Any],
     *,
     waiting: int | None = None,
-    interval: Estimator = choose,
+    interval: Estimator = mid_p,
     confidence: float = 0.95,
-    target: Target = "corpus",
+    target: Target = "population",
     delta: float = 0.0,
     groups: Groups | None = None,
     weights: Weights | None = None,
@@ -107,12 +109,14 @@ def build_report(
     """
     if not 0 <= delta < 1:
         raise AuditError(f"delta {delta} is not a difference of rates; allowed are 0 to less than 1, for example 0.02")
-    frame = rated(cells, interval, confidence, target)
     judged, checked = (groups.judged, groups.checked) if groups else (None, None)
+    if target == "population":
+        cells = with_worth(cells, judged, checked, confidence)
+    frame = rated(cells, interval, confidence, target)
     pairs, holds = (groups.pairs or {}, groups.holds or {}) if groups else ({}, {})
     if groups is not None and groups.estimates is not None:
         frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
-    sure = certainty(frame, judged, checked, target)
+    sure = certainty(frame, judged, checked, target, confidence)
     # Orders and rankings need only differences, which comparisons have; rates, totals and roll-ups need the rest.
     standing, draws = compared(frame, sure.draws, (groups.comparisons if groups else None) or {}, target)
     relations: list[dict[str, Any]] = []
@@ -120,6 +124,8 @@ def build_report(
     for (task, study, relation), group in standing.groupby(["task", "study", "relation"], sort=False, dropna=False):
         orders.append(compare_orders(group))
         ranking, tau, flips = ranked(group, draws[:, group.index], delta, confidence)
+        if interval is METHODS[SEQUENCE]:
+            ranking, flips = without_probabilities(ranking), None
         relations.append(
             {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
             | dict(orders[-1])
@@ -140,17 +146,19 @@ def build_report(
     add_audits(report, frame, groups.audits if groups else None, sure.of_false, interval, confidence, target)
     if weights is not None:
         report["preference"] = preference(standing, draws, weights, delta, confidence)
+        if interval is METHODS[SEQUENCE]:
+            report["preference"] |= {"ranking": without_probabilities(report["preference"]["ranking"]), "p_flip": None}
     return report
 
 
 def rated(
-    cells: pd.DataFrame, interval: Estimator = choose, confidence: float = 0.95, target: Target = "corpus"
+    cells: pd.DataFrame, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "population"
 ) -> pd.DataFrame:
     """The cells in their order with their rates, as columns; arguments and errors as of `build_report`."""
     needed = [name for name in ("task", "relation", "system") if len(cells) and name not in cells]
     if needed:
         raise AuditError(f"cells lack the column(s) {', '.join(needed)}; needed are task, relation and system")
-    given = [name for name in ("sr_observed", "fs_rate", "family") if name in cells]
+    given = [name for name in ("sr_observed", "fs_rate", "family", *WORTH) if name in cells]
     frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *given, *corrected.COUNTS]))
     frame = with_corrected(with_rates(frame, interval, confidence, target), interval, confidence, target)
     again = frame.duplicated(["task", "study", "relation", "system"])
