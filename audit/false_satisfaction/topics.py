@@ -135,11 +135,12 @@ def _counted(
         )
         for row, column in np.argwhere(yes + no > 0).tolist():
             one = name_of[int(relation_ids[row]), system]
-            cell = {"study": study, "task": one.task, "relation": one.relation, "system": one.system, "topic": column}
+            cell: dict[str, Any] = {"study": study}
+            cell |= {"task": one.task, "relation": one.relation, "system": one.system, "topic": column}
             here = pair == row * topics + column
             parts = (np.bincount(cluster[here & of], minlength=number) for of in (violated, violated | satisfied))
             wrong, size = parts
-            cell |= {"wrong": wrong[size > 0], "size": size[size > 0]}
+            cell["wrong"], cell["size"] = wrong[size > 0], size[size > 0]
             cells.append(cell | {"satisfied": int(yes[row, column]), "violated": int(no[row, column])})
         for column in range(topics):
             mine = (topic == column) & (violated | satisfied)

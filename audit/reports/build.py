@@ -50,6 +50,15 @@ COUNTS = (
 )
 
 
+ALL_TOGETHER = {
+    "fs_all_low": "fs_low",
+    "fs_all_high": "fs_high",
+    "sr_genuine_all_low": "sr_genuine_low",
+    "sr_genuine_all_high": "sr_genuine_high",
+}
+"""Keys of cells whose ends hold for all cells together, and the rates' columns that they are."""
+
+
 @dataclass(frozen=True)
 class Groups:
     """The groups behind the counts, where they are known: without them cells count as independent.
@@ -135,9 +144,12 @@ def build_report(
             | {"holds": holds.get((task, _plain(study), relation))}
         )
     families = families_of(frame, "file" not in signature)
+    entries = cell_entries(frame)
     report: Report = {
-        "signature": dict(signature),
-        "cells": cell_entries(frame),
+        "signature": dict(signature) | _each_alone(frame, signature, confidence),
+        "cells": [
+            cell | ends for cell, ends in zip(entries, _all_together(frame, interval, confidence, target), strict=True)
+        ],
         "relations": relations,
         "overall": dict(overall(frame, orders, waiting)),
         "rollups": roll_ups(frame, sure, families),
@@ -149,6 +161,40 @@ def build_report(
         if interval is METHODS[SEQUENCE]:
             report["preference"] |= {"ranking": without_probabilities(report["preference"]["ranking"]), "p_flip": None}
     return report
+
+
+def _with_interval(frame: pd.DataFrame) -> pd.Series:
+    return frame["fs_low"].notna()
+
+
+def _each_alone(frame: pd.DataFrame, signature: Mapping[str, Any], confidence: float) -> dict[str, list[str]]:
+    """The notes with one that says how many cells are expected to miss, from two expected cells on."""
+    number = int(_with_interval(frame).sum())
+    missing = round((1 - confidence) * number)
+    if missing < 2:
+        return {}
+    note = (
+        f"Each interval alone holds with {100 * confidence:g} %: of {number} cells about {missing} are expected to "
+        "miss. The JSON has ends that hold for all cells together."
+    )
+    return {"notes": [*(signature.get("notes") or []), note]}
+
+
+def _all_together(
+    frame: pd.DataFrame, interval: Estimator, confidence: float, target: Target
+) -> list[dict[str, float | None]]:
+    """Ends of the cells that hold for all of them at once: each with the risk divided by their number (Bonferroni).
+
+    None where R_FS was estimated with proxies, which have no other ends.
+    """
+    number = int(_with_interval(frame).sum())
+    found = with_rates(frame, interval, 1 - (1 - confidence) / max(number, 1), target)
+    if "gain" in frame:
+        found.loc[frame["gain"] > 1, list(ALL_TOGETHER.values())] = float("nan")
+    return [
+        {name: _plain(one[column]) for name, column in ALL_TOGETHER.items()}
+        for one in found[list(ALL_TOGETHER.values())].to_dict("records")
+    ]
 
 
 def rated(

@@ -22,8 +22,11 @@ from audit.statistics.rollups import combine
 
 KEY = ["study", "task", "relation", "system"]
 STRATIFIED = "stratified over cells, cells independent"
-CLUSTERED = "stratified over cells, dependence by sums over {clusters}"
-CLUSTERS = {"corpus": "sources", "population": "clusters of sources"}
+CLUSTERED = {
+    "corpus": "stratified over cells, dependence by sums over sources",
+    "population": "stratified over cells, dependence by sums over documents",
+}
+"""By target. A source that names no document is one."""
 UNION = "union bound over the cells' confidence sequences"
 NO_PROBABILITIES = "not with sequences: probabilities of rankings hold for a number of judgements that was fixed before"
 LEVELS = ("relation", "system", "family", "overall")
@@ -37,13 +40,13 @@ class Certainty:
     """What probabilities and roll-ups are made from: joint draws of SR_g (draws, cells), and how cells go together.
 
     `of_false` and `of_genuine` are sums over clusters for R_FS and SR_g; None where the sources are not known.
-    `clusters` says what these are. `confidence` is that of the cells' ends.
+    `target` says what these are: sources or documents. `confidence` is that of the cells' ends.
     """
 
     draws: np.ndarray
     of_false: Sums | None
     of_genuine: Sums | None
-    clusters: str = CLUSTERS["corpus"]
+    target: Target = "corpus"
     confidence: float = 0.95
 
     def together(
@@ -131,7 +134,7 @@ def certainty(
     # A difference is not made more careful by more correlation, as a sum is.
     shown = None if of_false is None else of_false.correlations()
     draws = genuine_draws(_worth_of(cells), shown, target, seed=seed)
-    return Certainty(draws, of_false, of_genuine, CLUSTERS[target], confidence)
+    return Certainty(draws, of_false, of_genuine, target, confidence)
 
 
 def dependence(
@@ -285,7 +288,7 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
         }
     if (some["method"] == PRIOR_POSTERIOR).any():
         return answer | {"method": UNION}
-    return answer | {"method": STRATIFIED if sure.of_false is None else CLUSTERED.format(clusters=sure.clusters)}
+    return answer | {"method": STRATIFIED if sure.of_false is None else CLUSTERED[sure.target]}
 
 
 def without_probabilities(ranking: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

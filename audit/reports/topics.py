@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from audit.false_satisfaction.topics import GOLD, StudyTopics, Topics
-from audit.reports.certainty import CLUSTERS, KEY, Certainty, dependence, with_worth
+from audit.reports.certainty import KEY, Certainty, dependence, with_worth
 from audit.reports.violations import as_entry
 from audit.statistics.clustered import ClusteredRate, clustered_rate
 from audit.statistics.intervals import Estimator, Target
@@ -75,9 +75,7 @@ def _entry(
             here = with_worth(here, in_judged, in_checked, confidence)
         here = with_rates(here, interval, confidence, target)
         of_topic.append(here)
-        sure = Certainty(
-            np.empty((0, 0)), *dependence(here, in_judged, in_checked, target), CLUSTERS[target], confidence
-        )
+        sure = Certainty(np.empty((0, 0)), *dependence(here, in_judged, in_checked, target), target, confidence)
         clusters = found.sums[found.sums["topic"] == topic].set_index("system")
         for system in table["systems"]:
             if system not in clusters.index:

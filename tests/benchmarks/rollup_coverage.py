@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from audit.reports.certainty import CLUSTERS, Certainty, dependence, roll_ups, with_worth
+from audit.reports.certainty import Certainty, dependence, roll_ups, with_worth
 from audit.statistics.intervals import METHODS
 from audit.statistics.paired import paired_differences
 from audit.statistics.rates import with_rates
@@ -65,7 +65,7 @@ def rolled(cells, judged, checked=None, target="corpus", interval="midp"):
         cells = with_worth(cells, judged, checked)
     cells = with_rates(cells, METHODS[interval], 0.95, target)
     sums = dependence(cells, judged, checked, target) if interval == "midp" else (None, None)
-    sure = Certainty(np.empty((0, len(cells))), *sums, CLUSTERS[target], 0.95)
+    sure = Certainty(np.empty((0, len(cells))), *sums, target, 0.95)
     return cells, next(one for one in roll_ups(cells, sure, {}) if one["by"] == "overall")
 
 
@@ -85,7 +85,7 @@ def roll_up_coverage(relations, groups, n, rate, common, how, redraws=400, seed=
         order = np.argsort(rng.random(int(source.max()) + 1)[source], axis=1)
         drawn = [(at, row[:size]) for at, (row, size) in enumerate(zip(order, sizes, strict=True))]
         judged = pd.concat(
-            frame_of(relations).iloc[[at] * len(rows)].assign(source=source[at, rows], false=false[at, rows].astype(int))
+            frame_of(relations).iloc[[at] * len(rows)].assign(source=source[at, rows], false=1 * false[at, rows])
             for at, rows in drawn
         )
         counts = [int(false[at, rows].sum()) for at, rows in drawn]
@@ -118,13 +118,16 @@ def document_coverage(documents, sentences, icc, rate, n, redraws=400, seed=2):
             satisfied, false = outcomes(0.75), outcomes(rate)
             drawn = order[satisfied[order]][: n or None]
             key = frame_of(2).iloc[[at]].iloc[0].to_dict()
-            judged.append(pd.DataFrame(key | {"source": drawn, "cluster": document[drawn], "false": false[drawn].astype(int)}))
+            judged.append(pd.DataFrame(key | {"source": drawn, "cluster": document[drawn], "false": false[drawn] * 1}))
             checked.append(pd.DataFrame(key | {"cluster": document, "satisfied": satisfied.astype(int)}))
             counts.append((int(satisfied.sum()), int((~satisfied).sum()), len(drawn), int(false[drawn].sum())))
         columns = dict(zip(("satisfied", "violated", "judged", "false"), np.array(counts).T, strict=True))
         cells, together = rolled(frame_of(2, **columns), pd.concat(judged), pd.concat(checked), "population")
         one = cells.iloc[0]
-        ends = [(one["fs_low"], one["fs_high"], rate), (one["sr_genuine_low"], one["sr_genuine_high"], 0.75 * (1 - rate))]
+        ends = [
+            (one["fs_low"], one["fs_high"], rate),
+            (one["sr_genuine_low"], one["sr_genuine_high"], 0.75 * (1 - rate)),
+        ]
         ends.append((together["sr_genuine_low"], together["sr_genuine_high"], 0.75 * (1 - rate)))
         genuine = np.stack([outcomes(0.7), outcomes(0.6)], axis=1).astype(float)
         decides = genuine[:, 0] != genuine[:, 1]
@@ -158,23 +161,27 @@ def sequence_misses(relations, groups, rate, common, redraws=200, seed=3):
     return missed / redraws, np.mean(half)
 
 
+def head(names):
+    print(f"\n| {names} |\n|{'---|' * (names.count('|') + 1)}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--redraws", type=int, default=400)
     parser.add_argument("--only", choices=("rollups", "documents", "sequences"))
     arguments = parser.parse_args()
     if arguments.only in (None, "rollups"):
-        print("| relations | groups | judged | R_FS | common | dependence | coverage | width |\n|---|---|---|---|---|---|---|---|")
+        head("relations | groups | judged | R_FS | common | dependence | coverage | width")
         for one in ROLL_UPS:
             held, width = roll_up_coverage(*one, redraws=arguments.redraws)
             print(f"| {' | '.join(map(str, one))} | {held:.3f} | {width:.3f} |", flush=True)
     if arguments.only in (None, "documents"):
-        print("\n| documents | sentences | ICC | R_FS | judged | R_FS holds | SR_g | two cells | difference |\n|---|---|---|---|---|---|---|---|---|")
+        head("documents | sentences | ICC | R_FS | judged | R_FS holds | SR_g | two cells | difference")
         for one in DOCUMENTS:
             held = document_coverage(*one, redraws=arguments.redraws)
             print(f"| {' | '.join(map(str, one))} | {' | '.join(f'{each:.3f}' for each in held)} |", flush=True)
     if arguments.only in (None, "sequences"):
-        print("\n| relations | groups | R_FS | common | missed at some look | half-width at the end |\n|---|---|---|---|---|---|")
+        head("relations | groups | R_FS | common | missed at some look | half-width at the end")
         for one in SEQUENCES:
             missed, half = sequence_misses(*one, redraws=arguments.redraws)
             print(f"| {' | '.join(map(str, one))} | {missed:.3f} | {half:.3f} |", flush=True)

@@ -86,12 +86,12 @@ def test_sources_in_common_widen_a_roll_up():
     joined_report = build_report(pd.DataFrame(rows), {}, groups=Groups(judged))
     joined = by(joined_report, "overall")
     cell = joined_report["cells"][0]
-    # Wrong together everywhere: two systems say no more than one. Its lower end is the nearer of the two, and of several
-    # cells each distance is z standard errors at least: 1.96 sqrt(.4 x .6 / 39) = .1538.
+    # Wrong together everywhere: two systems say no more than one. Of several cells each distance is z standard errors
+    # at least: 1.96 sqrt(.4 x .6 / 39) = .1538.
     assert (joined["fs_low"], joined["fs_high"]) == pytest.approx((0.4 - 0.15375, cell["fs_high"]), abs=1e-4)
     assert cell["fs_low"] > joined["fs_low"]
     assert joined["fs_low"] < apart["fs_low"]
-    assert "dependence by sums over clusters of sources" in joined["method"]
+    assert "dependence by sums over documents" in joined["method"]
     assert by(joined_report, "family", "replacing words")["cells"] == 2
 
 

@@ -150,7 +150,9 @@ def test_the_ranking_and_roll_ups_follow_the_estimates(real):
         assert list(rates.values()) == sorted(rates.values(), reverse=True)
         assert sum(one["p_best"] for one in relation["ranking"]) == pytest.approx(1, abs=0.05)
         usual = next(
-            one["pairs"] for one in study_report(engine, "gold", target="corpus")["relations"] if one["relation"] == relation["relation"]
+            one["pairs"]
+            for one in study_report(engine, "gold", target="corpus")["relations"]
+            if one["relation"] == relation["relation"]
         )
         assert relation["pairs"] == usual
     satisfied = np.array([one["satisfied"] for one in report["cells"]])

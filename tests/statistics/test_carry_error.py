@@ -30,8 +30,8 @@ def test_copies_of_a_source_add_nothing():
     assert effective_size(source, np.zeros(20)) == pytest.approx(10)
     assert carry_error(source, np.zeros(20)).high == pytest.approx(effective_interval(0, 10).high)
     # Wrong in pairs, 4 of 20: sums of deviations 2 (1 - .2) twice and -.4 eight times, variance of the mean
-    # (10 / 9) (2 * 2.56 + 8 * .16) / 400 = .017778; alone it were .2 * .8 / 19 = .0084211; so worth 20 * .47368
-    # but for half a cluster of copies beside the two that are wrong (worth 10): 1 / (.8 / 9.4737 + .2 / 10) = 9.5746, and
+    # (10 / 9) (2 * 2.56 + 8 * .16) / 400 = .017778; alone it were .2 * .8 / 19 = .0084211; so worth 20 * .47368 but
+    # for half a cluster of copies (worth 10) beside the two that are wrong: 1 / (.8 / 9.4737 + .2 / 10) = 9.5746, and
     # t(.975, 19) = 2.0930, t(.975, 9) = 2.2622: times .85602 = 8.1963.
     assert effective_size(source, source < 2) == pytest.approx(8.1963, abs=1e-3)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from audit.errors import AuditError
 from audit.statistics.difference import difference, difference_of_cells
-from audit.statistics.intervals import get_method, mid_p
+from audit.statistics.intervals import mid_p
 
 
 def test_worked_by_hand():

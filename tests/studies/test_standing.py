@@ -179,6 +179,7 @@ def test_how_the_report_is_computed_is_compared_where_it_was_planned(engine, don
     done(report__interval="sequence", report__delta=0.02, report__target="corpus", report__weights="equal")
     assert deviations(engine) == {
         "report.interval": ("sequence", "midp"),
+        "report.target": ("corpus", "population"),
         "report.delta": (0.02, 0.0),
         "report.weights": ("equal", None),
     }

@@ -46,12 +46,14 @@ def test_every_tab_in_every_language(judged: Prepared, tab: str, language: str) 
 
 def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judged: Prepared) -> None:
     app = results(judged)
-    assert "for this corpus; answers of people and gold; any difference counts." in said(app).replace("\\", "")
+    assert "for the population of this corpus; answers of people and gold; any difference counts." in said(app).replace(
+        "\\", ""
+    )
     app.segmented_control(key="results-target").set_value("population").run()
     app.selectbox(key="results-interval").set_value("midp").run()
     app.number_input(key="results-delta").set_value(2.5).run()
     expected = (
-        "95 % intervals, method Jeffreys; for the population of this corpus; answers of people and gold; "
+        "95 % intervals, method mid-p; for the population of this corpus; answers of people and gold; "
         "differences up to 2.5 points count as equal."
     )
     assert expected in said(app).replace("\\", "")
@@ -82,8 +84,9 @@ def test_the_ranking_of_a_relation_is_the_report_s(judged: Prepared) -> None:
         assert row["Letters"] == one["letters"]
         assert row["P(best) %"] == pytest.approx(100 * one["p_best"])
     assert "Probability that the reported best is overtaken" in said(app)
-    # Every satisfied group was judged, and all that decide are known.
-    assert "the differences are exact for this corpus" in said(app)
+    # Every satisfied group was judged; for texts to come that is a sample.
+    assert "the differences are exact for this corpus" not in said(app)
+    assert "No two systems are told apart" in said(app)
     assert set(app.dataframe[1].value["Apart"]) <= {"yes", "no"}
 
 
