@@ -147,7 +147,7 @@ def _counted(
             if mine.any():
                 label = next(str(row.system) for row in name_of.values() if row.system_id == system)
                 wrong, size = (np.bincount(cluster[of], minlength=number) for of in (mine & violated, mine))
-                found = {"sources": len(np.unique(checks.source[mine]))}
+                found: dict[str, Any] = {"sources": len(np.unique(checks.source[mine]))}
                 found |= {"violated": wrong[size > 0], "groups": size[size > 0]}
                 sums.append({"system": label, "topic": column} | found)
     columns = ["study", "task", "relation", "system", "topic", "satisfied", "violated", "wrong", "size"]
