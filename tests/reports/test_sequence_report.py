@@ -144,3 +144,13 @@ def test_the_asymptotic_sequence_of_many_pairs(tmp_path):
     low, high = asymptotic([1.0] * ones + [-1.0] * (n - ones), 200)
     assert n >= 30
     assert (pair["low"], pair["high"]) == pytest.approx((low * 200 / 300, high * 200 / 300))
+
+
+def test_rankings_have_no_probabilities_with_sequences(tmp_path):
+    report = study_report(imported(tmp_path), interval="sequence")
+    assert report["signature"]["target"] == "corpus"
+    (relation,) = report["relations"]
+    assert relation["p_flip"] is None
+    for one in relation["ranking"]:
+        assert (one["p_best"], one["rank_low"], one["letters"]) == (None, None, None)
+        assert one["reason"].startswith("not with sequences: ")
