@@ -64,10 +64,12 @@ def add_how(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--interval",
         metavar="NAME",
-        help="auto (default), wilson, midp, hypergeometric, clopper-pearson, jeffreys or sequence; for counts",
+        help="midp (default), or sequence, which holds whenever judging stops; for counts",
     )
     parser.add_argument(
-        "--target", metavar="NAME", default="corpus", help="rates of this corpus (default), or of its population"
+        "--target",
+        metavar="NAME",
+        help="population (default): texts to come; or corpus: this one alone (default with sequence and --proxy)",
     )
     parser.add_argument(
         "--delta", type=fraction, default=0.0, metavar="D", help="systems closer than this are equal (default: 0.0)"

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.statistics.intervals import get_target
     from audit.store import open_store
 
-    target = get_target(arguments.target)
+    target = get_target(arguments.target) if arguments.target else None
     weights = read_weights(arguments.weights) if arguments.weights else None
     report = study_report(
         open_store(arguments.db),

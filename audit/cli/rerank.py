@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
     report = rerank(
         arguments.file,
         arguments.interval,
-        target=get_target(arguments.target),
+        target=get_target(arguments.target) if arguments.target else None,
         delta=arguments.delta,
         weights=read_weights(arguments.weights) if arguments.weights else None,
     )

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from sqlalchemy import Connection, Engine, case, func, select
 
 from audit.false_satisfaction.cells import Counted
+from audit.statistics.effective import effective_size_of_sums
 from audit.store import table_of, tables
 from audit.tasks import get_task
 
@@ -15,11 +17,15 @@ PAIRS = "outputs of this task are judged one by one: a corpus has references, wh
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One system: how many sources with a gold label it has an output for, and on how many of them it is right."""
+    """One system: how many sources with a gold label it has an output for, and on how many of them it is right.
+
+    `worth` is how many outputs would say as much for sources to come if each were of a document of its own; None: all.
+    """
 
     system: str
     outputs: int
     right: int
+    worth: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +68,21 @@ def _of_study(connection: Connection, study: int, task: str, systems: Sequence[S
     # nobody has two outputs without an error. A task of inputs calls wrong what has not an allowed label.
     right = func.sum(case((output.c.label == source.c.gold, 1), else_=0))
     query = (
-        select(output.c.system_id, func.count(), right)
+        select(output.c.system_id, source.c.cluster, func.count(), right)
         .join(source, source.c.input_id == output.c.input_id)
         .where(*labelled, output.c.error.is_(None))
-        .group_by(output.c.system_id)
+        .group_by(output.c.system_id, source.c.cluster)
     )
-    counts = {system: (number, hits) for system, number, hits in connection.execute(query)}
-    of_systems = (Answered(name, *map(int, counts.get(id, (0, 0)))) for id, name in sorted(names.items()))
+    counts: dict[int, list[tuple[int, int]]] = {}
+    for system, cluster, number, hits in connection.execute(query):
+        # Sources that name no cluster are each their own.
+        alone = [(1, 1)] * hits + [(1, 0)] * (number - hits) if cluster is None else [(number, hits)]
+        counts.setdefault(system, []).extend(alone)
+    of_systems = (_answered(name, counts.get(id, [])) for id, name in sorted(names.items()))
     return RightOutputs(study, sources, tuple(of_systems))
+
+
+def _answered(system: str, clusters: list[tuple[int, int]]) -> Answered:
+    size, right = np.array(clusters, int).reshape(-1, 2).T
+    worth = None if (size == 1).all() else effective_size_of_sums(right, size)
+    return Answered(system, int(size.sum()), int(right.sum()), worth)

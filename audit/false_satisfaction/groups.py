@@ -1,4 +1,4 @@
-"""The groups behind a report's counts, with their sources: what bootstraps over sources and paired comparisons need."""
+"""The groups behind a report's counts, with their sources: what roll-ups and paired comparisons need."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,7 @@ import pandas as pd
 from sqlalchemy import Engine
 
 from audit.false_satisfaction.cells import CELL, Counted
+from audit.false_satisfaction.clusters import ALONE, Clusters, source_clusters
 from audit.false_satisfaction.settling import State
 from audit.relations import Outcome
 from audit.sampling.designs import INFORMATIVE, Numbers
@@ -22,7 +23,8 @@ class Shared:
 
     `genuine` (groups, systems) is 1 where a satisfaction is genuine, 0 where it is false or violated, NaN where that is
     not settled or lies behind the settled beginning of the draw; `decides` (groups,) is False where a group adds 0 to
-    every difference. What `audit.statistics.paired.paired_differences` takes. `alone` tells that these groups were
+    every difference; `cluster` (groups,) has codes of the sources' clusters. What
+    `audit.statistics.paired.paired_differences` takes. `alone` tells that these groups were
     drawn for comparisons only (design `informative`), so that they are all there is to rank by.
     """
 
@@ -32,18 +34,21 @@ class Shared:
     systems: tuple[str, ...]
     genuine: np.ndarray
     decides: np.ndarray
+    cluster: np.ndarray
     alone: bool = False
 
 
-def judged_groups(counted: Counted) -> pd.DataFrame:
+def judged_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
     """The settled beginnings of all draws that are random samples of their cells' satisfied groups.
 
-    Columns study, task, relation, system, source (its id), false (0 or 1). Samples of the design `informative` are
-    none, and are left out.
+    Columns study, task, relation, system, source (its id), cluster (its code), false (0 or 1). Samples of the design
+    `informative` are none, and are left out.
     """
     judged = random_beginnings(counted).merge(counted.keys, on=CELL)
     false = (judged["state"] == State.FALSE).astype(int)
-    return judged.assign(source=judged["group_id"] // LIMIT**2, false=false)[[*NAMES, "source", "false"]]
+    source = judged["group_id"].to_numpy(np.int64) // LIMIT**2
+    found = judged.assign(source=source, cluster=clusters.of(source), false=false)
+    return found[[*NAMES, "source", "cluster", "false"]]
 
 
 def spot_checked_groups(counted: Counted) -> pd.DataFrame:
@@ -61,8 +66,9 @@ def random_beginnings(counted: Counted) -> pd.DataFrame:
     return counted.drawn[counted.drawn["judged"] & counted.drawn["study_id"].isin(cells)]
 
 
-def checked_groups(counted: Counted) -> pd.DataFrame:
-    """All groups that are in a rate: columns study, task, relation, system, source (its id), satisfied (0 or 1)."""
+def checked_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
+    """All groups that are in a rate: columns study, task, relation, system, source (its id), cluster (its
+    code), satisfied (0 or 1)."""
     checks, keys = counted.checks, counted.keys.reset_index(drop=True)
     cell = pd.Series(keys.index, index=pd.MultiIndex.from_frame(keys[CELL]))
     place = checks.study * LIMIT + checks.relation
@@ -77,7 +83,7 @@ def checked_groups(counted: Counted) -> pd.DataFrame:
     number, source, satisfied = (np.concatenate(one) for one in zip(*parts, strict=True))
     # Categories: a million names would each be an object.
     named = {name: pd.Categorical.from_codes(*_codes(keys[name], number)) for name in NAMES}
-    return pd.DataFrame(named | {"source": source, "satisfied": satisfied})
+    return pd.DataFrame(named | {"source": source, "cluster": clusters.of(source), "satisfied": satisfied})
 
 
 def shared_groups(engine: Engine, counted: Counted) -> list[Shared]:
@@ -91,7 +97,7 @@ def shared_groups(engine: Engine, counted: Counted) -> list[Shared]:
     found = []
     names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
     with engine.connect() as connection:
-        apart = Apart(connection)
+        apart, clusters = Apart(connection), source_clusters(connection, designs)
         for study, sample in designs.items():
             numbers = Numbers.of_study(connection, study, int(str(sample["seed"])))
             for one in compared_groups(connection, counted.checks, study, numbers, apart):
@@ -100,7 +106,8 @@ def shared_groups(engine: Engine, counted: Counted) -> list[Shared]:
                 genuine = _genuine(one, counted, counted.drawn[of], numbers, alone)
                 cells = [names[study, one.relation, system] for system in one.systems]
                 systems = tuple(str(cell[2]) for cell in cells)
-                found.append(Shared(study, cells[0][0], cells[0][1], systems, genuine, one.informative, alone))
+                cluster = clusters.of(one.source)
+                found.append(Shared(study, cells[0][0], cells[0][1], systems, genuine, one.informative, cluster, alone))
     return found
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted
+from audit.false_satisfaction.clusters import ALONE, Clusters
 from audit.relations import Outcome
 from audit.relations.registry import name_order
 from audit.store import table_of, tables
@@ -25,9 +26,10 @@ class StudyTopics:
     """The topics of one study; `names` in their order, codes count from 0, and what has no topic has the code after.
 
     `sources` (sources,) are ids, ascending, `code` (sources,) their topics. `cells` has a row per (relation, system,
-    topic) with groups in a rate, columns study, task, relation, system, topic (code), satisfied and violated. `sums`
-    has a row per (system, topic): columns system, topic, `violated` and `groups`, the latter two arrays over the
-    topic's sources, as `audit.statistics.clustered.clustered_rate` takes them.
+    topic) with groups in a rate, columns study, task, relation, system, topic (code), satisfied and violated, wrong and
+    size. `sums` has a row per (system, topic): columns system, topic, `sources` (how many have such a group),
+    `violated` and `groups`, the latter two arrays over the clusters of the topic's sources, as
+    `audit.statistics.clustered.clustered_rate` takes them; wrong and size of `cells` are the same of the cell.
     """
 
     study: int
@@ -50,7 +52,7 @@ class Topics:
     studies: Mapping[int, StudyTopics]
 
 
-def count_topics(engine: Engine, counted: Counted, by: str) -> Topics:
+def count_topics(engine: Engine, counted: Counted, by: str, clusters: Clusters = ALONE) -> Topics:
     """Every group that is in a rate, by `gold` or by an attribute of its source.
 
     Raises UnknownName for an attribute that no source has (`gold`: AuditError), and AuditError for one with more than
@@ -67,7 +69,7 @@ def count_topics(engine: Engine, counted: Counted, by: str) -> Topics:
             if names:
                 place = {name: at for at, name in enumerate(names)}
                 code = np.array([len(names) if value is None else place[_text(value)] for value in values], int)
-                found[study] = _counted(counted, study, names, sources, code)
+                found[study] = _counted(counted, study, names, sources, code, clusters)
     if not found:
         if by == GOLD:
             raise AuditError("no source has a gold label; say --by with an attribute, or leave it out")
@@ -106,17 +108,19 @@ def _text(value: str) -> str:
 
 
 def _counted(
-    counted: Counted, study: int, names: tuple[str, ...], sources: np.ndarray, code: np.ndarray
+    counted: Counted,
+    study: int,
+    names: tuple[str, ...],
+    sources: np.ndarray,
+    code: np.ndarray,
+    clusters: Clusters,
 ) -> StudyTopics:
     checks = counted.checks.of(study)
     topics = len(names) + 1
     topic = code[np.searchsorted(sources, checks.source)]
     relation_ids, relation = np.unique(checks.relation, return_inverse=True)
-    # Rows of a source stand together.
-    place = np.cumsum(np.diff(checks.source, prepend=checks.source[:1]) != 0)
-    number = int(place[-1]) + 1 if len(place) else 0
-    of_source = np.zeros(number, int)
-    of_source[place] = topic
+    cluster = np.unique(clusters.of(checks.source), return_inverse=True)[1]
+    number = int(cluster.max(initial=-1)) + 1
     keys = counted.keys[counted.keys["study_id"] == study]
     name_of = {(row.relation_id, row.system_id): row for row in keys.itertuples()}
     cells: list[dict[str, Any]] = []
@@ -131,21 +135,27 @@ def _counted(
         )
         for row, column in np.argwhere(yes + no > 0).tolist():
             one = name_of[int(relation_ids[row]), system]
-            cell = {"study": study, "task": one.task, "relation": one.relation, "system": one.system, "topic": column}
+            cell: dict[str, Any] = {"study": study}
+            cell |= {"task": one.task, "relation": one.relation, "system": one.system, "topic": column}
+            here = pair == row * topics + column
+            parts = (np.bincount(cluster[here & of], minlength=number) for of in (violated, violated | satisfied))
+            wrong, size = parts
+            cell["wrong"], cell["size"] = wrong[size > 0], size[size > 0]
             cells.append(cell | {"satisfied": int(yes[row, column]), "violated": int(no[row, column])})
-        wrong = np.bincount(place[violated], minlength=number)
-        checked = wrong + np.bincount(place[satisfied], minlength=number)
         for column in range(topics):
-            mine = of_source == column
-            if checked[mine].any():
+            mine = (topic == column) & (violated | satisfied)
+            if mine.any():
                 label = next(str(row.system) for row in name_of.values() if row.system_id == system)
-                sums.append({"system": label, "topic": column, "violated": wrong[mine], "groups": checked[mine]})
-    columns = ["study", "task", "relation", "system", "topic", "satisfied", "violated"]
+                wrong, size = (np.bincount(cluster[of], minlength=number) for of in (mine & violated, mine))
+                found: dict[str, Any] = {"sources": len(np.unique(checks.source[mine]))}
+                found |= {"violated": wrong[size > 0], "groups": size[size > 0]}
+                sums.append({"system": label, "topic": column} | found)
+    columns = ["study", "task", "relation", "system", "topic", "satisfied", "violated", "wrong", "size"]
     return StudyTopics(
         study,
         names,
         sources,
         code,
         pd.DataFrame(cells, columns=columns),
-        pd.DataFrame(sums, columns=["system", "topic", "violated", "groups"]),
+        pd.DataFrame(sums, columns=["system", "topic", "sources", "violated", "groups"]),
     )

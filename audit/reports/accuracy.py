@@ -5,7 +5,7 @@ from typing import Any
 
 from audit.false_satisfaction.accuracy import NO_GOLD, Answered, RightOutputs
 from audit.reports.violations import rates_of
-from audit.statistics.intervals import choose
+from audit.statistics.intervals import mid_p
 from audit.statistics.orders import TIED
 from audit.statistics.ranking import kendall_tau_b
 
@@ -20,9 +20,10 @@ def accuracy_entries(
 
     SR_o = 1 - VR_o and SR_g = 1 - VR_g are what a study reports as accuracy by metamorphic testing. Both are over all
     relations or, where the table has a row `estimated`, over those of which every system has an estimate: `over` is
-    that row's name. The interval of the accuracy is for the texts that the corpus was drawn from. `order_*` are the
-    systems, best first (ties by name), by each of the three, `tau_observed` and `tau_genuine` Kendall's tau-b with the
-    order by accuracy; all are None where one system lacks the rate. Without gold `systems` is empty, with the reason.
+    that row's name. The interval of the accuracy is for the texts that the corpus was drawn from, clustered by
+    document. `order_*` are the systems, best first (ties by name), by each of the three, `tau_observed` and
+    `tau_genuine` Kendall's tau-b with the order by accuracy; all are None where one system lacks the rate. Without gold
+    `systems` is empty, with the reason.
     """
     counts = {one.study: one for one in found}
     return [_entry(table, counts.get(table["study"]), confidence) for table in violations]
@@ -44,7 +45,9 @@ def _entry(table: Mapping[str, Any], found: RightOutputs | None, confidence: flo
 
 
 def _system(table: Mapping[str, Any], one: Answered, confidence: float) -> dict[str, Any]:
-    ends = choose(one.right, one.outputs, None, confidence=confidence) if one.outputs else None
+    # What groups of a document are worth takes the place of their number.
+    share = 1.0 if one.worth is None else one.worth / one.outputs
+    ends = mid_p(one.right * share, one.outputs * share, None, confidence=confidence) if one.outputs else None
     (rates,) = rates_of(table, _over(table), one.system)
     return {
         "system": one.system,

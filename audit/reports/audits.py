@@ -13,6 +13,7 @@ from audit.false_satisfaction.groups import spot_checked_groups
 from audit.statistics.annotators import rogan_gladen
 from audit.statistics.bounded import Interval
 from audit.statistics.carry_error import carry_effect, carry_error
+from audit.statistics.dependence import Sums
 from audit.statistics.difference import difference, difference_of_cells
 from audit.statistics.intervals import Estimator, Target
 from audit.statistics.rollups import combine
@@ -61,15 +62,15 @@ def add_audits(
     report: dict[str, Any],
     cells: pd.DataFrame,
     found: Findings | None,
-    correlation: np.ndarray | None,
+    of_false: Sums | None,
     interval: Estimator,
     confidence: float,
     target: Target,
 ) -> None:
     """Put what audits found into a report: cells get the keys `CELLS`, relations `carry`, the totals `checks`.
 
-    `cells` is the report's frame with its rates, `correlation` that of its cells' R_FS. Without findings (totals of a
-    file) all of it is None.
+    `cells` is the report's frame with its rates, `of_false` how its cells' R_FS go together. Without findings (totals
+    of a file) all of it is None.
     """
     for cell in report["cells"]:
         cell |= dict.fromkeys(CELLS)
@@ -82,7 +83,7 @@ def add_audits(
     _add_carry(report, found, confidence)
     protocol = _add_checks(report, cells, found, interval, confidence, target)
     if found.answers or len(found.checks):
-        report["overall"]["checks"] = _together(protocol, found, correlation, confidence)
+        report["overall"]["checks"] = _together(protocol, found, of_false, confidence)
 
 
 def _add_carry(report: dict[str, Any], found: Findings, confidence: float) -> None:
@@ -157,9 +158,7 @@ def _add_checks(
     return pd.DataFrame(rows, columns=columns)
 
 
-def _together(
-    cells: pd.DataFrame, found: Findings, correlation: np.ndarray | None, confidence: float
-) -> dict[str, Any]:
+def _together(cells: pd.DataFrame, found: Findings, of_false: Sums | None, confidence: float) -> dict[str, Any]:
     """The protocol's error over all checked answers, and R_FS over the cells with checked groups, both ways."""
     error = carry_error(np.arange(found.answers), np.arange(found.answers) < found.answers_wrong, confidence)
     answer: dict[str, Any] = {
@@ -178,7 +177,7 @@ def _together(
     if cells.empty:
         return answer
     places = cells["place"].to_numpy(int)
-    pick = None if correlation is None else correlation[np.ix_(places, places)]
+    pick = None if of_false is None else of_false.cautious(places.tolist())
     rate, low, high, satisfied = (cells[name].to_numpy(float) for name in ("rate", "low", "high", "satisfied"))
     before = combine(rate, low, high, satisfied, pick)
     if before is None:

@@ -20,15 +20,17 @@ from audit.reports.certainty import (
     only_compared,
     ranked,
     roll_ups,
+    with_worth,
+    without_probabilities,
 )
 from audit.reports.preference import Weights, preference
 from audit.reports.violations import violation_tables
 from audit.statistics import corrected
 from audit.statistics.corrected import with_corrected
-from audit.statistics.intervals import Estimator, Target, choose
+from audit.statistics.intervals import METHODS, SEQUENCE, Estimator, Target, mid_p
 from audit.statistics.orders import Orders, compare_orders, order_where_known
 from audit.statistics.overall import overall
-from audit.statistics.rates import BOUNDS, RATES, with_bounds, with_estimates, with_rates
+from audit.statistics.rates import BOUNDS, RATES, WORTH, with_bounds, with_estimates, with_rates
 
 Report = dict[str, Any]
 """{"signature": {...}, "cells": [...], "relations": [...], "overall": {...}, "rollups": [...], "violations":
@@ -51,18 +53,27 @@ COUNTS = (
 )
 
 
+ALL_TOGETHER = {
+    "fs_all_low": "fs_low",
+    "fs_all_high": "fs_high",
+    "sr_genuine_all_low": "sr_genuine_low",
+    "sr_genuine_all_high": "sr_genuine_high",
+}
+"""Keys of cells whose ends hold for all cells together, and the rates' columns that they are."""
+
+
 @dataclass(frozen=True)
 class Groups:
     """The groups behind the counts, where they are known: without them cells count as independent.
 
-    `judged` has a row per judged group with the columns study, task, relation, system, source, false; `checked` one per
-    group that is satisfied or violated, with satisfied in place of false (only needed for the target `population`).
-    `pairs` are entries of paired differences by (task, study, relation), `comparisons` what is known of relations that
-    were drawn for comparisons only. `estimates` has a row for each cell, with the columns study, task, relation, system
-    and those of `audit.statistics.rates.ESTIMATES`, where R_FS is estimated with proxies; `judged` has what they leave
-    unexplained in a column `value` then. `holds` is what `audit.reports.holds` says of the relations of
-    which groups were asked about, likewise by (task, study, relation). `audits` is what audits of follow-ups
-    and answers found.
+    `judged` has a row per judged group with the columns study, task, relation, system, source, false, and cluster where
+    sources belong together; `checked` one per group that is satisfied or violated, with satisfied in place of false
+    (only needed for the target `population`). `pairs` are entries of paired differences by (task, study, relation),
+    `comparisons` what is known of relations that were drawn for comparisons only. `estimates` has a row for each cell,
+    with the columns study, task, relation, system and those of `audit.statistics.rates.ESTIMATES`, where R_FS is
+    estimated with proxies; `judged` has what they leave unexplained in a column `value` then. `holds` is what
+    `audit.reports.holds` says of the relations of which groups were asked about, likewise by (task, study, relation).
+    `audits` is what audits of follow-ups and answers found.
     """
 
     judged: pd.DataFrame
@@ -79,9 +90,9 @@ def build_report(
     signature: Mapping[str, Any],
     *,
     waiting: int | None = None,
-    interval: Estimator = choose,
+    interval: Estimator = mid_p,
     confidence: float = 0.95,
-    target: Target = "corpus",
+    target: Target = "population",
     delta: float = 0.0,
     groups: Groups | None = None,
     weights: Weights | None = None,
@@ -112,12 +123,14 @@ def build_report(
     """
     if not 0 <= delta < 1:
         raise AuditError(f"delta {delta} is not a difference of rates; allowed are 0 to less than 1, for example 0.02")
-    frame = rated(cells, interval, confidence, target)
     judged, checked = (groups.judged, groups.checked) if groups else (None, None)
+    if target == "population":
+        cells = with_worth(cells, judged, checked, confidence)
+    frame = rated(cells, interval, confidence, target)
     pairs, holds = (groups.pairs or {}, groups.holds or {}) if groups else ({}, {})
     if groups is not None and groups.estimates is not None:
         frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
-    sure = certainty(frame, judged, checked, target)
+    sure = certainty(frame, judged, checked, target, confidence)
     # Orders and rankings need only differences, which comparisons have; rates, totals and roll-ups need the rest.
     standing, draws = compared(frame, sure.draws, (groups.comparisons if groups else None) or {}, target)
     relations: list[dict[str, Any]] = []
@@ -125,6 +138,8 @@ def build_report(
     for (task, study, relation), group in standing.groupby(["task", "study", "relation"], sort=False, dropna=False):
         orders.append(compare_orders(group))
         ranking, tau, flips = ranked(group, draws[:, group.index], delta, confidence)
+        if interval is METHODS[SEQUENCE]:
+            ranking, flips = without_probabilities(ranking), None
         relations.append(
             {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
             | dict(orders[-1])
@@ -134,9 +149,12 @@ def build_report(
             | {"holds": holds.get((task, _plain(study), relation))}
         )
     families = families_of(frame, "file" not in signature)
+    entries = cell_entries(frame)
     report: Report = {
-        "signature": dict(signature),
-        "cells": cell_entries(frame),
+        "signature": dict(signature) | _each_alone(frame, signature, confidence),
+        "cells": [
+            cell | ends for cell, ends in zip(entries, _all_together(frame, interval, confidence, target), strict=True)
+        ],
         "relations": relations,
         "overall": dict(overall(frame, orders, waiting)),
         "rollups": roll_ups(frame, sure, families),
@@ -145,17 +163,53 @@ def build_report(
     add_audits(report, frame, groups.audits if groups else None, sure.of_false, interval, confidence, target)
     if weights is not None:
         report["preference"] = preference(standing, draws, weights, delta, confidence)
+        if interval is METHODS[SEQUENCE]:
+            report["preference"] |= {"ranking": without_probabilities(report["preference"]["ranking"]), "p_flip": None}
     return report
 
 
+def _with_interval(frame: pd.DataFrame) -> pd.Series:
+    return frame["fs_low"].notna()
+
+
+def _each_alone(frame: pd.DataFrame, signature: Mapping[str, Any], confidence: float) -> dict[str, list[str]]:
+    """The notes with one that says how many cells are expected to miss, from two expected cells on."""
+    number = int(_with_interval(frame).sum())
+    missing = round((1 - confidence) * number)
+    if missing < 2:
+        return {}
+    note = (
+        f"Each interval alone holds with {100 * confidence:g} %: of {number} cells about {missing} are expected to "
+        "miss. The JSON has ends that hold for all cells together."
+    )
+    return {"notes": [*(signature.get("notes") or []), note]}
+
+
+def _all_together(
+    frame: pd.DataFrame, interval: Estimator, confidence: float, target: Target
+) -> list[dict[str, float | None]]:
+    """Ends of the cells that hold for all of them at once: each with the risk divided by their number (Bonferroni).
+
+    None where R_FS was estimated with proxies, which have no other ends.
+    """
+    number = int(_with_interval(frame).sum())
+    found = with_rates(frame, interval, 1 - (1 - confidence) / max(number, 1), target)
+    if "gain" in frame:
+        found.loc[frame["gain"] > 1, list(ALL_TOGETHER.values())] = float("nan")
+    return [
+        {name: _plain(one[column]) for name, column in ALL_TOGETHER.items()}
+        for one in found[list(ALL_TOGETHER.values())].to_dict("records")
+    ]
+
+
 def rated(
-    cells: pd.DataFrame, interval: Estimator = choose, confidence: float = 0.95, target: Target = "corpus"
+    cells: pd.DataFrame, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "population"
 ) -> pd.DataFrame:
     """The cells in their order with their rates, as columns; arguments and errors as of `build_report`."""
     needed = [name for name in ("task", "relation", "system") if len(cells) and name not in cells]
     if needed:
         raise AuditError(f"cells lack the column(s) {', '.join(needed)}; needed are task, relation and system")
-    given = [name for name in ("sr_observed", "fs_rate", "family") if name in cells]
+    given = [name for name in ("sr_observed", "fs_rate", "family", *WORTH) if name in cells]
     frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *given, *corrected.COUNTS]))
     frame = with_bounds(with_rates(frame, interval, confidence, target), interval, confidence, target)
     frame = with_corrected(frame, interval, confidence, target)

@@ -8,35 +8,60 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import UnknownName
+from audit.false_satisfaction.groups import Shared
 from audit.relations import get_relation
-from audit.statistics.bootstrap import correlations, replicates
 from audit.statistics.comparison import comparison_draws, relative_rates
 from audit.statistics.confidence_sequences import PRIOR_POSTERIOR
-from audit.statistics.intervals import Target
-from audit.statistics.paired import PairedDifference
+from audit.statistics.dependence import Sums, deviations, of_products, opposed
+from audit.statistics.intervals import METHODS, SEQUENCE, Target
+from audit.statistics.paired import PairedDifference, worth_of_differences
 from audit.statistics.posterior import genuine_draws
 from audit.statistics.ranking import kendall_tau_b, p_flip, rank_systems
+from audit.statistics.rates import with_rates
 from audit.statistics.rollups import combine
 
 KEY = ["study", "task", "relation", "system"]
 STRATIFIED = "stratified over cells, cells independent"
-CLUSTERED = "stratified over cells, dependence by a cluster bootstrap over sources"
-SEQUENCES = "of the cells' confidence sequences"
+CLUSTERED = {
+    "corpus": "stratified over cells, dependence by sums over sources",
+    "population": "stratified over cells, dependence by sums over documents",
+}
+"""By target. A source that names no document is one."""
+UNION = "union bound over the cells' confidence sequences"
+NO_PROBABILITIES = "not with sequences: probabilities of rankings hold for a number of judgements that was fixed before"
 LEVELS = ("relation", "system", "family", "overall")
+_COUNTS = ("satisfied", "violated", "judged")
 COMPARES = "drawn to compare systems only: its judged groups are no random sample of the satisfied ones"
 """Why a cell has no rate although groups of it are judged."""
 
 
 @dataclass(frozen=True)
 class Certainty:
-    """What probabilities are made from: joint draws of SR_g (draws, cells), and the cells' correlations.
+    """What probabilities and roll-ups are made from: joint draws of SR_g (draws, cells), and how cells go together.
 
-    `of_false` and `of_genuine` (cells, cells) are those of R_FS and SR_g; None where the sources are not known.
+    `of_false` and `of_genuine` are sums over clusters for R_FS and SR_g; None where the sources are not known.
+    `target` says what these are: sources or documents. `confidence` is that of the cells' ends.
     """
 
     draws: np.ndarray
-    of_false: np.ndarray | None
-    of_genuine: np.ndarray | None
+    of_false: Sums | None
+    of_genuine: Sums | None
+    target: Target = "corpus"
+    confidence: float = 0.95
+
+    def together(
+        self, cells: pd.DataFrame, places: Sequence[int], sums: Sums | None
+    ) -> tuple[pd.DataFrame, np.ndarray | None]:
+        """These cells with the ends that go into an interval of their sum, and the correlations to go with them.
+
+        Of sequences each cell's holds with the risk divided by the number of cells, and the distances are added: then
+        all hold at once, at every look, however cells go together (Bonferroni's inequality).
+        """
+        some = cells.iloc[list(places)]
+        if (some["method"] != PRIOR_POSTERIOR).all():
+            return some, None if sums is None else sums.cautious(places)
+        apart = 1 - (1 - self.confidence) / max(1, int((some["satisfied"] > 0).sum()))
+        return with_rates(some, METHODS[SEQUENCE], apart, "corpus"), np.ones((len(some), len(some)))
 
 
 @dataclass(frozen=True)
@@ -44,13 +69,23 @@ class Comparison:
     """What the design `informative` found out about one relation: how its systems differ, but no rate of theirs.
 
     `genuine` (judged, systems) has outcomes of judged informative groups, of which there are `informative` among the
-    `groups` that apply to all of `systems`.
+    `groups` that apply to all of `systems`; `worth` is the share of the judged ones that would say as much if each were
+    of a document of its own.
     """
 
     systems: tuple[str, ...]
     genuine: np.ndarray
     informative: int
     groups: int
+    worth: float = 1.0
+
+
+def comparison_of(shared: Shared) -> Comparison:
+    """What groups that were drawn for comparisons only say of one relation's systems."""
+    judged = shared.decides & ~np.isnan(shared.genuine).any(axis=1)
+    settled = shared.genuine[judged]
+    worth = worth_of_differences(settled, shared.cluster[judged])
+    return Comparison(shared.systems, settled, int(shared.decides.sum()), len(shared.decides), worth)
 
 
 Comparisons = Mapping[tuple[str, object, str], Comparison]
@@ -75,51 +110,122 @@ def compared(
         columns = [place[(*relation, system)] for system in one.systems]
         rates[columns] = relative_rates(one.genuine, one.informative, one.groups)
         joint[:, columns] = comparison_draws(
-            one.genuine, one.informative, one.groups, target, len(draws), seed + number
+            one.genuine, one.informative, one.groups, target, len(draws), seed + number, one.worth
         )
     return cells.assign(sr_genuine=rates), joint
 
 
 def certainty(
-    cells: pd.DataFrame, judged: pd.DataFrame | None, checked: pd.DataFrame | None, target: Target, seed: int = 0
+    cells: pd.DataFrame,
+    judged: pd.DataFrame | None,
+    checked: pd.DataFrame | None,
+    target: Target,
+    confidence: float = 0.95,
+    seed: int = 0,
 ) -> Certainty:
     """The posterior of the cells of a report, one row each, with the columns of `KEY` and the counts.
 
-    `judged` has a row per judged group (columns of `KEY`, source, false), `checked` one per group that is in a rate
-    (columns of `KEY`, source, satisfied): needed for the target `population`, where SR_o varies too. A column `value`
-    of `judged` takes the place of `false`: what proxies leave unexplained varies together in another way.
+    `judged` has a row per judged group (columns of `KEY`, source, false, and cluster or as many clusters as sources),
+    `checked` one per group that is in a rate (columns of `KEY`, cluster, satisfied): needed for the target
+    `population`, where SR_o varies too. A column `value` of `judged` takes the place of `false`: what proxies leave
+    unexplained varies together in another way. What cells are worth (`with_worth`) takes the place of their counts.
     """
-    of_false, of_genuine = dependence(cells, judged, checked, target, seed)
-    return Certainty(genuine_draws(cells, of_false, target, seed=seed), of_false, of_genuine)
+    of_false, of_genuine = dependence(cells, judged, checked, target)
+    # A difference is not made more careful by more correlation, as a sum is.
+    shown = None if of_false is None else of_false.correlations()
+    draws = genuine_draws(_worth_of(cells), shown, target, seed=seed)
+    return Certainty(draws, of_false, of_genuine, target, confidence)
 
 
 def dependence(
-    cells: pd.DataFrame, judged: pd.DataFrame | None, checked: pd.DataFrame | None, target: Target, seed: int = 0
-) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Correlations (cells, cells) of the cells' R_FS and of their SR_g by a cluster bootstrap over sources.
+    cells: pd.DataFrame, judged: pd.DataFrame | None, checked: pd.DataFrame | None, target: Target
+) -> tuple[Sums | None, Sums | None]:
+    """How the cells' R_FS and their SR_g go together: of this corpus from source to source, of its population from
+    cluster to cluster.
 
     Arguments as those of `certainty`; None where no sources are known.
     """
     if judged is None or judged.empty:
         return None, None
-    number = len(cells)
-    places = pd.Series(np.arange(number), index=pd.MultiIndex.from_frame(cells[KEY].astype(object)))
-    source, cell, value = _coded(judged, "value" if "value" in judged else "false", places)
-    if target == "population" and checked is not None:
-        # In one resample, so that R_FS and SR_o of all cells are drawn again together.
-        more = _coded(checked, "satisfied", places)
-        source, value = np.concatenate([source, more[0]]), np.concatenate([value, more[2]])
-        cell = np.concatenate([cell, more[1] + number])
-        found = replicates(source, cell, value, 2 * number, seed=seed)
-        return correlations(found[:, :number]), correlations(found[:, number:] * (1 - np.nan_to_num(found[:, :number])))
-    together = correlations(replicates(source, cell, value, number, seed=seed))
-    return together, together
+    value = "value" if "value" in judged else "false"
+    of_judged, of_checked = _coded(cells, judged, value, checked, target)
+    of_false = deviations(*of_judged, len(cells))
+    return of_false, of_false if of_checked is None else of_products(of_judged, of_checked, len(cells))
 
 
-def _coded(groups: pd.DataFrame, value: str, places: pd.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    cell = places.reindex(pd.MultiIndex.from_frame(groups[KEY].astype(object))).to_numpy(float)
-    known = ~np.isnan(cell)
-    return groups["source"].to_numpy()[known], cell[known].astype(int), groups[value].to_numpy(float)[known]
+def with_worth(
+    cells: pd.DataFrame, judged: pd.DataFrame | None, checked: pd.DataFrame | None, confidence: float = 0.95
+) -> pd.DataFrame:
+    """The cells with the columns `audit.statistics.rates.WORTH`: texts to come from documents such as these.
+
+    `cells` has the columns of `KEY`, the others as in `certainty`. Without clusters the cells stay as they are, without
+    `checked` SR_o counts its groups as independent.
+    """
+    if judged is None or "cluster" not in judged:
+        return cells
+    of_judged, of_checked = _coded(cells, judged, "false", checked, "population")
+    cells = cells.assign(judged_worth=deviations(*of_judged, len(cells)).worth(confidence))
+    if of_checked is None:
+        return cells
+    return cells.assign(
+        checked_worth=deviations(*of_checked, len(cells)).worth(confidence),
+        opposed=opposed(of_judged, of_checked, len(cells)),
+    )
+
+
+def _worth_of(cells: pd.DataFrame) -> pd.DataFrame:
+    """The cells with their counts as the effective sizes that they are worth."""
+    if "judged_worth" not in cells:
+        return cells
+    satisfied, violated, judged = (cells[name].to_numpy(float, na_value=np.nan) for name in _COUNTS)
+    checked = satisfied + violated
+    sizes = (cells[name].to_numpy(float) if name in cells else checked for name in ("judged_worth", "checked_worth"))
+    of_judged, of_checked = (
+        np.divide(size, count, out=np.ones(len(cells)), where=count > 0)
+        for size, count in zip(sizes, (judged, checked), strict=True)
+    )
+    false = cells["false"].to_numpy(float, na_value=np.nan)
+    return cells.assign(
+        satisfied=satisfied * of_checked, violated=violated * of_checked, judged=judged * of_judged,
+        false=false * of_judged,
+    )  # fmt: skip
+
+
+Coded = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""(cluster, cell, value) of groups, as `deviations` takes them."""
+
+
+def _coded(
+    cells: pd.DataFrame, judged: pd.DataFrame, value: str, checked: pd.DataFrame | None, target: Target
+) -> tuple[Coded, Coded | None]:
+    """The judged groups, and for the population the checked ones, with common codes of clusters."""
+    frames = [judged] if target == "corpus" or checked is None else [judged, checked]
+    cluster = "source" if target == "corpus" or "cluster" not in judged else "cluster"
+    places = [_places(cells, frame) for frame in frames]
+    joined = np.concatenate([frame[cluster].to_numpy() for frame in frames])
+    code = pd.factorize(joined)[0]
+    parts: list[Coded] = []
+    start = 0
+    for frame, place, name in zip(frames, places, (value, "satisfied"), strict=False):
+        known = place >= 0
+        of = code[start : start + len(frame)][known]
+        parts.append((of, place[known], frame[name].to_numpy(float)[known]))
+        start += len(frame)
+    return parts[0], parts[1] if len(parts) == 2 else None
+
+
+def _places(cells: pd.DataFrame, groups: pd.DataFrame) -> np.ndarray:
+    """Each group's place among the cells, -1 where there is none. Names are compared once for all groups of a cell."""
+    number = np.zeros(len(groups), np.int64)
+    of_cell = np.zeros(len(cells), np.int64)
+    for name in KEY:
+        code, names = pd.factorize(groups[name])
+        values = {value: at for at, value in enumerate(names)}
+        number = number * (len(names) + 1) + code
+        of_cell = of_cell * (len(names) + 1) + np.array([values.get(value, len(names)) for value in cells[name]], int)
+    distinct, code = np.unique(number, return_inverse=True)
+    place = dict(zip(of_cell.tolist(), range(len(cells)), strict=True))
+    return np.array([place.get(one, -1) for one in distinct.tolist()], np.int64)[code]
 
 
 def roll_ups(cells: pd.DataFrame, sure: Certainty, families: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
@@ -166,12 +272,12 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
         if (only_compared(some) | ~lacking).all():
             return answer | {"reason": f"{lacking.sum()} {was} drawn to compare systems only"}
         return answer | {"reason": f"{lacking.sum()} {has} no estimate yet"}
-    pick = np.ix_(places, places)
-    columns = ("fs_low", "fs_high", "sr_genuine_low", "sr_genuine_high")
-    fs_low, fs_high, low, high = (some[name].to_numpy(float) for name in columns)
-    of_false, of_genuine = (None if one is None else one[pick] for one in (sure.of_false, sure.of_genuine))
-    false = combine(fs_rate, fs_low, fs_high, satisfied, of_false)
-    genuine = combine(sr_genuine, low, high, checked, of_genuine)
+    of_false, false_together = sure.together(cells, places, sure.of_false)
+    of_genuine, genuine_together = sure.together(cells, places, sure.of_genuine)
+    low, high, reach = (of_false[f"fs_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
+    false = combine(fs_rate, low, high, satisfied, false_together, reach)
+    low, high, reach = (of_genuine[f"sr_genuine_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
+    genuine = combine(sr_genuine, low, high, checked, genuine_together, reach)
     if false is not None:
         answer |= {"fs_rate": false.rate, "fs_low": false.low, "fs_high": false.high}
     if genuine is not None:
@@ -180,8 +286,19 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
             "sr_genuine_low": genuine.low,
             "sr_genuine_high": genuine.high,
         }
-    how = STRATIFIED if of_false is None else CLUSTERED
-    return answer | {"method": f"{how}, {SEQUENCES}" if (some["method"] == PRIOR_POSTERIOR).any() else how}
+    if (some["method"] == PRIOR_POSTERIOR).any():
+        return answer | {"method": UNION}
+    return answer | {"method": STRATIFIED if sure.of_false is None else CLUSTERED[sure.target]}
+
+
+def without_probabilities(ranking: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A ranking of sequences: what posterior draws say is not valid at every look, so none of it is given."""
+    nothing = ("p_best", "rank_low", "rank_high", "letters", "score_low", "score_high")
+    return [
+        {name: None if name in nothing else value for name, value in one.items()}
+        | {"reason": one["reason"] or NO_PROBABILITIES}
+        for one in ranking
+    ]
 
 
 def ranked(

@@ -33,12 +33,21 @@ def oriented(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             one |= {"system": pair["other"], "other": pair["system"], "difference": -pair["difference"]}
             one |= {"low": -pair["high"], "high": -pair["low"]}
         found.append(one)
-    return sorted(found, key=lambda one: (one["p_holm"], -one["difference"], one["system"], one["other"]))
+    return sorted(
+        found,
+        key=lambda one: (
+            1.0 if one["p_holm"] is None else one["p_holm"],
+            -one["difference"],
+            one["system"],
+            one["other"],
+        ),
+    )
 
 
 def apart(pair: Mapping[str, Any]) -> bool:
-    """Whether a pair is told apart: p after Holm's adjustment is below 5 %."""
-    return bool(pair["p_holm"] < LEVEL)
+    """Whether a pair is told apart: p after Holm’s adjustment is below 5 %. Where nothing is left to test, it is
+    not."""
+    return pair["p_holm"] is not None and bool(pair["p_holm"] < LEVEL)
 
 
 def exact(pair: Mapping[str, Any]) -> bool:

@@ -10,16 +10,16 @@ from sqlalchemy import Engine, select
 from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL
-from audit.false_satisfaction.groups import judged_groups, shared_groups
+from audit.false_satisfaction.clusters import Clusters, source_clusters
+from audit.false_satisfaction.groups import checked_groups, judged_groups, shared_groups
 from audit.false_satisfaction.history import POINTS, Point, replay
 from audit.false_satisfaction.settling import Whose
 from audit.reports.agreement import agreement_report
 from audit.reports.build import Groups, Report, build_report
-from audit.reports.certainty import Comparison
+from audit.reports.certainty import Comparison, comparison_of
 from audit.sampling.designs import INFORMATIVE
 from audit.statistics.agreement import Ratings
 from audit.statistics.agreement.label_pairs import label_pairs
-from audit.statistics.intervals import get_method
 from audit.store import table_of, tables
 
 RATES = ("judged", "sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
@@ -41,8 +41,13 @@ def history_report(
     """
     reached: list[dict[str, Any]] = []
     relations: dict[tuple[str, object, str], dict[str, Any]] = {}
+    checked: pd.DataFrame | None = None
     for point in replay(engine, whose, study, points):
-        report = _report(engine, point)
+        if checked is None:  # what was checked is the same at all points
+            with engine.connect() as connection:
+                clusters = source_clusters(connection, [int(str(one["id"])) for one in point.counted.studies])
+            checked = checked_groups(point.counted, clusters)
+        report = _report(engine, point, clusters, checked)
         for entry in report["relations"]:
             key = (entry["task"], entry["study"], entry["relation"])
             relations.setdefault(key, {"corpus": entry["corpus"], "systems": {}})
@@ -75,21 +80,18 @@ def history_report(
     }
 
 
-def _report(engine: Engine, point: Point) -> Report:
+def _report(engine: Engine, point: Point, clusters: Clusters, checked: pd.DataFrame) -> Report:
     """The report of the counts at a point, with default settings; without pairs, roll-ups of audits and notes."""
     counted = point.counted
     comparisons: dict[tuple[str, object, str], Comparison] = {}
     if any(one["design"] == INFORMATIVE for one in counted.samples):
         for one in shared_groups(engine, counted):
             if one.alone:
-                settled = one.genuine[one.decides & ~np.isnan(one.genuine).any(axis=1)]
-                key = (one.task, one.study, one.relation)
-                comparisons[key] = Comparison(one.systems, settled, int(one.decides.sum()), len(one.decides))
+                comparisons[one.task, one.study, one.relation] = comparison_of(one)
     return build_report(
         counted.cells.join(counted.keys[CELL]),
         {},
-        interval=get_method("auto", "corpus"),
-        groups=Groups(judged_groups(counted), comparisons=comparisons),
+        groups=Groups(judged_groups(counted, clusters), checked, comparisons=comparisons),
     )
 
 

@@ -18,7 +18,7 @@ from audit.statistics.rates import ESTIMATES
 def check_proxies(names: Sequence[str], interval: str, target: Target) -> None:
     """Raise AuditError where proxies cannot be used.
 
-    >>> check_proxies(["disagreement"], "auto", "corpus")
+    >>> check_proxies(["disagreement"], "midp", "corpus")
     """
     if not names:
         return

@@ -15,7 +15,7 @@ from audit.keys import fingerprint
 from audit.reports.build import Report, build_report
 from audit.reports.preference import Weights
 from audit.reports.study import how
-from audit.statistics.intervals import Target, get_method
+from audit.statistics.intervals import MIDP, Target, get_method, get_target, method_name
 
 RATE_COLUMNS = ("sr_observed", "fs_rate")
 COUNT_COLUMNS = ("groups", "satisfied", "judged", "false")
@@ -27,7 +27,7 @@ def rerank(
     interval: str | None = None,
     confidence: float = 0.95,
     *,
-    target: Target = "corpus",
+    target: Target | None = None,
     delta: float = 0.0,
     weights: Weights | None = None,
 ) -> Report:
@@ -37,8 +37,8 @@ def rerank(
     where both are there, groups, satisfied, judged and false (counts; groups = satisfied + violated; judged = satisfied
     groups that were judged, drawn at random; judged may be 0: no estimate). Optional: task, `sentiment` where it is
     absent, and family, the part of the relation's name before its last full stop where it is absent. Other columns are
-    ignored. `interval` names a method of `audit.statistics.intervals.METHODS`, `auto` by default; `target`, `delta` and
-    `weights` as in `build_report`.
+    ignored. `interval` names a method of `audit.statistics.intervals.METHODS`, `midp` by default; `target`, `delta` and
+    `weights` as in `study_report`. Totals know of no documents: their groups count as independent.
 
     The `sequence` is as valid as in a report where the judged groups are the beginning of a random order; it is for the
     target `corpus` (else AuditError).
@@ -47,7 +47,9 @@ def rerank(
     column, value, what is allowed), and BadFile that lists the first ten where there are several.
     """
     path = Path(path)
-    method = get_method(interval or "auto", target)
+    interval = method_name(interval or MIDP)
+    target = get_target(target, interval)
+    method = get_method(interval, target)
     text = read_text(path)
     header, lines = read_table(path, text, _wanted())
     by_counts = _form(path, header)
@@ -56,7 +58,7 @@ def rerank(
         "audit": audit.__version__,
         "file": path.name,
         "sha": fingerprint(text.splitlines()),
-        **how((interval or "auto") if by_counts else None, target, delta, weights),
+        **how(interval if by_counts else None, target, delta, weights),
         "confidence": confidence if by_counts else None,
         "notes": [] if by_counts else ["The file has rates without counts, so intervals cannot be given."],
     }

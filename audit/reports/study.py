@@ -15,6 +15,7 @@ from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.cells import CELL, Counted, count
+from audit.false_satisfaction.clusters import source_clusters
 from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, shared_groups
 from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
@@ -23,7 +24,7 @@ from audit.reports.accuracy import accuracy_entries
 from audit.reports.audits import carry_note, estimators, findings, shares
 from audit.reports.build import Groups, Report, build_report, cell_entries, rated
 from audit.reports.causes import cause_entries, dispute_entry, named_falses
-from audit.reports.certainty import Comparison, pair_entries
+from audit.reports.certainty import Comparison, comparison_of, pair_entries, with_worth
 from audit.reports.holds import ASSUMED, holds_entries
 from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
@@ -34,16 +35,16 @@ from audit.sampling.audits import audits_of
 from audit.sampling.designs import INFORMATIVE
 from audit.sampling.domains import ALL
 from audit.sampling.protocols import BLIND
-from audit.statistics import bootstrap, posterior
+from audit.statistics import posterior
 from audit.statistics.confidence_sequences import HOLDS
-from audit.statistics.intervals import SEQUENCE, Target, get_method
+from audit.statistics.intervals import MIDP, SEQUENCE, Target, get_method, get_target, method_name
 from audit.statistics.paired import paired_differences
 from audit.statistics.prediction_powered import FOLDS
 from audit.store import table_of, tables
 from audit.studies.standing import Standing
 from audit.tasks import get_task
 
-INTERVAL = "auto"
+INTERVAL = MIDP
 ESTIMATORS = (
     "longest settled beginning of each cell's draw",
     "comparisons only: longest settled beginning of each relation's informative groups, Bayesian bootstrap",
@@ -86,7 +87,7 @@ def study_report(
     design: str | None = None,
     *,
     interval: str = INTERVAL,
-    target: Target = "corpus",
+    target: Target | None = None,
     delta: float = 0.0,
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
@@ -95,14 +96,16 @@ def study_report(
     """The report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
 
     Per study the sample drawn last counts, or the last one of `design`. `interval` names a method of
-    `audit.statistics.intervals.METHODS`; `target`, `delta` and `weights` as in `build_report`. With `proxies` (names
-    of `audit.false_satisfaction.proxies`, or numeric columns of the corpus) R_FS is estimated by PPI++, and by
-    `interval` where that falls back. `by`, `gold` or an attribute of the sources, asks for violation rates by topic.
-    Raises AuditError where nothing was run yet, where a sequence or proxies cannot be had (for the population, or both
+    `audit.statistics.intervals.METHODS`; `target`, `delta` and `weights` as in `build_report`, the target by default
+    what `get_target` says: texts to come, but the corpus for sequences and proxies. With `proxies` (names of
+    `audit.false_satisfaction.proxies`, or numeric columns of the corpus) R_FS is estimated by PPI++, and by `interval`
+    where that falls back. `by`, `gold` or an attribute of the sources, asks for violation rates by topic. Raises
+    AuditError where nothing was run yet, where a sequence or proxies cannot be had (for the population, or both
     together), and UnknownName for a method, a proxy, an attribute or a relation of `weights`.
     """
+    interval, names = method_name(interval), tuple(dict.fromkeys(proxies))
+    target = get_target(target, interval, bool(names))
     method = get_method(interval, target)
-    names = tuple(dict.fromkeys(proxies))
     check_proxies(names, interval, target)
     found = evidence(engine, whose, study, design, target, by)
     proxied = powered(engine, found.counted, found.judged, names, method) if names else None
@@ -116,7 +119,7 @@ def evidence(
     whose: Whose = "both",
     study: int | None = None,
     design: str | None = None,
-    target: Target = "corpus",
+    target: Target = "population",
     by: str | None = None,
 ) -> Evidence:
     """What `report_of` needs from the database; arguments as in `study_report`.
@@ -126,11 +129,13 @@ def evidence(
     counted = count(engine, whose, study, design)
     causes, arms = named_falses(engine, counted), count_arms(engine, counted, whose)
     given = int(causes["code"].notna().sum())
+    with engine.connect() as connection:
+        clusters = source_clusters(connection, [int(str(one["id"])) for one in counted.studies])
     described = signature(engine, counted, whose) | ({"causes": given} if given else {})
     return Evidence(
         counted,
-        judged_groups(counted),
-        checked_groups(counted) if target == "population" else None,
+        judged_groups(counted, clusters),
+        checked_groups(counted, clusters) if target == "population" else None,
         shared_groups(engine, counted),
         count_holds(engine, counted, whose),
         described | ({"protocols": METHOD} if arms else {}),
@@ -139,7 +144,7 @@ def evidence(
         plans_of(engine, counted.studies, counted.samples),
         arms,
         right_outputs(engine, counted),
-        count_topics(engine, counted, by) if by else None,
+        count_topics(engine, counted, by, clusters) if by else None,
     )
 
 
@@ -147,7 +152,7 @@ def report_of(
     found: Evidence,
     *,
     interval: str = INTERVAL,
-    target: Target = "corpus",
+    target: Target = "population",
     delta: float = 0.0,
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
@@ -163,11 +168,11 @@ def report_of(
     for one in found.shared:
         key = (one.task, one.study, one.relation)
         pairs[key] = pair_entries(
-            one.systems, paired_differences(one.genuine, one.decides, target, sequence=interval == SEQUENCE)
+            one.systems,
+            paired_differences(one.genuine, one.decides, target, sequence=interval == SEQUENCE, cluster=one.cluster),
         )
         if one.alone:
-            settled = one.genuine[one.decides & ~np.isnan(one.genuine).any(axis=1)]
-            comparisons[key] = Comparison(one.systems, settled, int(one.decides.sum()), len(one.decides))
+            comparisons[key] = comparison_of(one)
     described = dict(found.made_from) | how(interval, target, delta, weights, proxies)
     if found.topics is not None:
         described["by"] = found.topics.by
@@ -203,7 +208,7 @@ def report_of(
 
 def cells_of_report(found: Evidence) -> list[dict[str, Any]]:
     """The cells of `report_of` with their counts and rates, but without what audits found: its roll-ups take longer."""
-    return cell_entries(rated(_frame(found), get_method(INTERVAL, "corpus")))
+    return cell_entries(rated(with_worth(_frame(found), found.judged, found.checked)))
 
 
 def _frame(found: Evidence) -> pd.DataFrame:
@@ -220,7 +225,7 @@ def _partly_judged(counted: Counted) -> list[str]:
     are = "cell is" if part == 1 else "cells are"
     return [
         f"{part} {are} judged in part: there fixed-n intervals hold if where to stop was not chosen by looking at the "
-        "results; `--interval sequence` holds anyway."
+        "results; `--interval sequence` holds anyway, for this corpus."
     ]
 
 
@@ -249,7 +254,7 @@ def how(
         "confidence": None if interval is None else 0.95,
         "target": target,
         "delta": delta,
-        "draws": {"posterior": posterior.DRAWS, "bootstrap": bootstrap.DRAWS, "seed": 0},
+        "draws": {"posterior": posterior.DRAWS, "seed": 0},
     }
     if interval == SEQUENCE:
         found["stopping"] = HOLDS

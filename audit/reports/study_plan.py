@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from audit.reports.words import count
+from audit.statistics.intervals import RENAMED
 from audit.studies.deviations import Deviation, differences
 from audit.studies.standing import Standing, standings
 from audit.studies.words import from_to
@@ -88,7 +89,10 @@ def _frozen(entry: Mapping[str, Any]) -> str:
 
 
 def _all(one: Standing, how: Mapping[str, Any]) -> list[Deviation]:
-    return [*one.deviates, *differences("report", one.plan.content.get("report", {}), how)]
+    planned = dict(one.plan.content.get("report", {}))
+    if planned.get("interval") in RENAMED:
+        planned["interval"] = RENAMED[planned["interval"]]
+    return [*one.deviates, *differences("report", planned, how)]
 
 
 def _time(moment: Any) -> str | None:

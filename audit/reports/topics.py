@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from audit.false_satisfaction.topics import GOLD, StudyTopics, Topics
-from audit.reports.certainty import KEY, dependence
+from audit.reports.certainty import KEY, Certainty, dependence, with_worth
 from audit.reports.violations import as_entry
 from audit.statistics.clustered import ClusteredRate, clustered_rate
 from audit.statistics.intervals import Estimator, Target
@@ -30,11 +30,11 @@ def topic_entries(
 
     An entry has `topics`, their names in order (None last, where sources have none), and `rates`: one for each (topic,
     system) over all relations (`relation` None), then one for each relation. VR_o is known for the corpus; its interval
-    is for the texts it was drawn from, clustered by source. The judged groups of a cell that belong to a topic are a
-    random sample of the topic's satisfied groups (given how many there are), so that each has R_FS and VR_g of its own,
-    with `interval`; over relations they are put together as roll-ups are. `judged` and `checked` as in `certainty`.
-    Studies that lack the property have no rates and a reason. Source: Cochran, Sampling Techniques (1977), section
-    2.13, for subpopulations.
+    is for the texts it was drawn from, clustered by source and document. The judged groups of a cell that belong to a
+    topic are a random sample of the topic's satisfied groups (given how many there are), so that each has R_FS and VR_g
+    of its own, with `interval`; over relations they are put together as roll-ups are. `judged` and `checked` as in
+    `certainty`. Studies that lack the property have no rates and a reason. Source: Cochran, Sampling Techniques (1977),
+    section 2.13, for subpopulations.
     """
     return [
         _entry(table, topics, judged[judged["study"] == table["study"]], checked, interval, target, confidence)
@@ -62,14 +62,20 @@ def _entry(
     if found is None:
         return entry | {"reason": f"no source of this corpus has {'a gold label' if topics.by == GOLD else topics.by}"}
     cells = _with_judged(found, judged)
-    frame = with_rates(cells, interval, confidence, target)
-    seen = sorted(set(frame["topic"]))
+    seen = sorted(set(cells["topic"]))
+    of_topic: list[pd.DataFrame] = []
     names: list[str | None] = [*found.names, None]
     some: list[dict[str, Any]] = []
     for topic in seen:
-        here = frame[frame["topic"] == topic].reset_index(drop=True)
-        in_topic = None if checked is None else _within(checked[checked["study"] == table["study"]], found, topic)
-        _, of_genuine = dependence(here, _within(judged, found, topic), in_topic, target)
+        in_judged = _within(judged, found, topic)
+        in_checked = None if checked is None else checked[checked["study"] == table["study"]]
+        in_checked = None if in_checked is None else _within(in_checked, found, topic)
+        here = cells[cells["topic"] == topic].reset_index(drop=True)
+        if target == "population":
+            here = with_worth(here, in_judged, in_checked, confidence)
+        here = with_rates(here, interval, confidence, target)
+        of_topic.append(here)
+        sure = Certainty(np.empty((0, 0)), *dependence(here, in_judged, in_checked, target), target, confidence)
         clusters = found.sums[found.sums["topic"] == topic].set_index("system")
         for system in table["systems"]:
             if system not in clusters.index:
@@ -79,17 +85,16 @@ def _entry(
             seen_of = clustered_rate(sums["violated"], sums["groups"], confidence)
             some.append(
                 {"topic": names[topic], "relation": None, "system": system}
-                | _rates(here.iloc[mine], seen_of, None if of_genuine is None else of_genuine[np.ix_(mine, mine)])
+                | _rates(*sure.together(here, mine.tolist(), sure.of_genuine), seen_of, int(sums["sources"]))
             )
     place = {relation: at for at, relation in enumerate(entry["relations"])}
     alone: list[tuple[int, int, str, dict[str, Any]]] = []
+    frame = pd.concat(of_topic, ignore_index=True) if of_topic else cells
     for at, row in enumerate(frame.to_dict("records")):
-        wrong, right = int(row["violated"]), int(row["satisfied"])
-        # A source has one group under a relation.
-        hits = np.repeat([1, 0], [wrong, right])
-        seen_of = clustered_rate(hits, np.ones(len(hits), int), confidence)
+        seen_of = clustered_rate(row["wrong"], row["size"], confidence)
         named = {"topic": names[row["topic"]], "relation": row["relation"], "system": row["system"]}
-        rates = _rates(frame.iloc[[at]], seen_of, None)
+        # A source has one group under a relation.
+        rates = _rates(frame.iloc[[at]], None, seen_of, seen_of.size)
         alone.append((row["topic"], place[row["relation"]], row["system"], named | rates))
     alone.sort(key=lambda one: one[:3])
     entry["rates"] = [*some, *(one for *_, one in alone)]
@@ -114,12 +119,12 @@ def _within(groups: pd.DataFrame, found: StudyTopics, topic: int) -> pd.DataFram
     return groups[found.topic_of(groups["source"].to_numpy()) == topic]
 
 
-def _rates(cells: pd.DataFrame, observed: ClusteredRate, of_genuine: np.ndarray | None) -> dict[str, Any]:
+def _rates(cells: pd.DataFrame, of_genuine: np.ndarray | None, observed: ClusteredRate, sources: int) -> dict[str, Any]:
     """The rates of some cells of one topic and system together."""
     satisfied, violated, judged, false = (int(cells[name].sum()) for name in COUNTS)
     names = ("satisfied", "violated", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
     right, wrong, rate, low, high = (cells[name].to_numpy(float) for name in names)
-    together = violations(right, wrong, rate, low, high, of_genuine)
+    together = violations(right, wrong, rate, low, high, of_genuine, cells["sr_genuine_reach"].to_numpy(float))
     genuine = as_entry(together)
     reason = None
     if together.vr_genuine is None:
@@ -128,7 +133,7 @@ def _rates(cells: pd.DataFrame, observed: ClusteredRate, of_genuine: np.ndarray 
     return {
         "groups": satisfied + violated,
         "violated": violated,
-        "sources": observed.clusters,
+        "sources": sources,
         "vr_observed": observed.rate,
         "vr_observed_low": observed.low,
         "vr_observed_high": observed.high,

@@ -62,7 +62,12 @@ def violation_tables(
                         "family": family,
                         "rates": [
                             {"system": system}
-                            | _entry(columns, sure, [places[one, system] for one in members if (one, system) in places])
+                            | _entry(
+                                cells,
+                                columns,
+                                sure,
+                                [places[one, system] for one in members if (one, system) in places],
+                            )
                             for system in systems
                         ],
                     }
@@ -104,7 +109,9 @@ def _columns(cells: pd.DataFrame) -> dict[str, np.ndarray]:
     return found | {"only_compared": only_compared(cells)}
 
 
-def _entry(columns: Mapping[str, np.ndarray], sure: Certainty, places: Sequence[int]) -> dict[str, Any]:
+def _entry(
+    cells: pd.DataFrame, columns: Mapping[str, np.ndarray], sure: Certainty, places: Sequence[int]
+) -> dict[str, Any]:
     """The rates of some cells of one system; of a single one its own."""
     if not places:
         return {"groups": None} | dict.fromkeys(RATES) | {"reason": NOT_RUN}
@@ -121,9 +128,9 @@ def _entry(columns: Mapping[str, np.ndarray], sure: Certainty, places: Sequence[
         }
         lacking = int(one["vr_genuine"] is None)
     else:
-        of_genuine = None if sure.of_genuine is None else sure.of_genuine[np.ix_(places, places)]
-        genuine, low, high = (some[name] for name in ("sr_genuine", "sr_genuine_low", "sr_genuine_high"))
-        together = violations(some["satisfied"], some["violated"], genuine, low, high, of_genuine)
+        ends, of_genuine = sure.together(cells, places, sure.of_genuine)
+        low, high, reach = (ends[f"sr_genuine_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
+        together = violations(some["satisfied"], some["violated"], some["sr_genuine"], low, high, of_genuine, reach)
         entry, lacking = as_entry(together), together.unestimated
     return entry | {"reason": _reason(entry, lacking, bool(some["only_compared"].any()))}
 

@@ -122,8 +122,8 @@ def ranking_text(entries: Sequence[Mapping[str, Any]]) -> str:
 def how_text(report: Report) -> str:
     r"""How the intervals were made, what they are about, and which differences count as equal; empty without intervals.
 
-    >>> how_text({"signature": {"interval": "auto", "confidence": 0.95, "target": "corpus", "delta": 0.02}})
-    '95\xa0% intervals (auto) for this corpus; differences up to 2.0 points count as equal.'
+    >>> how_text({"signature": {"interval": "midp", "confidence": 0.95, "target": "corpus", "delta": 0.02}})
+    '95\xa0% intervals (midp) for this corpus; differences up to 2.0 points count as equal.'
     """
     signature = report["signature"]
     delta = delta_text(signature.get("delta") or 0.0)

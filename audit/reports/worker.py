@@ -32,7 +32,7 @@ from audit.reports.preference import PROFILES, Weights
 from audit.reports.progress import cells_at_work, person, totals
 from audit.reports.quality import quality_report
 from audit.reports.study import Evidence, cells_of_report, evidence, report_of
-from audit.statistics.intervals import Target
+from audit.statistics.intervals import Target, get_target
 from audit.store import open_store
 from audit.store.soundness import explained
 
@@ -115,7 +115,7 @@ def _report(
 
 
 def _cells(database: str, state: str) -> list[dict[str, Any]]:
-    found = _evidence(database, state, "both", "corpus")
+    found = _evidence(database, state, "both", get_target(None))
     return cells_at_work(found.counted, cells_of_report(found))
 
 

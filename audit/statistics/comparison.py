@@ -44,6 +44,7 @@ def comparison_draws(
     target: Target = "corpus",
     draws: int = DRAWS,
     seed: int = 0,
+    worth: float = 1.0,
 ) -> np.ndarray:
     """Draws of SR_g less a constant that all systems share; float array (draws, systems). Only differences count.
 
@@ -51,9 +52,10 @@ def comparison_draws(
     `informative` ones among the `groups` that apply to every system. A Bayesian bootstrap of whole vectors, so that
     systems that err on the same groups stay together: the judged vectors have Dirichlet weights, beside vectors of fair
     coins of the weight `PRIOR`. For the corpus the judged groups are known, and only the informative ones that were not
-    judged are drawn by those weights; when all are judged there is one value. For the population the weights
-    themselves count, and the share of informative groups has Jeffreys' posterior. NaN where informative groups are
-    there but none is judged, and where there is no group. Raises AuditError on impossible numbers. Source: Rubin,
+    judged are drawn by those weights; when all are judged there is one value. For the population the weights themselves
+    count, and the share of informative groups has Jeffreys' posterior, both at the share `worth` of the groups: what
+    they are worth where groups of a document go together (`paired.worth_of_differences`). NaN where informative groups
+    are there but none is judged, and where there is no group. Raises AuditError on impossible numbers. Source: Rubin,
     Annals of Statistics 9 (1981); for a finite population Lo, Annals of Statistics 16 (1988).
 
     >>> comparison_draws(np.array([[1, 0], [1, 1]]), informative=2, groups=4, draws=2).tolist()
@@ -66,14 +68,15 @@ def comparison_draws(
     patterns, times = np.unique(outcomes, axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
     found = np.empty((draws, systems))
-    shape = np.concatenate([times.astype(float), np.full(ATOMS, PRIOR / ATOMS)])
+    size_worth = worth if target == "population" else 1.0
+    shape = np.concatenate([times * size_worth, np.full(ATOMS, PRIOR / ATOMS)])
     for start in range(0, draws, CHUNK):
         size = min(CHUNK, draws - start)
         weights = rng.standard_gamma(shape, (size, len(shape)))
         weights /= weights.sum(axis=1, keepdims=True)
         coins = rng.integers(2, size=(size, ATOMS, systems)).astype(float)
         if target == "population":
-            share = rng.beta(informative + 0.5, groups - informative + 0.5, (size, 1))
+            share = rng.beta(worth * informative + 0.5, worth * (groups - informative) + 0.5, (size, 1))
         else:
             share = np.full((size, 1), informative / groups)
             unseen = rng.multinomial(informative - judged, weights)

@@ -23,7 +23,7 @@ TIGHTEST_AT = 400.0
 few points need."""
 CORPUS_ONLY = (
     "the interval 'sequence' is about this corpus, whose satisfied groups are judged one after the other; for the "
-    "target population choose auto or another fixed-n interval, or take the target corpus"
+    "target population choose midp, or take the target corpus"
 )
 PRIOR_POSTERIOR = "prior-posterior sequence"
 """The method of a cell's interval by `prior_posterior`."""
@@ -109,7 +109,7 @@ def _deviation(seen: np.ndarray) -> float:
     return math.sqrt((np.square(seen - seen.mean()).sum() + 1) / (len(seen) + 1))
 
 
-def prior_posterior(k: int, n: int, population: int | None, *, confidence: float = 0.95) -> Interval:
+def prior_posterior(k: float, n: float, population: int | None, *, confidence: float = 0.95) -> Interval:
     """Exact confidence sequence for the share of false groups: k false of n judged out of `population`.
 
     All K are kept whose posterior is more than alpha times their prior, which is uniform on 0..population. By Ville's
@@ -128,7 +128,7 @@ def prior_posterior(k: int, n: int, population: int | None, *, confidence: float
     check_counts(k, n, population, confidence)
     if n == 0:
         return Interval(0.0, 1.0, PRIOR_POSTERIOR)
-    fewest, most = _kept(k, n, population, 1 - confidence)
+    fewest, most = _kept(int(k), int(n), population, 1 - confidence)
     return Interval(min(fewest / population, k / n), max(most / population, k / n), PRIOR_POSTERIOR)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError
-from audit.statistics.intervals import Estimator, Target, choose
+from audit.statistics.intervals import Estimator, Target, mid_p
 
 COUNTS = (
     "audited_genuine",
@@ -88,7 +88,7 @@ class Corrected:
 
 
 def corrected(
-    counts: Counts, interval: Estimator = choose, confidence: float = 0.95, target: Target = "corpus"
+    counts: Counts, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "corpus"
 ) -> Corrected | None:
     """SR_c of one cell; None where a part of it was not judged, or the relation was found to hold in no group.
 
@@ -143,7 +143,7 @@ def corrected(
 
 
 def with_corrected(
-    cells: pd.DataFrame, interval: Estimator = choose, confidence: float = 0.95, target: Target = "corpus"
+    cells: pd.DataFrame, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "corpus"
 ) -> pd.DataFrame:
     """The cells with the columns `RATES` added; other columns, the index and the order of rows are kept.
 

@@ -6,6 +6,9 @@ from scipy.special import betaincinv, stdtrit
 from audit.errors import AuditError
 from audit.statistics.bounded import Interval
 
+EVENTS = 0.5
+"""Clusters of copies that are mixed in beside those seen with a hit, or a miss; by simulation (docs/benchmarks.md)."""
+
 
 def effective_interval(rate: float, size: float, confidence: float = 0.95) -> Interval:
     """Clopper and Pearson's interval for `rate` seen in `size` independent observations, which need not be whole.
@@ -33,9 +36,10 @@ def effective_size(
 
     The rate's variance between clusters (linearised, with `weight` one that is weighed so) is compared with that of
     independent observations, times (t(n - 1) / t(clusters - 1))^2, since few clusters tell the variance badly; at most
-    n, or with weights (sum w)^2 / sum w^2. Where all are hits or none is, the variance is not seen: then the members of
-    a cluster are taken for copies of each other (Kish, Survey Sampling 1965): n^2 / sum of squared cluster sizes.
-    Raises AuditError on arrays of different lengths. Source: Korn and Graubard, Survey Methodology 24 (1998).
+    n, or with weights (sum w)^2 / sum w^2. Where few clusters have a hit, or few a miss, it is told worse still, and
+    too small where the rate is: `EVENTS` clusters whose members are copies of each other are mixed in (Kish, Survey
+    Sampling 1965: n^2 / sum of squared cluster sizes), which are all there is where all are hits or none is. Raises
+    AuditError on arrays of different lengths. Source: Korn and Graubard, Survey Methodology 24 (1998).
 
     >>> round(effective_size(np.arange(20), np.arange(20) < 5), 6)
     20.0
@@ -79,9 +83,12 @@ def _worth(held: np.ndarray, hits: np.ndarray, n: float, most: float, confidence
     """The effective size of `n` observations from the shares of all that clusters hold, and of these the hits."""
     number, rate = len(held), float(hits.sum())
     variance = float(((hits - rate * held) ** 2).sum()) * number / max(number - 1, 1)
+    copies = 1 / float((held**2).sum())
     if min(rate, 1 - rate) < 1e-12 or number == 1:
-        return min(most, 1 / float((held**2).sum()))
+        return min(most, copies)
     worth = most if variance <= 0 or most <= 1 else most / (most - 1) * rate * (1 - rate) / variance
+    seen = min(int((hits > 1e-12).sum()), int((held - hits > 1e-12).sum()))
+    worth = 1 / (seen / (seen + EVENTS) / worth + EVENTS / (seen + EVENTS) / copies)
     if number < n:
         risk = (1 + confidence) / 2
         worth *= float((stdtrit(n - 1, risk) / stdtrit(number - 1, risk)) ** 2)

@@ -1,81 +1,68 @@
-"""Intervals for the rate of a population from which a simple random sample was judged: the methods by name.
+"""Intervals for the rate of a population from which a simple random sample was judged: the two methods by name.
 
 A cell has `population` satisfied groups; `n` of them were judged and `k` of those are false. The rate that is asked
-for is the share of false groups in the *population*, so an interval shrinks to a point when everything was judged
-(not so Clopper-Pearson and Jeffreys, which ignore the population's size). With `population` None the rate is that of
-the endless population the corpus came from.
+for is the share of false groups in the *population*, so an interval shrinks to a point when everything was judged.
+With `population` None the rate is that of the endless population the corpus came from.
 
->>> wilson(81, 263).rounded(4)
-(0.2553, 0.3662)
->>> hypergeometric(2, 10, 50, mid=False).of(50)
-(2, 26)
+>>> mid_p(81, 263).rounded(4)
+(0.2544, 0.3658)
+>>> mid_p(2, 10, 50).of(50)
+(3, 24)
 """
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from audit.errors import AuditError, UnknownName
-from audit.statistics.binomial import binomial_mid_p, clopper_pearson, jeffreys
 from audit.statistics.bounded import Estimator, Interval
 from audit.statistics.confidence_sequences import CORPUS_ONLY, prior_posterior
-from audit.statistics.hypergeometric import hypergeometric
-from audit.statistics.wilson import wilson
+from audit.statistics.mid_p import mid_p
 
 Target = Literal["corpus", "population"]
-TARGETS: tuple[Target, ...] = ("corpus", "population")
-"""What a rate is about: this corpus, whose satisfied groups are a finite population, or the population it came from."""
-MID_P_BELOW = 30
-"""Samples smaller than this get the exact method in `choose`."""
-FEW = 10
-"""So do samples with fewer false or fewer true groups than this. With Wilson there, 60 of 300 judged, coverage falls
-to 80 % where few are false (exact enumeration); mid-p stays above 91 % and is no wider (docs/report.md)."""
+TARGETS: tuple[Target, ...] = ("population", "corpus")
+"""What a rate is about: the texts that the corpus was drawn from, the default, since people choose a system for texts
+to come; or this corpus alone, whose satisfied groups are a finite population."""
+MIDP, SEQUENCE = "midp", "sequence"
+METHODS: dict[str, Estimator] = {MIDP: mid_p, SEQUENCE: prior_posterior}
+"""Methods by the name that commands and signatures use. `midp` is a fixed-n interval: it holds where the number of
+judgements was not chosen by looking at the results. `sequence` holds at every number at once, so that one may look and
+stop at will."""
+RENAMED = {"auto": MIDP}
+"""Names that plans and exports of earlier versions may have."""
 
 
-def choose(k: int, n: int, population: int | None, *, confidence: float = 0.95) -> Interval:
-    """The default: mid-p hypergeometric for n < 30 or fewer than 10 false or true groups, else Wilson with correction.
+def method_name(name: str) -> str:
+    """The name that this method has now. Raises UnknownName, which lists the known ones.
 
-    >>> choose(2, 60, 500).method, choose(12, 60, 500).method
-    ('mid-p hypergeometric', 'wilson')
+    >>> method_name("auto"), method_name("sequence")
+    ('midp', 'sequence')
     """
-    if n < MID_P_BELOW or min(k, n - k) < FEW:
-        return hypergeometric(k, n, population, confidence=confidence)
-    return wilson(k, n, population, confidence=confidence)
-
-
-METHODS: dict[str, Estimator] = {
-    "auto": choose,
-    "wilson": wilson,
-    "midp": hypergeometric,
-    "hypergeometric": partial(hypergeometric, mid=False),
-    "clopper-pearson": clopper_pearson,
-    "jeffreys": jeffreys,
-    "sequence": prior_posterior,
-}
-"""Methods by the name that commands and signatures use."""
-SEQUENCE = "sequence"
-"""The one that holds at every number of judgements at once, so that one may look and stop at will; the others, fixed-n
-intervals, hold where the number was not chosen by looking at the results."""
+    name = RENAMED.get(name, name)
+    if name not in METHODS:
+        raise UnknownName("interval method", name, list(METHODS))
+    return name
 
 
 def get_method(name: str, target: Target = "corpus") -> Estimator:
     """The method of this name. Raises UnknownName, which lists the known ones, and AuditError where it cannot be about
     the target."""
-    if name not in METHODS:
-        raise UnknownName("interval method", name, list(METHODS))
+    name = method_name(name)
     if name == SEQUENCE and target == "population":
         raise AuditError(CORPUS_ONLY)
     return METHODS[name]
 
 
-def get_target(name: str) -> Target:
-    """The target of this name. Raises UnknownName, which lists the known ones.
+def get_target(name: str | None, interval: str = MIDP, proxies: bool = False) -> Target:
+    """The target of this name; of None the default: texts to come, or the corpus where only it can be spoken of, as
+    with sequences and proxies. Raises UnknownName, which lists the known ones.
 
-    >>> get_target("corpus")
-    'corpus'
+    >>> get_target(None), get_target(None, "sequence"), get_target("corpus")
+    ('population', 'corpus', 'corpus')
     """
+    if name is None:
+        return "corpus" if interval == SEQUENCE or proxies else TARGETS[0]
     for target in TARGETS:
         if target == name:
             return target
@@ -83,20 +70,20 @@ def get_target(name: str) -> Target:
 
 
 def intervals(
-    k: Iterable[int],
-    n: Iterable[int],
+    k: Iterable[float],
+    n: Iterable[float],
     population: Iterable[int | None],
-    method: Estimator = choose,
+    method: Estimator = mid_p,
     confidence: float = 0.95,
 ) -> list[Interval]:
     """The intervals of many cells: three sequences of one length -> a list of that length.
 
     Equal cells are computed once, so a benchmark over thousands of redraws is cheap.
 
-    >>> [one.method for one in intervals([0, 12], [20, 60], [400, 500])]
-    ['mid-p hypergeometric', 'wilson']
+    >>> [one.method for one in intervals([0, 12], [20, 60], [400, None])]
+    ['mid-p hypergeometric', 'mid-p binomial']
     """
-    known: dict[tuple[int, int, int | None], Interval] = {}
+    known: dict[tuple[float, float, int | None], Interval] = {}
     found = []
     for cell in zip(k, n, population, strict=True):
         if cell not in known:
@@ -106,10 +93,10 @@ def intervals(
 
 
 def bounds(
-    k: Iterable[int],
-    n: Iterable[int],
+    k: Iterable[float],
+    n: Iterable[float],
     population: Iterable[int | None],
-    method: Estimator = choose,
+    method: Estimator = mid_p,
     confidence: float = 0.95,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper rates of many cells: as `intervals`, but two float arrays.
@@ -124,19 +111,17 @@ def bounds(
 
 __all__ = [
     "METHODS",
+    "MIDP",
+    "RENAMED",
     "SEQUENCE",
     "TARGETS",
     "Estimator",
     "Interval",
     "Target",
-    "binomial_mid_p",
     "bounds",
-    "choose",
-    "clopper_pearson",
     "get_method",
     "get_target",
-    "hypergeometric",
     "intervals",
-    "jeffreys",
-    "wilson",
+    "method_name",
+    "mid_p",
 ]

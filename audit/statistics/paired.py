@@ -10,12 +10,17 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import brentq
-from scipy.special import bdtr, ndtr, ndtri
+from scipy.special import bdtr, ndtr, ndtri, stdtrit
 
 from audit.errors import AuditError
 from audit.statistics.confidence_sequences import CORPUS_ONLY, asymptotic, asymptotic_p
+from audit.statistics.effective import EVENTS
 from audit.statistics.intervals import Target
+
+CENSUS = "all groups that tell them apart are judged, so the difference of this corpus is known and there is no test"
+"""Why there is no p value although there is a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,7 @@ class PairedDifference:
     `low` and `high` are its interval, `p` tests that there is no difference, `p_holm` is adjusted for all pairs;
     `mcnemar_p` is the exact McNemar test on the judged groups alone, None where one may stop at will: it needs a number
     that was fixed before. `only_one` and `only_other` count the judged groups that are genuine for just one of them.
-    None where nothing was judged: `reason` says so.
+    None where nothing was judged: `reason` says so, and why there is no test where all of the corpus was judged.
     """
 
     one: int
@@ -70,6 +75,7 @@ def paired_differences(
     target: Target = "corpus",
     confidence: float = 0.95,
     sequence: bool = False,
+    cluster: np.ndarray | None = None,
 ) -> list[PairedDifference]:
     """The difference of SR_g for every pair of systems, Holm-adjusted.
 
@@ -80,7 +86,10 @@ def paired_differences(
     judged; its interval inverts Tango's score test, which at 0 is McNemar's, with the effective sample size
     n (N - 1) / (N - n) for the corpus; for the population the share of informative groups adds its own variance. For
     the corpus interval and p are cut to what the groups that are not judged leave possible. When all informative groups
-    are judged the corpus' difference is known: the interval is a point and p 0 or 1.
+    are judged the corpus' difference is known: the interval is a point, and nothing is left to test, so p is None.
+    Groups of one `cluster` (groups,), such as a document, go together in the population: there the judged groups count
+    as what they are worth (`worth_of_differences`), the share of informative groups has its variance between clusters,
+    and McNemar's test, which knows of none, is None where clusters have several groups.
 
     With `sequence` the interval holds whenever judging stops: the asymptotic confidence sequence of the mean over the
     informative groups (`confidence_sequences.asymptotic`), scaled likewise, and p is the always-valid one that goes
@@ -103,10 +112,11 @@ def paired_differences(
         raise AuditError(CORPUS_ONLY)
     if not np.isin(genuine[~np.isnan(genuine)], (0.0, 1.0)).all():
         raise AuditError("a settled group is 1 (genuine) or 0 (false or violated), or NaN where it is not settled")
-    groups, systems = genuine.shape
+    systems = genuine.shape[1]
     judged = genuine[decides & ~np.isnan(genuine).any(axis=1)]
+    of = None if cluster is None or target == "corpus" else pd.factorize(np.asarray(cluster))[0]
     found = [
-        _difference(judged, pair, int(decides.sum()), groups, target, confidence, sequence)
+        _difference(judged, pair, decides, target, confidence, sequence, of, decides & ~np.isnan(genuine).any(axis=1))
         for pair in combinations(range(systems), 2)
     ]
     known = [at for at, one in enumerate(found) if one.p is not None]
@@ -143,14 +153,16 @@ def mcnemar(only_one: int, only_other: int) -> float:
 def _difference(
     judged: np.ndarray,
     pair: tuple[int, int],
-    population: int,
-    groups: int,
+    decides: np.ndarray,
     target: Target,
     confidence: float,
     sequence: bool,
+    cluster: np.ndarray | None,
+    among: np.ndarray,
 ) -> PairedDifference:
+    """One pair; `judged` are the outcomes of the rows `among` all groups, `cluster` is that of all groups."""
     one, other = pair
-    n = len(judged)
+    n, population, groups = len(judged), int(decides.sum()), len(decides)
     b = int((judged[:, one] > judged[:, other]).sum())
     c = int((judged[:, one] < judged[:, other]).sum())
     counts = (b, c, n, population, groups)
@@ -163,8 +175,7 @@ def _difference(
     mean = (b - c) / n
     if target == "corpus" and n == population:
         known = share * mean
-        test = None if sequence else mcnemar(b, c)
-        return PairedDifference(one, other, known, known, known, float(b == c), None, test, *counts)
+        return PairedDifference(one, other, known, known, known, None, None, None, *counts, CENSUS)
     # Of the corpus, those that are not judged add at most 1 each to either side, whatever they are.
     least, most = ((b - c + side * (population - n)) / population for side in (-1, 1))
     if sequence:
@@ -174,10 +185,15 @@ def _difference(
         ends = (share * max(low, least), share * min(high, most))
         return PairedDifference(one, other, share * mean, *ends, p, None, None, *counts)
     weight = (population - 1) / (population - n) if target == "corpus" else 1.0
+    if cluster is not None:
+        weight = worth_of_differences(judged[:, [one, other]], cluster[among], confidence)
     z = float(ndtri((1 + confidence) / 2))
     low, high = _tango(b * weight, c * weight, n * weight, z)
     # What the share of informative groups adds; 0 for the corpus, where that share is known.
     spread = 0.0 if target == "corpus" else z * z * share * (1 - share) * mean * mean / groups
+    several = cluster is not None and len(np.unique(cluster)) < groups
+    if several and cluster is not None:
+        spread += z * z * _between_clusters(judged[:, one] - judged[:, other], decides, cluster, among)
     score = (b - c) * np.sqrt(weight) / np.sqrt(b + c) if b + c else 0.0
     limits = (share * least, share * most) if target == "corpus" else (-1.0, 1.0)
     p = float(2 * ndtr(-abs(score))) if limits[0] <= 0 <= limits[1] else 0.0
@@ -189,9 +205,55 @@ def _difference(
         min(limits[1], share * mean + float(np.sqrt((share * (high - mean)) ** 2 + spread))),
         p,
         None,
-        mcnemar(b, c),
+        None if several else mcnemar(b, c),
         *counts,
     )
+
+
+def worth_of_differences(genuine: np.ndarray, cluster: np.ndarray, confidence: float = 0.95) -> float:
+    """What share of judged groups would say as much if each were a cluster of its own; 1 where each is one.
+
+    `genuine` (groups, systems) has outcomes without NaN, `cluster` (groups,) codes. The least over the pairs of systems
+    of the variance of their mean difference if groups were independent over that between clusters, with t for few
+    clusters. Where few clusters tell two systems apart, or none, groups of a cluster are taken for copies in part
+    (`audit.statistics.effective`).
+
+    >>> worth_of_differences(np.array([[1, 0], [1, 0], [0, 1], [1, 1]]), np.arange(4))
+    1.0
+    >>> round(worth_of_differences(np.tile([[1, 0], [0, 0]], (20, 1)).repeat(2, axis=0), np.arange(80) // 2), 2)
+    0.5
+    """
+    n = len(genuine)
+    code = pd.factorize(np.asarray(cluster))[0]
+    number = int(code.max(initial=-1)) + 1
+    if not n or number == n:
+        return 1.0
+    held = np.bincount(code)
+    copies = float((held**2).sum()) / n
+    least = 1.0
+    for one, other in combinations(range(genuine.shape[1]), 2):
+        change = (genuine[:, one] - genuine[:, other]).astype(float)
+        apart = np.bincount(code, change != 0)
+        plain = float(((change - change.mean()) ** 2).sum()) / n / max(n - 1, 1)
+        between = float((np.bincount(code, change - change.mean()) ** 2).sum()) / n / n * number / max(number - 1, 1)
+        seen = int((apart > 0).sum()) if plain > 0 and number > 1 else 0
+        effect = (seen * (between / plain if seen else 0.0) + EVENTS * copies) / (seen + EVENTS)
+        reach = stdtrit(n - 1, (1 + confidence) / 2) / stdtrit(number - 1, (1 + confidence) / 2) if seen else 1.0
+        least = min(least, float(reach) ** 2 / effect)
+    return least
+
+
+def _between_clusters(change: np.ndarray, decides: np.ndarray, cluster: np.ndarray, among: np.ndarray) -> float:
+    """What clusters add to the variance of share x mean beside the mean's own: the share's, and that both go together.
+
+    At least 0: few clusters show the latter badly.
+    """
+    groups, n, number = len(decides), len(change), int(cluster.max()) + 1
+    share, mean = decides.mean(), change.mean()
+    of_share = np.bincount(cluster, decides - share, minlength=number) / groups
+    of_mean = np.bincount(cluster[among], change - mean, minlength=number) / n
+    varies = mean * mean * (of_share @ of_share) + 2 * mean * share * (of_share @ of_mean)
+    return max(0.0, float(varies) * number / max(number - 1, 1) - share * (1 - share) * mean * mean / groups)
 
 
 def _tango(b: float, c: float, n: float, z: float) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from audit.errors import AuditError
 from audit.statistics.allocation import effective_size
-from audit.statistics.intervals import Estimator, wilson
+from audit.statistics.intervals import Estimator, mid_p
 
 LEAST = 30
 """Smaller samples get no help from proxies: their slopes are noise there."""
@@ -50,7 +50,7 @@ def prediction_powered(
     proxy_of_population: ArrayLike,
     confidence: float = 0.95,
     folds: int = FOLDS,
-    fallback: Estimator = wilson,
+    fallback: Estimator = mid_p,
 ) -> PredictionPowered:
     """Share of false groups in the population, from `n` judged at random and proxies of all `N`.
 
@@ -62,7 +62,7 @@ def prediction_powered(
     with that variance, which unlike the normal one stays within [0, 1] and holds at small rates.
 
     Below 30 judged, with proxies that vary too little (`usable`), or where proxies do not help, it is `fallback`
-    (Wilson with finite population correction) on the sample alone, and `reason` says why. All but the last are chosen
+    (mid-p) on the sample alone, and `reason` says why. All but the last are chosen
     without looking at what was judged, and so bias nothing: falling back where few are false would take the estimate
     upward exactly where chance had it low. What is left of bias is small (docs/report.md). Source: Angelopoulos, Duchi,
     Zrnic, "PPI++: Efficient prediction-powered inference" (2023), sections 2 and 6; cross-fitting: Zrnic, Candes, PNAS

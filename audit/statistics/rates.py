@@ -4,11 +4,14 @@ R_FS = false / judged, SR_o = satisfied / (satisfied + violated), SR_g = SR_o (1
 Inapplicable groups and errors are counted beside, not in. What is not known is NaN, never an error.
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from audit.errors import AuditError
-from audit.statistics.intervals import Estimator, Target, choose, intervals
+from audit.statistics.intervals import Estimator, Target, intervals, mid_p
 from audit.statistics.partial_identification import identified_set
 
 COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false")
@@ -36,12 +39,18 @@ BOUNDS = (
     "sr_bound_high",
 )
 """Columns that `with_bounds` adds: what answers leave possible of R_FS and SR_g, and the intervals of these bounds."""
+REACHES = ("fs_reach", "sr_genuine_reach")
+"""And z standard errors of R_FS and SR_g, for roll-ups (`audit.statistics.rollups.combine`)."""
+WORTH = ("judged_worth", "checked_worth", "opposed")
+"""Columns that `with_rates` may have for texts to come: what a cell's judged and checked groups are worth as
+independent observations, where groups of one document go together, and how far R_FS and SR_o are opposed
+(`dependence`)."""
 ESTIMATES = ("estimate", "low", "high", "method", "gain", "method_reason")
 """Columns that `with_estimates` expects."""
 
 
 def with_rates(
-    cells: pd.DataFrame, interval: Estimator = choose, confidence: float = 0.95, target: Target = "corpus"
+    cells: pd.DataFrame, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "corpus"
 ) -> pd.DataFrame:
     """The cells with the columns `RATES` and `method` added; other columns, the index and the order of rows are kept.
 
@@ -49,8 +58,9 @@ def with_rates(
     target `corpus` its satisfied groups are the population (finite population correction), and SR_o is known exactly,
     so the ends of SR_g are SR_o (1 - fs_high) and SR_o (1 - fs_low). With `population` the corpus is a sample itself:
     no correction, and the ends of SR_g carry SR_o's own interval too, recovered from the ends of both factors (Zou,
-    Huang and Zhang, Computational Statistics and Data Analysis 53, 2009). Counts may be NaN where `sr_observed` and
-    `fs_rate` are given instead (totals published without counts); such rows get no interval.
+    Huang and Zhang, Computational Statistics and Data Analysis 53, 2009). Columns `WORTH`, where there are such, put
+    effective sizes in the place of the counts. The columns `REACHES` are added, too. Counts may be NaN where
+    `sr_observed` and `fs_rate` are given instead (totals published without counts); such rows get no interval.
 
     Nothing judged: fs_rate and SR_g are NaN. Nothing satisfied, something violated: fs_rate is NaN, but SR_g = 0, as
     there is nothing to correct. Nothing satisfied or violated: all are NaN. Raises AuditError on impossible counts
@@ -79,27 +89,40 @@ def with_rates(
     checked = satisfied + violated
     sr_observed = _ratio(satisfied, checked, _numbers(cells, "sr_observed"))
     fs_rate = _ratio(false, judged, _numbers(cells, "fs_rate"))
-    fs_low, fs_high, methods = _intervals(
-        false, judged, satisfied if target == "corpus" else None, interval, confidence
-    )
     nothing = sr_observed == 0
-    correct = _genuine(sr_observed, fs_rate, fs_low, fs_high)
-    if target == "population":
-        sr_low, sr_high, _ = _intervals(satisfied, checked, None, interval, confidence)
-        down = np.hypot((1 - fs_rate) * (sr_observed - sr_low), sr_observed * (fs_high - fs_rate))
-        up = np.hypot((1 - fs_rate) * (sr_high - sr_observed), sr_observed * (fs_rate - fs_low))
+    z = float(ndtri((1 + confidence) / 2))
+    if target == "corpus":
+        fs_low, fs_high, methods = _intervals(false, judged, satisfied, interval, confidence)
+        fs_reach = _reach(fs_rate, judged, fs_low, fs_high, z, judged / np.where(satisfied > 0, satisfied, np.nan))
+        correct = _genuine(sr_observed, fs_rate, fs_low, fs_high)
+        reach = np.where(nothing, 0.0, sr_observed * fs_reach)
+    else:
+        size, hits = _worth(cells, "judged_worth", judged, false, fs_rate)
+        fs_low, fs_high, methods = _intervals(hits, size, None, interval, confidence)
+        fs_reach = _reach(fs_rate, size, fs_low, fs_high, z)
+        size, hits = _worth(cells, "checked_worth", checked, satisfied, sr_observed)
+        sr_low, sr_high, _ = _intervals(hits, size, None, interval, confidence)
+        sr_reach = _reach(sr_observed, size, sr_low, sr_high, z)
+        correct = _genuine(sr_observed, fs_rate, fs_low, fs_high)
+        # Opposed is 0 or less: SR_g falls where SR_o falls and R_FS rises.
+        together = partial(_rooted, np.nan_to_num(_numbers(cells, "opposed")))
+        down = together((1 - fs_rate) * (sr_observed - sr_low), sr_observed * (fs_high - fs_rate))
+        up = together((1 - fs_rate) * (sr_high - sr_observed), sr_observed * (fs_rate - fs_low))
         correct["sr_genuine_low"] = np.where(nothing, 0.0, np.maximum(correct["sr_genuine"] - down, 0.0))
         # Where nothing was satisfied here, all that may be satisfied elsewhere may be genuine.
         correct["sr_genuine_high"] = np.where(nothing, sr_high, np.minimum(correct["sr_genuine"] + up, 1.0))
+        reach = np.where(nothing, sr_reach, together((1 - fs_rate) * sr_reach, sr_observed * fs_reach))
     vr_observed = _ratio(violated, checked, 1 - sr_observed)
     vr_genuine = np.where(nothing, vr_observed, vr_observed + sr_observed * fs_rate)
     added = {"sr_observed": sr_observed, "vr_observed": vr_observed, "fs_rate": fs_rate}
     added |= {"fs_low": fs_low, "fs_high": fs_high, **correct, "vr_genuine": vr_genuine}
-    return cells.assign(**{name: added[name] for name in RATES}, method=methods)
+    return cells.assign(
+        **{name: added[name] for name in RATES}, method=methods, fs_reach=fs_reach, sr_genuine_reach=reach
+    )
 
 
 def with_bounds(
-    cells: pd.DataFrame, interval: Estimator = choose, confidence: float = 0.95, target: Target = "corpus"
+    cells: pd.DataFrame, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "corpus"
 ) -> pd.DataFrame:
     """The cells of `with_rates` with the columns `BOUNDS` added: NaN where R_FS is known, or nothing was drawn.
 
@@ -163,6 +186,10 @@ def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame
         **_genuine(sr_observed, fs_rate, fs_low, fs_high),
         vr_genuine=np.where(sr_observed == 0, vr_observed, vr_observed + sr_observed * fs_rate),
         method=np.where(known, estimates["method"].to_numpy(object), None),
+        fs_reach=np.sqrt((fs_rate - fs_low) * (fs_high - fs_rate)),
+        sr_genuine_reach=np.where(
+            sr_observed == 0, 0.0, sr_observed * np.sqrt((fs_rate - fs_low) * (fs_high - fs_rate))
+        ),
         gain=gain,
         method_reason=estimates["method_reason"].to_numpy(object),
     )
@@ -179,6 +206,29 @@ def _genuine(
         "sr_genuine_low": np.where(nothing, 0.0, sr_observed * (1 - fs_high)),
         "sr_genuine_high": np.where(nothing, 0.0, sr_observed * (1 - fs_low)),
     }
+
+
+def _worth(
+    cells: pd.DataFrame, name: str, counts: np.ndarray, part: np.ndarray, rate: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Effective sizes and what of them counts: the counts themselves where groups are worth what they are."""
+    size = _numbers(cells, name)
+    size = np.where(np.isnan(size), counts, size)
+    return size, np.where(size == counts, part, np.minimum(rate * size, size))
+
+
+def _reach(
+    rate: np.ndarray, size: np.ndarray, low: np.ndarray, high: np.ndarray, z: float, share: np.ndarray | float = 0.0
+) -> np.ndarray:
+    """z standard errors, from the unbiased variance; of one observation the longer of the distances to the ends."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.minimum(z * np.sqrt(rate * (1 - rate) * (1 - share) / (size - 1)), 1.0)
+        return np.asarray(np.where(size > 1, error, np.maximum(rate - low, high - rate)))
+
+
+def _rooted(opposed: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Two distances put together, the second of what the rate falls with."""
+    return np.asarray(np.sqrt(one * one + other * other - 2 * opposed * one * other))
 
 
 def _numbers(cells: pd.DataFrame, name: str) -> np.ndarray:
@@ -202,7 +252,7 @@ def _intervals(
     low, high, methods = np.full(len(drawn), np.nan), np.full(len(drawn), np.nan), np.full(len(drawn), None, object)
     usable = ~np.isnan(hits) & ~np.isnan(drawn) & (drawn != 0)
     known = np.flatnonzero(usable if size is None else usable & ~np.isnan(size))
-    k, n = (values[known].astype(int).tolist() for values in (hits, drawn))
+    k, n = (values[known].tolist() for values in (hits, drawn))
     population = [None] * len(known) if size is None else size[known].astype(int).tolist()
     for at, one in zip(known, intervals(k, n, population, interval, confidence), strict=True):
         low[at], high[at], methods[at] = one.low, one.high, one.method

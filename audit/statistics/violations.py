@@ -27,14 +27,15 @@ def violations(
     low: np.ndarray,
     high: np.ndarray,
     correlation: np.ndarray | None = None,
+    reaches: np.ndarray | None = None,
 ) -> Violations:
     """The violation rates of cells, each weighted by its groups: VR_o = violated / groups, VR_g = 1 - SR_g.
 
     All arrays have one number a cell (NaN: not known): counts, SR_g and its ends. Cells without a group that is
     satisfied or violated weigh nothing. The interval is `combine`'s, so that one cell keeps its own; `correlation`
-    (cells, cells) is that of the cells' SR_g, without it they are independent. VR_g is None while a cell that weighs
-    has none. Source: Jiang et al. (2022), section 3.2; weights as in the rows "All" of Jin, Ding, Zhou (Mathematics
-    10(8), 1276, 2022), tables 9 to 11.
+    (cells, cells) is that of the cells' SR_g, without it they are independent; `reaches` as in `combine`. VR_g is None
+    while a cell that weighs has none. Source: Jiang et al. (2022), section 3.2; weights as in the rows "All" of Jin,
+    Ding, Zhou (Mathematics 10(8), 1276, 2022), tables 9 to 11.
 
     >>> one = violations(*(np.array([x]) for x in (80, 20, 0.6, 0.5, 0.7)))
     >>> one.groups, one.vr_observed, one.vr_genuine, round(one.vr_genuine_low, 6), round(one.vr_genuine_high, 6)
@@ -53,7 +54,7 @@ def violations(
     if lacking:
         return Violations(total, observed, None, None, None, lacking)
     rates, lows, highs = (np.asarray(one, float).tolist() for one in (genuine, low, high))
-    found = combine(rates, lows, highs, groups.tolist(), correlation)
+    found = combine(rates, lows, highs, groups.tolist(), correlation, None if reaches is None else reaches.tolist())
     if found is None or np.isnan(found.low):
         rate = None if found is None else 1 - found.rate
         return Violations(total, observed, rate, None, None, 0)

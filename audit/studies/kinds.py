@@ -35,14 +35,18 @@ def text() -> Kind:
     return Kind(f'a text such as "imdb", of 1 to {_LONGEST} characters', _is_text)
 
 
-def choice(names: Iterable[str]) -> Kind:
-    """One of a few words.
+def choice(names: Iterable[str], renamed: Mapping[str, str] | None = None) -> Kind:
+    """One of a few words; `renamed` has names of earlier versions, which become what they are now.
 
-    >>> choice(["a", "b"]).allowed
-    'one of a, b'
+    >>> choice(["a", "b"]).allowed, choice(["a", "b"], {"old": "a"}).clean("old")
+    ('one of a, b', 'a')
     """
-    known = list(names)
-    return Kind(f"one of {', '.join(known)}", lambda value: isinstance(value, str) and value in known)
+    known, now = list(names), renamed or {}
+    return Kind(
+        f"one of {', '.join(known)}",
+        lambda value: isinstance(value, str) and (value in known or value in now),
+        lambda value: now.get(value, value),
+    )
 
 
 def task() -> Kind:

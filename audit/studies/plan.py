@@ -23,7 +23,7 @@ from audit.runner.run import fitting
 from audit.sampling.audits import Audits
 from audit.sampling.designs import DESIGNS, INFORMATIVE
 from audit.sampling.draw import Size
-from audit.statistics.intervals import METHODS, TARGETS, get_method
+from audit.statistics.intervals import METHODS, RENAMED, TARGETS, get_method, get_target
 from audit.studies.kinds import Kind, choice, names, number, parameters, task, text, whole, yes_no
 from audit.systems import all_systems
 from audit.tasks import get_task, matches
@@ -116,7 +116,7 @@ TABLES: dict[str, dict[str, Key]] = {
     },
     "report": {
         "answers": Key(choice(ANSWERS)),
-        "interval": Key(choice(METHODS)),
+        "interval": Key(choice(METHODS, RENAMED)),
         "target": Key(choice(TARGETS)),
         "delta": Key(number(0, 1)),
         "weights": Key(text()),
@@ -227,7 +227,11 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
     if report["delta"] == 1:
         note("report.delta", "1 must be a number from 0 to less than 1")
     if report["interval"]:
-        _ask("report.interval", lambda: get_method(report["interval"], report["target"] or TARGETS[0]), note)
+        _ask(
+            "report.interval",
+            lambda: get_method(report["interval"], get_target(report["target"], report["interval"])),
+            note,
+        )
 
 
 def foreign(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

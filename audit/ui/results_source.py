@@ -14,7 +14,7 @@ from audit.false_satisfaction.settling import Whose
 from audit.reports.build import Report
 from audit.reports.preference import known_everywhere
 from audit.reports.study import INTERVAL
-from audit.statistics.intervals import METHODS, TARGETS, Target
+from audit.statistics.intervals import METHODS, SEQUENCE, TARGETS, Target, get_target
 from audit.ui import database
 from audit.ui.choice import one_of, whose_answers
 from audit.ui.language import t
@@ -35,7 +35,7 @@ class Options:
 
     whose: Whose = "both"
     interval: str = INTERVAL
-    target: Target = "corpus"
+    target: Target = TARGETS[0]
     delta: float = 0.0
     profile: str | None = None
     own: tuple[tuple[str, float], ...] = ()
@@ -96,6 +96,8 @@ def choose() -> Options:
             persist_state="session",
         )
     profile = st.session_state.get(PROFILE) or "equal"
+    if interval == SEQUENCE:
+        target = get_target(None, interval)  # sequences are about this corpus only; the line above the tables says so
     return Options(whose, interval, target, round(points / 100, 4), profile, own_weights())
 
 

@@ -1,10 +1,10 @@
-"""What gold labels of sources alone can say, on real systems and real text: rates where relations carry them, else bounds.
+"""What gold labels of sources alone say on real systems and text: rates where relations carry them, else bounds.
 
     python tests/benchmarks/gold_alone.py            # prints the table of docs/benchmarks.md
 
-Sentences of rotten-tomatoes, three systems, two imported relations whose truth is known by construction: an address is
-added to a text (`carries` everything, or is not said to carry anything), so that a follow-up's label is its source's. Gold
-is there for every row, or for half of them; groups are drawn again and again, and what the product counts is checked
+Sentences of rotten-tomatoes, three systems, an imported relation whose truth is known by construction: an address is
+added to a text (`carries` everything, or is not said to carry anything), so that a follow-up's label is its source's.
+Gold is there for every row, or for half of them; groups are drawn again and again, and what is counted is checked
 against the share of all satisfied groups that are false. Where half the rows have gold, the domain is theirs.
 """
 
@@ -23,7 +23,7 @@ from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.questions import refresh
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size, draw
-from audit.statistics.hypergeometric import hypergeometric
+from audit.statistics.intervals import mid_p
 from audit.statistics.rates import with_bounds, with_rates
 from audit.store import open_store
 from audit.systems import get_system
@@ -32,17 +32,17 @@ from audit.tasks import Input
 SYSTEMS = ("vader", "textblob", "hiv4")
 ADDED = " See https://example.org/1."
 WORLDS = {
-    "everything carried, gold for all": dict(carries="everything", share=1.0, domain="all"),
-    "nothing carried, gold for all": dict(carries=None, share=1.0, domain="all"),
-    "positive carried, gold for all": dict(carries=["positive"], share=1.0, domain="all"),
-    "everything carried, gold for half, all rows": dict(carries="everything", share=0.5, domain="all"),
-    "everything carried, gold for half, its rows": dict(carries="everything", share=0.5, domain="gold"),
+    "everything carried, gold for all": {"carries": "everything", "share": 1.0, "domain": "all"},
+    "nothing carried, gold for all": {"carries": None, "share": 1.0, "domain": "all"},
+    "positive carried, gold for all": {"carries": ["positive"], "share": 1.0, "domain": "all"},
+    "everything carried, gold for half, all rows": {"carries": "everything", "share": 0.5, "domain": "all"},
+    "everything carried, gold for half, its rows": {"carries": "everything", "share": 0.5, "domain": "gold"},
 }
 
 
 def groups(sources: int, share: float, carries) -> pd.DataFrame:
-    """A row per system and sentence: the line to import, whether it has gold, and whether it is a false satisfaction."""
-    rows = [row for row, _ in zip(get_corpus("rotten-tomatoes").rows(), range(0, 10**9)) if row.gold]
+    """A row per system and sentence: the line to import, whether it has gold, and whether its satisfaction is false."""
+    rows = list(get_corpus("rotten-tomatoes").rows())
     rng = np.random.default_rng(3)
     rows = [rows[at] for at in rng.permutation(len(rows))[:sources]]
     labelled = rng.permutation(len(rows)) < share * len(rows)
@@ -84,7 +84,7 @@ def measure(world: str, size: Size, sources: int = 400, redraws: int = 400) -> d
             refresh(engine)
             answer_with_gold(engine)
             refresh(engine)
-            cells = with_bounds(with_rates(count(engine).cells, hypergeometric), hypergeometric)
+            cells = with_bounds(with_rates(count(engine).cells, mid_p), mid_p)
             engine.dispose()
             for cell in cells.to_dict("records"):
                 share = truth[cell["system"]]

@@ -122,13 +122,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=REPEATS)
     repeats = parser.parse_args().repeats
-    names = ("auto", "hypergeometric", "sequence")
+    names = ("midp", "sequence")
     print(table("R_FS of a cell", {f"`{name}`": cells(name, repeats) for name in names}), flush=True)
     named = {"Tango's score interval": False, "asymptotic sequence": True}
     print(
         "\n" + table("difference of two systems", {name: pairs(on, repeats) for name, on in named.items()}), flush=True
     )
-    both = ("auto", "sequence")
+    both = ("midp", "sequence")
     print("\n" + table("roll-up of four cells", {f"`{name}`": roll_ups(name, repeats) for name in both}))
 
 

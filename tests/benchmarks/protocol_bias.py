@@ -23,7 +23,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.settling import Known, State, carry_of, drawn_groups, settle_group
 from audit.statistics.annotators import rogan_gladen
 from audit.statistics.difference import difference
-from audit.statistics.intervals import choose
+from audit.statistics.intervals import mid_p
 from audit.store import open_store, table_of, tables
 from audit.tasks import get_task
 
@@ -90,7 +90,7 @@ def answers(true, said, rng):
 
 def estimates(k, n, total, protocol, checked, pooled):
     """(estimator, rate, low, high) for one cell; `protocol` and `checked` (m,) are 0 or 1, `pooled` se and sp."""
-    own = choose(k, n, total)
+    own = mid_p(k, n, total)
     yield "as it is", k / n, own.low, own.high
     try:
         found = rogan_gladen(k, n, *pooled)
@@ -157,7 +157,7 @@ def coverage(repeats=400, seed=0):
                         added, removed = int((change == 1).sum()), int((change == -1).sum())
                         found = difference(int(said.sum()), n, total, added, removed, m)
                         held = found.low - 1e-12 <= truth.mean() <= found.high + 1e-12
-                        plain = choose(int(said.sum()), n, total)
+                        plain = mid_p(int(said.sum()), n, total)
                         kept = plain.low - 1e-12 <= truth.mean() <= plain.high + 1e-12
                         rows.append((m, alarm, miss, f"{total} {n} {rate}", held, found.high - found.low, kept))
     frame = pd.DataFrame(rows, columns=["checked", "alarm", "miss", "cell", "held", "width", "uncorrected"])

@@ -62,7 +62,7 @@ def estimate(false, proxies, rng, n=JUDGED):
     seen = false[order[:n]]
     k, total = int(seen.sum()), len(false)
     found = {}
-    for name in ("wilson", "midp", "hypergeometric", "auto"):
+    for name in ("midp", "sequence"):
         at = METHODS[name](k, n, total)
         found[name] = (k / n, at.low, at.high)
     for name, proxy in proxies.items():
@@ -78,7 +78,7 @@ def estimate(false, proxies, rng, n=JUDGED):
             break
         judged = wanted
     k = int(false[order[:judged]].sum())
-    at = METHODS["auto"](k, judged, total)
+    at = METHODS["midp"](k, judged, total)
     found[f"two-phase to +- {HALF_WIDTH}"] = (k / judged, at.low, at.high)
     return found
 
@@ -103,7 +103,7 @@ def estimators(made, redraws=REDRAWS):
 
 
 REPORTS = {
-    "auto": {},
+    "midp": {},
     "--proxy disagreement": {"proxies": ["disagreement"]},
     "--proxy low_confidence": {"proxies": ["low_confidence"]},
     "--proxy disagreement,low_confidence": {"proxies": ["disagreement", "low_confidence"]},

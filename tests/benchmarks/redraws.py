@@ -23,7 +23,7 @@ from audit.runner.executors import Processes
 from audit.runner.run import fitting, run
 from audit.sampling.designs import DESIGNS, Numbers
 from audit.sampling.draw import Size, cell_lists, draw
-from audit.statistics.intervals import choose
+from audit.statistics.intervals import mid_p
 from audit.store import checked, open_store, table_of, tables
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
@@ -83,7 +83,7 @@ def coverage(truth, design, redraws=REDRAWS, per_cell=PER_CELL):
         sample = redraw(truth, design, 1_000 + seed, per_cell)
         counted = sample.groupby(CELL)["false"].agg(["sum", "size"])
         for cell, (hits, drawn) in zip(counted.index, counted.to_numpy(), strict=True):
-            interval = choose(int(hits), int(drawn), int(cells.at[cell, "size"]))
+            interval = mid_p(int(hits), int(drawn), int(cells.at[cell, "size"]))
             slack = 1e-12
             cells.at[cell, "held"] += interval.low - slack <= cells.at[cell, "true"] <= interval.high + slack
             cells.at[cell, "width"] += interval.high - interval.low

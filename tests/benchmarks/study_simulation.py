@@ -20,7 +20,7 @@ from study_world import proxy, world
 
 from audit.statistics.allocation import FIRST_PHASE, effective_size, judged_size, sizes_for_half_width, width_targeted
 from audit.statistics.confidence_sequences import prior_posterior
-from audit.statistics.intervals import bounds, choose
+from audit.statistics.intervals import bounds, mid_p
 from audit.statistics.prediction_powered import disagreement, prediction_powered
 from audit.statistics.ranking_allocation import contest
 
@@ -131,7 +131,7 @@ def _with_proxy(drawing, auc):
             signal = proxy(false, auc, drawing.rng)
         n = min(3 * FIRST_PHASE, len(false))
         for _ in range(ROUNDS):
-            at = prediction_powered(false[:n], signal[:n], signal, fallback=choose)
+            at = prediction_powered(false[:n], signal[:n], signal, fallback=mid_p)
             wide = (at.high - at.low) / 2
             if wide <= HALF_WIDTH or n == len(false):
                 break

@@ -9,7 +9,7 @@ FIXED, NARROW, LEAVES_OUT = range(3)
 
 def test_only_sequences_hold_for_a_cell_when_one_stops_at_will():
     looks = np.arange(20, 161, 10)
-    fixed, sequence = (cells(name, 300, looks, (0.3,)) for name in ("auto", "sequence"))
+    fixed, sequence = (cells(name, 300, looks, (0.3,)) for name in ("midp", "sequence"))
     assert fixed[FIXED, 0] >= 0.93
     assert fixed[LEAVES_OUT, 0] < 0.85
     assert (sequence[:, 0] >= 0.95).all()
@@ -30,7 +30,7 @@ def test_roll_ups_of_sequences_hold_when_one_stops_at_will():
 
 @pytest.mark.slow
 def test_the_tables_of_the_docs():
-    for name in ("auto", "hypergeometric"):
+    for name in ("midp",):
         found = cells(name)
         assert found[FIXED, 0] >= 0.93
         assert found[LEAVES_OUT, 0] < 0.8

@@ -36,7 +36,7 @@ def prepared(build, gold=True, per_relation=10, design="shared"):
 def test_judged_groups_have_their_sources_and_what_is_false(build):
     _, counted = prepared(build)
     found = judged_groups(counted)
-    assert list(found) == ["study", "task", "relation", "system", "source", "false"]
+    assert list(found) == ["study", "task", "relation", "system", "source", "cluster", "false"]
     # a: groups 0 to 3 and 5 are satisfied, 1 and 2 are wrong; b: 0 to 2, of which 1 is wrong.
     assert found.groupby("system")["false"].agg(["size", "sum"]).to_numpy().tolist() == [[5, 2], [3, 1]]
     assert found["source"].nunique() == 5

@@ -61,7 +61,7 @@ def cell_of(report, system, relation="MR1.1"):
 def test_everything_judged_gives_the_exact_rates(build):
     engine = prepared(build)
     judge_groups(engine, BROKEN)
-    report = study_report(engine)
+    report = study_report(engine, target="corpus")
     a, b = cell_of(report, "a"), cell_of(report, "b")
     # a: true S3 to S6, of which S3 is broken; S1 is false and broken. V3 and V4 hold: 3 of S2, S4, S5, S6, V3, V4.
     assert (a["sr_corrected"], a["sr_corrected_low"], a["sr_corrected_high"]) == pytest.approx((3 / 6, 3 / 6, 3 / 6))
@@ -155,7 +155,7 @@ def test_gold_alone_never_says_that_a_relation_holds(build):
 def test_every_form_of_the_report_shows_it(build):
     engine = prepared(build)
     judge_groups(engine, BROKEN)
-    report = study_report(engine)
+    report = study_report(engine, target="corpus")
     text = to_terminal(report)
     assert "SR_c" in text
     assert "FV" not in text  # no room beside four intervals

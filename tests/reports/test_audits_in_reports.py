@@ -18,10 +18,10 @@ from audit.reports.words import notes_of
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import Size, draw_all
-from audit.statistics.binomial import clopper_pearson
 from audit.statistics.carry_error import most_wrong
 from audit.statistics.difference import difference
-from audit.statistics.intervals import choose
+from audit.statistics.effective import effective_interval
+from audit.statistics.intervals import mid_p
 from audit.store import open_store
 
 GROUPS = 20
@@ -75,7 +75,7 @@ def test_carry_error_of_all_follow_ups(engine):
     report = study_report(sampled(engine, follow_ups=1.0))
     carry = report["relations"][0]["carry"]
     # 2 of 20 follow-ups have another answer than their source; both systems share them.
-    exact = clopper_pearson(2, 20)
+    exact = effective_interval(2 / 20, 20)
     assert (carry["audited"], carry["wrong"], carry["error"]) == (20, 2, 0.1)
     assert (carry["low"], carry["high"]) == pytest.approx((exact.low, exact.high))
     # Every follow-up has an answer of its own now, so that nothing rests on a carried one.
@@ -99,7 +99,7 @@ def test_the_effect_of_a_carry_error_that_was_measured_in_a_part(engine):
     # 10 of 20 groups have audited follow-ups. Of the others those with a right source rest on what is carried.
     resting = round(carry["rests_on_carried"] * 20)
     assert 10 - len(WRONG) <= resting <= 10
-    most = clopper_pearson(carry["wrong"], 10).high
+    most = effective_interval(carry["wrong"] / 10, 10).high
     assert carry["effect"] == pytest.approx(resting / 20 * most)
     assert cell["fs_carry_high"] == pytest.approx(min(cell["fs_high"] + most_wrong(resting, most) / 20, 1.0))
     # Only true groups rest on it here, so that R_FS cannot be too high by it.
@@ -144,7 +144,7 @@ def test_audits_that_wait_are_counted_apart(engine):
 
 
 def test_spot_checks_of_all_answers_give_the_checked_rate(engine):
-    report = study_report(checked(sampled(engine, answers=1.0)))
+    report = study_report(checked(sampled(engine, answers=1.0)), target="corpus")
     cell = report["cells"][0]
     # People called 2 of 20 false; checked, none is. All of the population was judged and checked: a point.
     assert (cell["checked"], cell["fs_checked"], cell["fs_checked_low"], cell["fs_checked_high"]) == (20, 0, 0, 0)
@@ -172,7 +172,7 @@ def test_spot_checks_of_all_answers_give_the_checked_rate(engine):
 
 
 def test_spot_checks_of_a_part_correct_the_whole(engine):
-    report = study_report(checked(sampled(engine, answers=0.5)))
+    report = study_report(checked(sampled(engine, answers=0.5)), target="corpus")
     cell = report["cells"][0]
     found = report["overall"]["checks"]
     removed = found["removed"] // 2
@@ -199,7 +199,7 @@ def test_few_checks_give_no_rate_to_a_cell_but_to_all(engine):
 
 def test_the_target_population_has_no_finite_correction(engine):
     report = study_report(checked(sampled(engine, answers=1.0)), target="population")
-    cell, plain = report["cells"][0], choose(0, 20, None)
+    cell, plain = report["cells"][0], mid_p(0, 20, None)
     assert (cell["fs_checked"], cell["fs_checked_high"]) == pytest.approx((0, plain.high))
 
 

@@ -53,7 +53,9 @@ def test_cells_have_no_rate_and_say_why(engine):
 
 
 def test_comparisons_are_those_of_judging_everything(engine):
-    found, whole = (study_report(engine, design=design)["relations"][0] for design in ("informative", "shared"))
+    found, whole = (
+        study_report(engine, design=design, target="corpus")["relations"][0] for design in ("informative", "shared")
+    )
     assert len(found["pairs"]) == 3
     for one, other in zip(found["pairs"], whole["pairs"], strict=True):
         assert one == other

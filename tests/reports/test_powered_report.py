@@ -24,7 +24,7 @@ from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size, draw_all
-from audit.statistics.intervals import choose
+from audit.statistics.intervals import mid_p
 from audit.statistics.posterior import genuine_draws
 from audit.statistics.prediction_powered import prediction_powered
 from audit.store import open_store, table_of, tables
@@ -106,7 +106,7 @@ def test_every_cell_is_what_prediction_powered_says(real, names):
         assert (len(truth), truth.sum(), len(population)) == (cell["judged"], cell["false"], cell["satisfied"])
         # A system without scores: that proxy is left out.
         used = [column for column in columns if column != 1 or population[:, 1].std() > 0]
-        expected = prediction_powered(truth, sample[:, used], population[:, used], fallback=choose)
+        expected = prediction_powered(truth, sample[:, used], population[:, used], fallback=mid_p)
         assert cell["fs_rate"] == pytest.approx(expected.estimate)
         assert (cell["fs_low"], cell["fs_high"]) == pytest.approx((expected.low, expected.high))
         assert (cell["method"], cell["gain"]) == (expected.method, pytest.approx(expected.gain))
@@ -123,11 +123,11 @@ def test_every_cell_is_what_prediction_powered_says(real, names):
 
 def test_without_proxies_nothing_but_the_new_names_is_new(real):
     _, engine = real
-    report = study_report(engine, "gold")
+    report = study_report(engine, "gold", target="corpus")
     assert "proxy" not in report["signature"]
     assert "stopping" not in report["signature"]
     for cell in report["cells"]:
-        usual = choose(cell["false"], cell["judged"], cell["satisfied"])
+        usual = mid_p(cell["false"], cell["judged"], cell["satisfied"])
         assert [cell[name] for name in ("fs_rate", "fs_low", "fs_high", *NEW)] == [
             cell["false"] / cell["judged"], usual.low, usual.high, usual.method, None, None,
         ]  # fmt: skip
@@ -150,7 +150,9 @@ def test_the_ranking_and_roll_ups_follow_the_estimates(real):
         assert list(rates.values()) == sorted(rates.values(), reverse=True)
         assert sum(one["p_best"] for one in relation["ranking"]) == pytest.approx(1, abs=0.05)
         usual = next(
-            one["pairs"] for one in study_report(engine, "gold")["relations"] if one["relation"] == relation["relation"]
+            one["pairs"]
+            for one in study_report(engine, "gold", target="corpus")["relations"]
+            if one["relation"] == relation["relation"]
         )
         assert relation["pairs"] == usual
     satisfied = np.array([one["satisfied"] for one in report["cells"]])
@@ -164,12 +166,12 @@ def test_what_varies_together_is_what_proxies_leave(real):
     _, engine = real
     counted = count(engine, "gold")
     judged = judged_groups(counted)
-    estimates, left = powered(engine, counted, judged, ("disagreement",), choose)
+    estimates, left = powered(engine, counted, judged, ("disagreement",), mid_p)
     assert estimates["gain"].max() > 1
     for cell in estimates.itertuples():
         mine = (judged["relation"] == cell.relation) & (judged["system"] == cell.system)
         truth, sample, population = by_hand(engine, counted, cell.relation, cell.system)
-        used = prediction_powered(truth, sample[:, 0], population[:, 0], fallback=choose)
+        used = prediction_powered(truth, sample[:, 0], population[:, 0], fallback=mid_p)
         slope = used.weights[0] if used.weights else 0.0
         assert left.loc[mine, "value"].to_numpy() == pytest.approx(truth - slope * sample[:, 0])
         assert (left.loc[mine, "false"] == truth).all()

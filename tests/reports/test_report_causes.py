@@ -18,7 +18,7 @@ from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size, draw_all
-from audit.statistics.binomial import clopper_pearson
+from audit.statistics.effective import effective_interval
 from audit.store import open_store, table_of, tables
 
 
@@ -47,7 +47,7 @@ def test_shares_of_one_cell_are_those_of_its_sample():
     entry = of(found, "system", "a")
     assert (entry["false"], entry["named"], entry["cells"], entry["study"]) == (10, 8, 1, None)
     one = share(entry, "doubtful")
-    ends = clopper_pearson(3, 8)
+    ends = effective_interval(3 / 8, 8)
     assert (one["count"], one["share"]) == (3, pytest.approx(3 / 8))
     assert (one["low"], one["high"]) == (pytest.approx(ends.low), pytest.approx(ends.high))
     assert sum(one["share"] for one in entry["causes"]) == pytest.approx(1)

@@ -139,7 +139,7 @@ def test_notes_say_what_is_not_known_and_not_sure():
         "Judge more groups before you switch."
     ]
     all_judged = [row | {"judged": row["satisfied"], "false": 30 if row["system"] == "a" else 8} for row in rows]
-    report = build_report(pd.DataFrame(all_judged), {})
+    report = build_report(pd.DataFrame(all_judged), {}, target="corpus")
     assert report["relations"][0]["best_changes"]
     assert notes_of(report) == []
 
@@ -257,11 +257,11 @@ def test_html_of_one_cell(counts):
 
 def test_html_says_why_a_roll_up_is_not_known_and_what_counts_as_equal():
     report = fake(2)
-    report["signature"] |= {"interval": "wilson", "target": "population", "delta": 0.02}
+    report["signature"] |= {"interval": "midp", "target": "population", "delta": 0.02}
     text = Page(to_html(report)).text
     assert "Why not" in text
     assert "no estimate yet" in text
-    assert "intervals (wilson) for the population of this corpus; differences up to 2.0 points count as equal." in text
+    assert "intervals (midp) for the population of this corpus; differences up to 2.0 points count as equal." in text
 
 
 def test_html_shows_corrected_rates_where_there_are_some():

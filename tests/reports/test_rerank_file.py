@@ -69,16 +69,16 @@ def test_counts_give_rates_and_intervals(tmp_path):
     assert unjudged["sr_genuine"] is None
     assert nothing["sr_genuine"] == 0
     assert judged["task"] == "sentiment"
-    assert report["signature"]["interval"] == "auto"
+    assert report["signature"]["interval"] == "midp"
     assert report["overall"]["fs_rate"] == pytest.approx(0.25)
 
 
 def test_interval_method_can_be_chosen(tmp_path):
     content = COUNTS + "MR1,a,50,50,10,2\n"
-    exact, usual = rank(tmp_path, content, interval="hypergeometric"), rank(tmp_path, content)
-    assert exact["cells"][0]["fs_low"] == pytest.approx(2 / 50)
-    assert exact["cells"][0]["fs_high"] == pytest.approx(26 / 50)
-    assert usual["cells"][0]["fs_high"] < 26 / 50
+    wide, usual = rank(tmp_path, content, interval="sequence"), rank(tmp_path, content, target="corpus")
+    assert wide["signature"]["target"] == "corpus"  # a sequence can be about nothing else
+    assert wide["cells"][0]["fs_high"] > usual["cells"][0]["fs_high"]
+    assert usual["cells"][0]["fs_high"] < rank(tmp_path, content)["cells"][0]["fs_high"]
     with pytest.raises(UnknownName, match="wald"):
         rank(tmp_path, content, interval="wald")
 

@@ -58,7 +58,7 @@ def test_cells_pairs_and_roll_ups_are_those_of_sequences(tmp_path):
         (pair["difference"] * pair["judged"] / 28 - rest, pair["difference"] * pair["judged"] / 28 + rest)
     )
     assert (pair["p"], pair["mcnemar_p"]) == (1.0, None)
-    assert {one["method"].rsplit(", ", 1)[1] for one in report["rollups"]} == {"of the cells' confidence sequences"}
+    assert {one["method"] for one in report["rollups"]} == {"union bound over the cells' confidence sequences"}
     signature = report["signature"]
     assert (signature["interval"], signature["stopping"]) == ("sequence", "sequence: holds whenever judging stops")
     json.dumps(report, allow_nan=False)
@@ -66,7 +66,7 @@ def test_cells_pairs_and_roll_ups_are_those_of_sequences(tmp_path):
 
 def test_every_form_says_that_it_holds_whenever_judging_stops(tmp_path):
     engine = imported(tmp_path)
-    sequence, usual = (study_report(engine, interval=name) for name in ("sequence", "auto"))
+    sequence, usual = (study_report(engine, interval=name, target="corpus") for name in ("sequence", "midp"))
     for form in (to_terminal, to_html):
         said = "Intervals are confidence sequences, which hold whenever judging stops."
         assert " ".join(form(sequence).split()).count(said) == 1
@@ -100,7 +100,7 @@ def test_totals_from_elsewhere_have_sequences_too(tmp_path, capsys):
     path.write_text("relation,system,groups,satisfied,judged,false\nX,a,1000,900,400,100\n", encoding="utf-8")
     (cell,) = rerank(path, "sequence")["cells"]
     assert (cell["fs_low"], cell["fs_high"]) == prior_posterior(100, 400, 900).rounded(17)
-    with pytest.raises(AuditError, match=r"target population choose auto"):
+    with pytest.raises(AuditError, match=r"target population choose midp"):
         rerank(path, "sequence", target="population")
     assert main(["rerank", str(path), "--interval", "sequence", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["signature"]["stopping"].startswith("sequence")
@@ -112,7 +112,7 @@ def test_the_population_is_refused_in_a_sentence(tmp_path, capsys):
     assert main(["report", "--db", where, "--interval", "sequence", "--target", "population"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "choose auto or another fixed-n interval, or take the target corpus" in said
+    assert "choose midp, or take the target corpus" in said
 
 
 def test_plans_name_the_option(tmp_path):
@@ -144,3 +144,13 @@ def test_the_asymptotic_sequence_of_many_pairs(tmp_path):
     low, high = asymptotic([1.0] * ones + [-1.0] * (n - ones), 200)
     assert n >= 30
     assert (pair["low"], pair["high"]) == pytest.approx((low * 200 / 300, high * 200 / 300))
+
+
+def test_rankings_have_no_probabilities_with_sequences(tmp_path):
+    report = study_report(imported(tmp_path), interval="sequence")
+    assert report["signature"]["target"] == "corpus"
+    (relation,) = report["relations"]
+    assert relation["p_flip"] is None
+    for one in relation["ranking"]:
+        assert (one["p_best"], one["rank_low"], one["letters"]) == (None, None, None)
+        assert one["reason"].startswith("not with sequences: ")

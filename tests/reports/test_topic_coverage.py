@@ -6,7 +6,7 @@ import pytest
 
 from audit.false_satisfaction.topics import StudyTopics, Topics
 from audit.reports.topics import topic_entries
-from audit.statistics.intervals import choose
+from audit.statistics.intervals import mid_p
 
 SOURCES, TOPICS, JUDGED, RUNS = 800, 4, 100, 60
 RELATIONS, SYSTEMS = [f"MR{number}.3" for number in range(1, 6)], ["a", "b"]
@@ -59,7 +59,7 @@ def test_intervals_hold_for_topics_alone_and_over_relations():
             for source in drawn[np.argsort(number[drawn])][:JUDGED].tolist():
                 row = {"study": 1, "task": "t", "relation": relation, "system": system, "source": source}
                 judged.append(row | {"false": int(false[relation, system][source])})
-        (entry,) = topic_entries([TABLE], Topics("gold", {1: study}), pd.DataFrame(judged), None, choose, "corpus")
+        (entry,) = topic_entries([TABLE], Topics("gold", {1: study}), pd.DataFrame(judged), None, mid_p, "corpus")
         for one in entry["rates"]:
             true = truth[one["topic"], one["relation"], one["system"]]
             alone = one["relation"] is not None

@@ -17,8 +17,8 @@ from audit.reports.terminal import to_terminal
 from audit.reports.violation_words import accuracy_lines, shown_accuracy, topics_by_relation
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size, draw_all
-from audit.statistics.binomial import clopper_pearson
-from audit.statistics.wilson import wilson
+from audit.statistics.effective import effective_interval
+from audit.statistics.mid_p import mid_p
 from audit.store import open_store
 
 FILMS = 120
@@ -61,7 +61,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def report(whole):
-    return study_report(whole, by="genre")
+    return study_report(whole, by="genre", target="corpus")
 
 
 def truth(system, keep=lambda one: True):
@@ -100,7 +100,7 @@ def test_where_all_is_judged_the_rates_are_the_true_ones(report, system):
             alone = rate(entry, topic, system, relation)
             assert (alone["groups"], alone["violated"]) == (groups, violated)
             assert alone["vr_genuine"] == pytest.approx(wrong / groups)
-            ends = clopper_pearson(violated, groups, None)
+            ends = effective_interval(violated / groups, groups)
             assert (alone["vr_observed_low"], alone["vr_observed_high"]) == pytest.approx((ends.low, ends.high))
 
 
@@ -167,7 +167,7 @@ def test_accuracy_stands_beside_both_rates(report, whole):
         first = [line for line in lines() if line["system"] == one["system"] and line["relation"] == "MR1.1"]
         right = sum(line["outputs"][0] == line["gold"] for line in first)
         assert (one["outputs"], one["right"], one["accuracy"]) == (FILMS, right, right / FILMS)
-        ends = wilson(right, FILMS)
+        ends = mid_p(right, FILMS)
         assert (one["low"], one["high"]) == (ends.low, ends.high)
         groups, violated, wrong = truth(one["system"])
         assert (one["sr_observed"], one["sr_genuine"]) == pytest.approx((1 - violated / groups, 1 - wrong / groups))

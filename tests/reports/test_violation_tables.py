@@ -18,8 +18,8 @@ from audit.reports.terminal import to_terminal
 from audit.reports.violation_charts import bars_chart, relation_groups, task_groups
 from audit.reports.violation_words import rates_text
 from audit.reports.violations import NOT_RUN, NOTHING, UNCOUNTED, rates_of, violation_tables
+from audit.statistics.mid_p import mid_p
 from audit.statistics.rates import with_rates
-from audit.statistics.wilson import wilson
 
 FAMILIES = {"MR1": "substitution", "MR2": "substitution", "MR5": "synonyms", "MR7": "reordering"}
 FIRST = {
@@ -98,7 +98,7 @@ def test_a_relation_that_is_known_is_not_named_where_nothing_is():
 @settings(max_examples=25)
 @given(st.lists(CELL, min_size=1, max_size=12, unique_by=lambda cell: cell[:2]))
 def test_a_table_says_what_cells_and_roll_ups_say(cells):
-    frame = with_rates(pd.DataFrame([row(*cell) for cell in cells]), wilson)
+    frame = with_rates(pd.DataFrame([row(*cell) for cell in cells]), mid_p)
     families = families_of(frame, registered=False)
     sure = Certainty(np.empty((0, len(frame))), None, None)
     (table,) = violation_tables(frame, sure, families)

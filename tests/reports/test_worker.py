@@ -18,7 +18,7 @@ from audit.reports.study import study_report
 from audit.reports.worker import answer_line, read_answer, request_line
 from audit.store import open_store
 
-DEFAULTS = {"whose": "both", "interval": "auto", "target": "corpus", "delta": 0.0, "weights": None}
+DEFAULTS = {"whose": "both", "interval": "midp", "target": "population", "delta": 0.0, "weights": None}
 SPEC = {
     "data": {"values": [{"名": "a", "b": 1}]},
     "mark": "bar",

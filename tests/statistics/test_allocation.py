@@ -13,7 +13,7 @@ from audit.statistics.allocation import (
     sizes_for_half_width,
     width_targeted,
 )
-from audit.statistics.intervals import wilson
+from audit.statistics.intervals import mid_p
 
 POPULATIONS = st.integers(1, 50_000)
 
@@ -53,7 +53,7 @@ def test_the_size_reaches_its_half_width_and_no_smaller_one_does(percent, popula
 
 def test_the_size_is_that_of_the_reports_wilson_interval():
     n = int(sizes_for_half_width(0.3, 2000, 0.05))
-    interval = wilson(round(0.3 * n), n, 2000)
+    interval = mid_p(round(0.3 * n), n, 2000)
     assert (interval.high - interval.low) / 2 == pytest.approx(0.05, abs=0.0005)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from audit.errors import AuditError
 from audit.statistics.corrected import COUNTS, RATES, Counts, corrected, with_corrected
-from audit.statistics.intervals import choose
+from audit.statistics.intervals import mid_p
 
 NOTHING = dict.fromkeys(Counts.__dataclass_fields__, 0)
 
@@ -151,10 +151,10 @@ def test_a_frame_keeps_its_rows_and_leaves_unaudited_cells_unknown():
 def test_the_false_violation_rate_has_the_interval_of_its_method():
     row = NOTHING | {"violated": 50, "audited_violated": 20, "broken_violated": 5, "holds_judged": 20}
     found = with_corrected(pd.DataFrame([row])).iloc[0]
-    ends = choose(5, 20, 50)
+    ends = mid_p(5, 20, 50)
     assert found[["false_violation_rate_low", "false_violation_rate_high"]].tolist() == [ends.low, ends.high]
     wider = with_corrected(pd.DataFrame([row]), target="population").iloc[0]
-    assert wider["false_violation_rate_high"] == choose(5, 20, None).high
+    assert wider["false_violation_rate_high"] == mid_p(5, 20, None).high
 
 
 def test_the_interval_holds_the_truth():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.intervals import wilson
+from audit.statistics.intervals import mid_p
 from audit.statistics.prediction_powered import (
     disagreement,
     low_confidence,
@@ -44,7 +44,7 @@ def test_unbiased_covering_and_narrower_with_a_good_proxy():
     found = list(redraws(truth, proxy, 150, 300))
     assert np.mean([one.estimate for one in found]) == pytest.approx(0.3, abs=0.005)
     assert 0.93 <= np.mean([one.low <= 0.3 <= one.high for one in found]) <= 0.98
-    plain = np.mean([wilson(45, 150, 2000).high - wilson(45, 150, 2000).low])
+    plain = np.mean([mid_p(45, 150, 2000).high - mid_p(45, 150, 2000).low])
     assert np.mean([one.high - one.low for one in found]) < 0.75 * plain
 
 
@@ -80,10 +80,10 @@ def test_several_proxies_and_one_that_repeats_another():
 def test_falls_back_to_wilson_and_says_why(truth, proxies, says):
     proxies = np.arange(100.0) if proxies is None else proxies
     result = prediction_powered(truth, proxies[: len(truth)], proxies)
-    interval = wilson(sum(truth), len(truth), 100)
+    interval = mid_p(sum(truth), len(truth), 100)
     assert (result.estimate, result.low, result.high) == (sum(truth) / len(truth), interval.low, interval.high)
     assert says in result.reason
-    assert result.method == "wilson"
+    assert result.method == "mid-p hypergeometric"
 
 
 def test_everything_judged_is_a_point_and_nothing_judged_is_unknown():

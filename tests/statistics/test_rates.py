@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.intervals import METHODS, choose
-from audit.statistics.rates import RATES, with_estimates, with_rates
+from audit.statistics.intervals import METHODS, mid_p
+from audit.statistics.rates import RATES, REACHES, with_estimates, with_rates
 
 
 def cell(**counts):
@@ -25,7 +25,7 @@ def test_rates_worked_by_hand():
     row = rates(groups=107, satisfied=80, violated=20, inapplicable=5, errors=2, judged=60, false=15)
     assert row[["sr_observed", "vr_observed", "fs_rate"]].tolist() == pytest.approx([0.8, 0.2, 0.25])
     assert row[["sr_genuine", "vr_genuine"]].tolist() == pytest.approx([0.6, 0.4])
-    interval = choose(15, 60, 80)
+    interval = mid_p(15, 60, 80)
     assert (row["fs_low"], row["fs_high"]) == (interval.low, interval.high)
     assert row["sr_genuine_low"] == pytest.approx(0.8 * (1 - interval.high))
     assert row["sr_genuine_high"] == pytest.approx(0.8 * (1 - interval.low))
@@ -69,7 +69,7 @@ def test_columns_index_and_order_are_kept():
     found = with_rates(frame.assign(note=["x", "y"]))
     assert found.index.tolist() == ["b", "a"]
     assert found["note"].tolist() == ["x", "y"]
-    assert found.columns.tolist() == [*frame.columns, "note", *RATES, "method"]
+    assert found.columns.tolist() == [*frame.columns, "note", *RATES, "method", *REACHES]
     assert "sr_observed" not in frame
 
 

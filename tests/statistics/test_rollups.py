@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.intervals import wilson
+from audit.statistics.intervals import mid_p
 from audit.statistics.rollups import combine
 
 
@@ -22,7 +22,7 @@ def test_full_dependence_adds_the_distances():
 
 
 def test_one_cell_keeps_its_interval_and_weight_0_is_left_out():
-    cell = wilson(3, 20, 90)
+    cell = mid_p(3, 20, 90)
     found = combine([0.15, np.nan], [cell.low, np.nan], [cell.high, np.nan], [90, 0], np.eye(2))
     assert (found.low, found.high) == pytest.approx((cell.low, cell.high))
     assert combine([0.1], [0.0], [0.2], [0]) is None
@@ -30,7 +30,7 @@ def test_one_cell_keeps_its_interval_and_weight_0_is_left_out():
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 500)), min_size=1, max_size=6), st.floats(0, 1))
 def test_the_interval_holds_the_rate_and_grows_with_dependence(cells, together):
-    intervals = [wilson(k, 20) for k, _ in cells]
+    intervals = [mid_p(k, 20) for k, _ in cells]
     arguments = ([k / 20 for k, _ in cells], [i.low for i in intervals], [i.high for i in intervals])
     weights = [weight for _, weight in cells]
     apart = combine(*arguments, weights)
@@ -43,7 +43,7 @@ def test_the_interval_holds_the_rate_and_grows_with_dependence(cells, together):
 
 def test_coverage_where_cells_share_sources():
     # 4 systems on the same 40 of 400 sources, wrong together; the truth is the mean of the population.
-    from audit.statistics.bootstrap import correlations, replicates
+    from audit.statistics.dependence import deviations
 
     rng = np.random.default_rng(5)
     hard = rng.beta(0.5, 1.0, 400)
@@ -51,10 +51,10 @@ def test_coverage_where_cells_share_sources():
     truth, held, alone = wrong.mean(), 0, 0
     for _ in range(250):
         some = wrong[rng.choice(400, 40, replace=False)]
-        found = [wilson(int(k), 40, 400) for k in some.sum(axis=0)]
+        found = [mid_p(int(k), 40, 400) for k in some.sum(axis=0)]
         cells = (some.mean(axis=0), [one.low for one in found], [one.high for one in found], [1] * 4)
         source, cell = np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40)
-        together = correlations(replicates(source, cell, some.ravel(), 4, draws=200))
+        together = deviations(source, cell, some.ravel(), 4).cautious(range(4))
         joined, apart = combine(*cells, together), combine(*cells)
         held += joined.low <= truth <= joined.high
         alone += apart.low <= truth <= apart.high

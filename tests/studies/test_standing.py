@@ -176,10 +176,11 @@ def test_gold_that_was_not_planned(engine, done, plan):
 def test_how_the_report_is_computed_is_compared_where_it_was_planned(engine, done):
     from audit.reports.preference import read_weights
 
-    done(report__interval="wilson", report__delta=0.02, report__target="corpus", report__weights="equal")
+    done(report__interval="sequence", report__delta=0.02, report__target="corpus", report__weights="equal")
     assert deviations(engine) == {
-        "report.interval": ("wilson", "auto"),
+        "report.interval": ("sequence", "midp"),
+        "report.target": ("corpus", "population"),
         "report.delta": (0.02, 0.0),
         "report.weights": ("equal", None),
     }
-    assert deviations(engine, interval="wilson", delta=0.02, weights=read_weights("equal")) == {}
+    assert deviations(engine, interval="sequence", delta=0.02, weights=read_weights("equal")) == {}

@@ -46,12 +46,14 @@ def test_every_tab_in_every_language(judged: Prepared, tab: str, language: str) 
 
 def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judged: Prepared) -> None:
     app = results(judged)
-    assert "for this corpus; answers of people and gold; any difference counts." in said(app).replace("\\", "")
+    assert "for the population of this corpus; answers of people and gold; any difference counts." in said(app).replace(
+        "\\", ""
+    )
     app.segmented_control(key="results-target").set_value("population").run()
-    app.selectbox(key="results-interval").set_value("jeffreys").run()
+    app.selectbox(key="results-interval").set_value("midp").run()
     app.number_input(key="results-delta").set_value(2.5).run()
     expected = (
-        "95 % intervals, method Jeffreys; for the population of this corpus; answers of people and gold; "
+        "95 % intervals, method mid-p; for the population of this corpus; answers of people and gold; "
         "differences up to 2.5 points count as equal."
     )
     assert expected in said(app).replace("\\", "")
@@ -60,7 +62,7 @@ def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judge
     assert not app.exception
     assert expected in said(app).replace("\\", "")
     assert app.number_input(key="results-delta").value == 2.5
-    assert "interval:jeffreys|confidence:0.95|target:population|delta:0.025" in app.code[0].value
+    assert "interval:midp|confidence:0.95|target:population|delta:0.025" in app.code[0].value
 
 
 def test_another_account_begins_with_the_defaults(judged: Prepared) -> None:
@@ -82,8 +84,9 @@ def test_the_ranking_of_a_relation_is_the_report_s(judged: Prepared) -> None:
         assert row["Letters"] == one["letters"]
         assert row["P(best) %"] == pytest.approx(100 * one["p_best"])
     assert "Probability that the reported best is overtaken" in said(app)
-    # Every satisfied group was judged, and all that decide are known.
-    assert "the differences are exact for this corpus" in said(app)
+    # Every satisfied group was judged; for texts to come that is a sample.
+    assert "the differences are exact for this corpus" not in said(app)
+    assert "No two systems are told apart" in said(app)
     assert set(app.dataframe[1].value["Apart"]) <= {"yes", "no"}
 
 
@@ -153,7 +156,7 @@ def test_keys_that_only_some_reports_have(judged: Prepared, monkeypatch: pytest.
             "sr_corrected": 0.5,
             "sr_corrected_low": 0.4,
             "sr_corrected_high": 0.6,
-            "method": "wilson",
+            "method": "mid-p binomial",
         }
         for cell in report["cells"]:
             cell |= dict.fromkeys(("fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high"))
@@ -167,4 +170,4 @@ def test_keys_that_only_some_reports_have(judged: Prepared, monkeypatch: pytest.
     assert "Letters" in app.dataframe[0].value.columns
     app = results(judged, "cells")
     assert app.dataframe[0].value["SR_c %"].tolist()[0] == pytest.approx(50.0)
-    assert app.dataframe[0].value["Method"].tolist()[0] == "wilson"
+    assert app.dataframe[0].value["Method"].tolist()[0] == "mid-p binomial"
