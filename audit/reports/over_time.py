@@ -9,14 +9,12 @@ from sqlalchemy import Engine, select
 
 from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
-from audit.false_satisfaction.cells import CELL
-from audit.false_satisfaction.groups import judged_groups, shared_groups
-from audit.false_satisfaction.history import POINTS, Point, replay
+from audit.false_satisfaction.cells import CELL, Counted
+from audit.false_satisfaction.groups import ComparedBy, Shared, judged_groups, read_compared, shared_groups
+from audit.false_satisfaction.history import POINTS, replay
 from audit.false_satisfaction.settling import Whose
 from audit.reports.agreement import agreement_report
 from audit.reports.build import Groups, Report, build_report
-from audit.reports.certainty import Comparison
-from audit.sampling.designs import INFORMATIVE
 from audit.statistics.agreement import Ratings
 from audit.statistics.agreement.label_pairs import label_pairs
 from audit.statistics.intervals import get_method
@@ -41,8 +39,11 @@ def history_report(
     """
     reached: list[dict[str, Any]] = []
     relations: dict[tuple[str, object, str], dict[str, Any]] = {}
+    compared: ComparedBy | None = None
     for point in replay(engine, whose, study, points):
-        report = _report(engine, point)
+        # What is compared is the same at all points.
+        compared = read_compared(engine, point.counted) if compared is None else compared
+        report = _report(point.counted, shared_groups(engine, point.counted, compared))
         for entry in report["relations"]:
             key = (entry["task"], entry["study"], entry["relation"])
             relations.setdefault(key, {"corpus": entry["corpus"], "systems": {}})
@@ -75,21 +76,15 @@ def history_report(
     }
 
 
-def _report(engine: Engine, point: Point) -> Report:
-    """The report of the counts at a point, with default settings; without pairs, roll-ups of audits and notes."""
-    counted = point.counted
-    comparisons: dict[tuple[str, object, str], Comparison] = {}
-    if any(one["design"] == INFORMATIVE for one in counted.samples):
-        for one in shared_groups(engine, counted):
-            if one.alone:
-                settled = one.genuine[one.decides & ~np.isnan(one.genuine).any(axis=1)]
-                key = (one.task, one.study, one.relation)
-                comparisons[key] = Comparison(one.systems, settled, int(one.decides.sum()), len(one.decides))
+def _report(counted: Counted, shared: Sequence[Shared]) -> Report:
+    """The report of the counts at a point, with default settings; without roll-ups of audits and notes."""
     return build_report(
         counted.cells.join(counted.keys[CELL]),
         {},
         interval=get_method("auto", "corpus"),
-        groups=Groups(judged_groups(counted), comparisons=comparisons),
+        groups=Groups(
+            judged_groups(counted), common={(one.task, one.study, one.relation): one.common for one in shared}
+        ),
     )
 
 

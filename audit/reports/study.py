@@ -21,9 +21,8 @@ from audit.false_satisfaction.settling import ALLOWED, Whose
 from audit.false_satisfaction.topics import Topics, count_topics
 from audit.reports.accuracy import accuracy_entries
 from audit.reports.audits import carry_note, estimators, findings, shares
-from audit.reports.build import Groups, Report, build_report, cell_entries, rated
+from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, rated
 from audit.reports.causes import cause_entries, dispute_entry, named_falses
-from audit.reports.certainty import Comparison, pair_entries
 from audit.reports.holds import ASSUMED, holds_entries
 from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
@@ -36,7 +35,6 @@ from audit.sampling.protocols import BLIND
 from audit.statistics import bootstrap, posterior
 from audit.statistics.confidence_sequences import HOLDS
 from audit.statistics.intervals import SEQUENCE, Target, get_method
-from audit.statistics.paired import paired_differences
 from audit.statistics.prediction_powered import FOLDS
 from audit.store import table_of, tables
 from audit.studies.standing import Standing
@@ -45,7 +43,7 @@ from audit.tasks import get_task
 INTERVAL = "auto"
 ESTIMATORS = (
     "longest settled beginning of each cell's draw",
-    "comparisons only: longest settled beginning of each relation's informative groups, Bayesian bootstrap",
+    "comparisons only: longest settled beginning of each relation's informative groups",
 )
 TWO_CLASSES = "Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."
 NEVER_GOLD = "Gold of {task} never says {labels}, so every such output counts as wrong wherever gold answers."
@@ -154,16 +152,7 @@ def report_of(
     `proxied` is what `powered` made of `proxies` and of what was read.
     """
     counted, holds = found.counted, found.holds
-    pairs: dict[tuple[str, object, str], list[dict[str, Any]]] = {}
-    comparisons: dict[tuple[str, object, str], Comparison] = {}
-    for one in found.shared:
-        key = (one.task, one.study, one.relation)
-        pairs[key] = pair_entries(
-            one.systems, paired_differences(one.genuine, one.decides, target, sequence=interval == SEQUENCE)
-        )
-        if one.alone:
-            settled = one.genuine[one.decides & ~np.isnan(one.genuine).any(axis=1)]
-            comparisons[key] = Comparison(one.systems, settled, int(one.decides.sum()), len(one.decides))
+    common: CommonBy = {(one.task, one.study, one.relation): one.common for one in found.shared}
     described = dict(found.made_from) | how(interval, target, delta, weights, proxies)
     if found.topics is not None:
         described["by"] = found.topics.by
@@ -180,7 +169,7 @@ def report_of(
         interval=get_method(interval, target),
         target=target,
         delta=delta,
-        groups=Groups(judged, found.checked, pairs, comparisons, estimates, entries, findings(counted)),
+        groups=Groups(judged, found.checked, common, estimates, entries, findings(counted)),
         weights=weights,
     )
     report["accuracy"] = accuracy_entries(report["violations"], found.accuracy)
@@ -233,7 +222,7 @@ def how(
     if interval == SEQUENCE:
         found["stopping"] = HOLDS
     if proxies:
-        found["proxy"] = {"names": list(proxies), "folds": FOLDS, "pairs": "without proxies"}
+        found["proxy"] = {"names": list(proxies), "folds": FOLDS, "comparisons": "without proxies"}
     return found | ({} if weights is None else {"weights": weights.source})
 
 

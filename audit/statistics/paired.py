@@ -6,7 +6,7 @@ nobody satisfies it, likewise. So only the others are sampled and judged, and wh
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -22,10 +22,12 @@ from audit.statistics.intervals import Target
 class PairedDifference:
     """SR_g of system `one` minus that of `other` (columns), over the groups that apply to both.
 
-    `low` and `high` are its interval, `p` tests that there is no difference, `p_holm` is adjusted for all pairs;
-    `mcnemar_p` is the exact McNemar test on the judged groups alone, None where one may stop at will: it needs a number
-    that was fixed before. `only_one` and `only_other` count the judged groups that are genuine for just one of them.
-    None where nothing was judged: `reason` says so.
+    `low` and `high` are its interval. `p_above` and `p_below` test, one-sided, that it is not above delta and not below
+    -delta; `p` is twice the smaller one, at most 1. They are None where the difference is known without error: then
+    there is nothing to test. `mcnemar_p` is the exact McNemar test on the judged groups alone, None where groups were
+    not judged in pairs, and where one may stop at will: it needs a number that was fixed before. `only_one` and
+    `only_other` count the judged groups that are genuine for just one of them. None where nothing was judged: `reason`
+    says so.
     """
 
     one: int
@@ -34,7 +36,8 @@ class PairedDifference:
     low: float | None
     high: float | None
     p: float | None
-    p_holm: float | None
+    p_above: float | None
+    p_below: float | None
     mcnemar_p: float | None
     only_one: int
     only_other: int
@@ -70,8 +73,9 @@ def paired_differences(
     target: Target = "corpus",
     confidence: float = 0.95,
     sequence: bool = False,
+    delta: float = 0.0,
 ) -> list[PairedDifference]:
-    """The difference of SR_g for every pair of systems, Holm-adjusted.
+    """The difference of SR_g for every pair of systems. P-values are of each pair by itself: see `holm`.
 
     `genuine` (groups, systems) is 1 where a system's satisfaction is genuine, 0 where it is false or violated, NaN
     where nobody has settled it; `decides` (groups,) is the mask of `informative`. Rows are all groups that apply to
@@ -79,7 +83,8 @@ def paired_differences(
     ones (for example the settled beginning of their random order). Difference = (informative / groups) x mean over the
     judged; its interval inverts Tango's score test, which at 0 is McNemar's, with the effective sample size
     n (N - 1) / (N - n) for the corpus; for the population the share of informative groups adds its own variance.
-    When all informative groups are judged the corpus' difference is known: the interval is a point and p 0 or 1.
+    When all informative groups are judged the corpus' difference is known: the interval is a point, and there is no p.
+    `delta` is the difference up to which systems count as equal: the p-values test beyond it.
 
     With `sequence` the interval holds whenever judging stops: the asymptotic confidence sequence of the mean over the
     informative groups (`confidence_sequences.asymptotic`), scaled likewise, and p is the always-valid one that goes
@@ -105,13 +110,54 @@ def paired_differences(
         raise AuditError("a settled group is 1 (genuine) or 0 (false or violated), or NaN where it is not settled")
     groups, systems = genuine.shape
     judged = genuine[decides & ~np.isnan(genuine).any(axis=1)]
-    found = [
-        _difference(judged, pair, int(decides.sum()), groups, target, confidence, sequence)
+    return [
+        _difference(judged, pair, int(decides.sum()), groups, target, confidence, sequence, delta)
         for pair in combinations(range(systems), 2)
     ]
-    known = [at for at, one in enumerate(found) if one.p is not None]
-    adjusted = dict(zip(known, holm([found[at].p or 0.0 for at in known]), strict=True))
-    return [replace(one, p_holm=adjusted.get(at)) for at, one in enumerate(found)]
+
+
+def independent_difference(
+    one: int,
+    other: int,
+    cell: tuple[float, float, float, float],
+    rival: tuple[float, float, float, float],
+    target: Target = "corpus",
+    confidence: float = 0.95,
+    delta: float = 0.0,
+) -> PairedDifference:
+    """SR_g of one cell minus that of another, whose samples were drawn independently.
+
+    A cell is (groups, satisfied, judged, false). The difference is that of SR_o (1 - false / judged); its variance adds
+    those of both, with one false and one true group added to each sample (Agresti and Caffo, American Statistician 54,
+    2000), a finite population correction for the corpus, and SR_o's own variance for the population. Two systems that
+    are wrong on the same inputs differ less by chance than independent ones: this is cautious for the population.
+
+    >>> found = independent_difference(0, 1, (100, 90, 60, 10), (100, 90, 60, 30))
+    >>> round(found.difference, 3), round(found.low, 3), round(found.high, 3), round(found.p, 5)
+    (0.3, 0.209, 0.372, 0.0)
+    """
+    rates, centres, variance = [], [], 0.0
+    for groups, satisfied, judged, false in (cell, rival):
+        whole = target == "corpus" and judged == satisfied
+        if not groups or (satisfied and not judged):
+            nothing = (None,) * 7
+            return PairedDifference(one, other, *nothing, 0, 0, 0, 0, int(groups), "one of the two has no judged group")
+        observed, share = satisfied / groups, false / judged if satisfied else 0.0
+        added = share if whole else (false + 1) / (judged + 2)
+        rest = 1.0 if target == "population" else 1 - judged / satisfied if satisfied else 0.0
+        variance += observed**2 * added * (1 - added) * rest / (judged + 2)
+        if target == "population":
+            variance += observed * (1 - observed) * (1 - added) ** 2 / groups
+        rates.append(observed * (1 - share))
+        centres.append(observed * (1 - added))
+    known, centre, error = rates[0] - rates[1], centres[0] - centres[1], float(np.sqrt(variance))
+    sizes = (0, 0, int(min(cell[2], rival[2])), int(min(cell[1], rival[1])), int(min(cell[0], rival[0])))
+    if not error:
+        return PairedDifference(one, other, known, known, known, None, None, None, None, *sizes)
+    z = float(ndtri((1 + confidence) / 2))
+    above, below = float(ndtr((delta - centre) / error)), float(ndtr((delta + centre) / error))
+    ends = min(known, max(-1.0, centre - z * error)), max(known, min(1.0, centre + z * error))
+    return PairedDifference(one, other, known, *ends, min(1.0, 2 * min(above, below)), above, below, None, *sizes)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -148,6 +194,7 @@ def _difference(
     target: Target,
     confidence: float,
     sequence: bool,
+    delta: float,
 ) -> PairedDifference:
     one, other = pair
     n = len(judged)
@@ -155,16 +202,16 @@ def _difference(
     c = int((judged[:, one] < judged[:, other]).sum())
     counts = (b, c, n, population, groups)
     if population == 0 and groups:  # every group adds 0, and that is known without judging
-        return PairedDifference(one, other, 0.0, 0.0, 0.0, 1.0, None, 1.0, *counts)
+        return PairedDifference(one, other, 0.0, 0.0, 0.0, None, None, None, 1.0, *counts)
     if n == 0:
         reason = "no group that tells the systems apart is settled for all" if groups else "the systems share no group"
-        return PairedDifference(one, other, None, None, None, None, None, None, *counts, reason)
+        return PairedDifference(one, other, None, None, None, None, None, None, None, *counts, reason)
     share = population / groups
     mean = (b - c) / n
     if target == "corpus" and n == population:
         known = share * mean
         test = None if sequence else mcnemar(b, c)
-        return PairedDifference(one, other, known, known, known, float(b == c), None, test, *counts)
+        return PairedDifference(one, other, known, known, known, None, None, None, test, *counts)
     if sequence:
         values = judged[:, one] - judged[:, other]
         low, high = asymptotic(values, population, confidence)
@@ -172,38 +219,59 @@ def _difference(
         least, most = ((b - c + side * (population - n)) / population for side in (-1, 1))
         p = asymptotic_p(values, population, confidence) if least <= 0 <= most else 0.0
         ends = (share * max(low, least), share * min(high, most))
-        return PairedDifference(one, other, share * mean, *ends, p, None, None, *counts)
+        return PairedDifference(one, other, share * mean, *ends, p, None, None, None, *counts)
     weight = (population - 1) / (population - n) if target == "corpus" else 1.0
     z = float(ndtri((1 + confidence) / 2))
     low, high = _tango(b * weight, c * weight, n * weight, z)
     # What the share of informative groups adds; 0 for the corpus, where that share is known.
     spread = 0.0 if target == "corpus" else z * z * share * (1 - share) * mean * mean / groups
-    score = (b - c) * np.sqrt(weight) / np.sqrt(b + c) if b + c else 0.0
+    # Under the margin itself the share of informative groups is all that it varies by.
+    above, below = (
+        _beyond(up * weight, down * weight, n * weight, delta / share, target == "population", share, groups)
+        for up, down in ((b, c), (c, b))
+    )
     return PairedDifference(
         one,
         other,
         share * mean,
         max(-1.0, share * mean - float(np.sqrt((share * (mean - low)) ** 2 + spread))),
         min(1.0, share * mean + float(np.sqrt((share * (high - mean)) ** 2 + spread))),
-        float(2 * ndtr(-abs(score))),
-        None,
+        min(1.0, 2 * min(above, below)),
+        above,
+        below,
         mcnemar(b, c),
         *counts,
     )
 
 
+def _beyond(b: float, c: float, n: float, margin: float, varies: bool, share: float, groups: int) -> float:
+    """One-sided p of the hypothesis that the mean difference over informative groups is at most `margin`."""
+    if margin >= 1:
+        return 1.0
+    more = n * n * (1 - share) / share * margin**2 / groups if varies else 0.0
+    return float(ndtr(-_score(b, c, n, margin, more)))
+
+
+def _score(b: float, c: float, n: float, delta: float, more: float = 0.0) -> float:
+    """Tango's statistic for the hypothesis that the difference is delta; it falls in delta. `more` adds variance."""
+    linear = -b - c + (2 * n - b + c) * delta
+    constrained = (np.sqrt(max(linear**2 + 8 * n * c * delta * (1 - delta), 0.0)) - linear) / (4 * n)
+    variance = n * (2 * constrained + delta * (1 - delta)) + more
+    distance = b - c - n * delta
+    return float(distance / np.sqrt(max(variance, 1e-300))) if distance else 0.0
+
+
 def _tango(b: float, c: float, n: float, z: float) -> tuple[float, float]:
     """The differences that the score test at level z does not reject; counts may be fractions."""
-
-    def score(delta: float) -> float:
-        """Tango's statistic for the hypothesis that the difference is delta; it falls in delta."""
-        linear = -b - c + (2 * n - b + c) * delta
-        constrained = (np.sqrt(max(linear**2 + 8 * n * c * delta * (1 - delta), 0.0)) - linear) / (4 * n)
-        variance = n * (2 * constrained + delta * (1 - delta))
-        distance = b - c - n * delta
-        return float(distance / np.sqrt(max(variance, 1e-300))) if distance else 0.0
-
     mean, edge = (b - c) / n, 1 - 1e-12
-    low = brentq(lambda delta: score(delta) - z, -edge, mean) if mean > -edge and score(-edge) > z else -1.0
-    high = brentq(lambda delta: score(delta) + z, mean, edge) if mean < edge and score(edge) < -z else 1.0
+    low = (
+        brentq(lambda delta: _score(b, c, n, delta) - z, -edge, mean)
+        if mean > -edge and _score(b, c, n, -edge) > z
+        else -1.0
+    )
+    high = (
+        brentq(lambda delta: _score(b, c, n, delta) + z, mean, edge)
+        if mean < edge and _score(b, c, n, edge) < -z
+        else 1.0
+    )
     return float(low), float(high)
