@@ -252,7 +252,7 @@ def preference_lines(report: Report) -> list[str]:
 def best_text(relation: Mapping[str, Any]) -> str:
     """Who was best and who is or looks best, as far as that is known.
 
-    >>> orders = {"order_observed": ["a", "b"], "order_genuine": ["b", "a"], "best_changes_sure": True}
+    >>> orders = {"order_observed": ["a", "b"], "best_changes": True, "best_changes_sure": True}
     >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"]})
     'was a, is b'
     >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"], "best_changes_sure": False})
@@ -265,6 +265,8 @@ def best_text(relation: Mapping[str, Any]) -> str:
         return f"was {before}, now not known yet"
     if before == after:
         return before
+    if not relation["best_changes"]:
+        return f"was {before}, of these {after}"
     return f"was {before}, {'is' if relation['best_changes_sure'] else 'looks like'} {after}"
 
 

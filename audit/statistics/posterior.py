@@ -8,6 +8,9 @@ SPREAD = 0.05
 SLOPE = 1.0
 """Standard deviation of the normal prior of what R_FS gains per unit of SR_o: accurate systems often satisfy less, so
 that a prior which takes R_FS and SR_o for unrelated would let SR_o decide who is best."""
+CAUTION = 2.0
+"""By which the errors' covariance is multiplied. Without it, of systems that are close, those that were said to be best
+with a probability of .5 to .8 were so in .48 of the samples; with it probabilities err on the side of caution."""
 GRID = 0.6 * np.linspace(0.0, 1.0, 31) ** 1.5
 """Standard deviations between systems over which the posterior is summed."""
 
@@ -39,7 +42,7 @@ def hierarchical_draws(
     [[0.2, 0.4]]
     """
     rng = np.random.default_rng(seed)
-    systems = len(observed)
+    systems, covariance = len(observed), CAUTION * covariance
     centred = observed - observed.mean()
     slopes = SLOPE**2 * np.outer(centred, centred)
     # The tiny ridge keeps matrices invertible where everything was judged.

@@ -24,7 +24,9 @@ def headlines(report: Report) -> list[tuple[str, str]]:
     compared = totals["relations_compared"]
     if compared:
         number = t("headline.of", part=totals["best_changes_sure"], whole=compared)
-        more = t("headline.open", count=totals["best_changes_open"])
+        left = totals["best_changes_open"]
+        kind = "none" if not left else "rates" if totals["judged"] is None else ""
+        more = t(f"headline.open_{kind}" if kind else "headline.open", count=left)
         lines.append((number, t("headline.best", count=compared, more=more)))
     if totals["judged"] is not None:
         lines.append(
