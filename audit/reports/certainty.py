@@ -223,7 +223,7 @@ def decide(relations: Sequence[dict[str, Any]], delta: float, confidence: float)
         pair |= {"p_holm": p, "apart": p <= 1 - confidence}
     for pair in pairs:
         if pair["p"] is None and pair["difference"] is not None:
-            pair["apart"] = abs(pair["difference"]) > delta + TIED
+            pair["apart"] = bool(abs(pair["difference"]) > delta + TIED)
     rivals: list[dict[str, Any]] = []
     for one in decided:
         one["overtaking"] = [

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import audit
-from audit.reports import audit_words, cause_words, charts, differences, protocol_words, slopes, words
+from audit.reports import audit_words, cause_words, charts, differences, order_words, protocol_words, slopes, words
 from audit.reports.build import Report, cells_of
 from audit.reports.html_tables import tables_html
 from audit.reports.inlining import inline, inlined, template
@@ -106,7 +106,7 @@ def _sections(report: Report) -> list[dict[str, Any]]:
 def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
     cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
     sentences = (
-        f"{words.common_text(relation)[:1].upper()}{words.common_text(relation)[1:]}",
+        f"{order_words.common_text(relation)[:1].upper()}{order_words.common_text(relation)[1:]}",
         differences.pairs_text(relation["pairs"]),
         audit_words.holds_text(relation).capitalize(),
         audit_words.carry_text(relation),
@@ -114,12 +114,12 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": relation["relation"],
         "summary": words.summary_of(report, relation),
-        "change": words.change_text(relation),
+        "change": order_words.change_text(relation),
         "changed": relation["order_changes"],
-        "was": words.order_text(relation, "observed"),
-        "now": words.order_text(relation, "genuine"),
-        "corrected": words.order_text(relation, "corrected") if relation["order_corrected"] else words.UNKNOWN,
-        "best": words.best_text(relation),
+        "was": order_words.order_text(relation, "observed"),
+        "now": order_words.order_text(relation, "genuine"),
+        "corrected": order_words.order_text(relation, "corrected") if relation["order_corrected"] else words.UNKNOWN,
+        "best": order_words.best_text(relation),
         "ranking": words.ranking_rows(relation["ranking"]),
         "sentences": [text for text in sentences if text],
         "chart": inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),

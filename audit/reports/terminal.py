@@ -8,19 +8,16 @@ from typing import Any
 from audit.reports.audit_words import carry_text, check_lines, holds_text
 from audit.reports.build import Report, cells_of
 from audit.reports.cause_words import TITLE, cause_note, cause_rows, dispute_line
+from audit.reports.order_words import best_text, change_text, common_text, order_text
 from audit.reports.protocol_words import protocol_lines
 from audit.reports.study_plan import plan_lines
 from audit.reports.terminal_tables import table_blocks
 from audit.reports.words import (
     UNKNOWN,
-    best_text,
-    change_text,
-    common_text,
     count,
     estimator_text,
     headlines,
     notes_of,
-    order_text,
     percent,
     place,
     preference_lines,

@@ -150,6 +150,8 @@ def independent_difference(
             variance += observed * (1 - observed) * (1 - added) ** 2 / groups
         rates.append(observed * (1 - share))
         centres.append(observed * (1 - added))
+    # Plain numbers: the entries of a report are written as JSON.
+    rates, centres = [float(rate) for rate in rates], [float(rate) for rate in centres]
     known, centre, error = rates[0] - rates[1], centres[0] - centres[1], float(np.sqrt(variance))
     sizes = (0, 0, int(min(cell[2], rival[2])), int(min(cell[1], rival[1])), int(min(cell[0], rival[0])))
     if not error:

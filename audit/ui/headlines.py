@@ -25,8 +25,12 @@ def headlines(report: Report) -> list[tuple[str, str]]:
     if compared:
         number = t("headline.of", part=totals["best_changes_sure"], whole=compared)
         left = totals["best_changes_open"]
-        kind = "none" if not left else "rates" if totals["judged"] is None else ""
-        more = t(f"headline.open_{kind}" if kind else "headline.open", count=left)
+        if not left:
+            more = t("headline.open_none")
+        elif totals["judged"] is None:
+            more = t("headline.open_rates", count=left)
+        else:
+            more = t("headline.open", count=left)
         lines.append((number, t("headline.best", count=compared, more=more)))
     if totals["judged"] is not None:
         lines.append(

@@ -8,7 +8,8 @@ import streamlit as st
 from audit.reports import charts, slopes
 from audit.reports.build import Report, cells_of
 from audit.reports.differences import differences_chart, exact, oriented, p_text
-from audit.reports.words import change_text, count, order_text, percent, place, summary_of
+from audit.reports.order_words import change_text, order_text
+from audit.reports.words import count, percent, place, summary_of
 from audit.ui.language import summary, t, translated
 from audit.ui.literal import html, sentence
 from audit.ui.results_audits import of_relation

@@ -7,6 +7,7 @@ answers, and those of made-up systems that are close (SR_o .84 to .86, R_FS .28 
 """
 
 import argparse
+import itertools
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +56,7 @@ def whole(held, genuine, decides):
 
 
 def redrawn(common, size, design, rng):
-    """A sample of `size` satisfied groups a cell (a share below 1), by one random order for all cells or by one each."""
+    """A sample of `size` satisfied groups a cell (below 1: a share), by one random order for all cells or one each."""
     genuine, held = common.genuine == 1, common.held
     judged, false = np.zeros(len(common.systems), int), np.zeros(len(common.systems), int)
     order, reach = rng.permutation(len(held)), len(held)
@@ -74,7 +75,7 @@ def redrawn(common, size, design, rng):
 
 
 def claims(common, size, design, rng, seed):
-    """Rows (P(best), whether it is best) of one sample, none where too few groups are judged; and (sure change, right)."""
+    """Rows (P(best), whether it is best) of one sample, none where too few are judged; and what `overtaking` says."""
     sample, truth = redrawn(common, size, design, rng), common.genuine.mean(axis=0)
     draws = sample.draws("corpus", DRAWS, seed)
     if draws is None:
@@ -103,7 +104,7 @@ def reliability(rows):
     """
     p, true, cluster = (np.array(column, float) for column in zip(*rows, strict=True))
     found = []
-    for low, high in zip(BINS, BINS[1:], strict=False):
+    for low, high in itertools.pairwise(BINS):
         inside = (low <= p) & (p < high)
         if inside.sum() < 20:
             continue

@@ -13,7 +13,7 @@ from audit.statistics.comparison import LEAST, Common
 from audit.statistics.ranking import rank_systems
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
-from best_calibration import close_rows, close_systems, redrawn, reliability, sure_changes  # noqa: E402
+from best_calibration import close_rows, close_systems, redrawn, reliability, sure_changes
 
 
 def by_hand():
@@ -129,7 +129,7 @@ def test_probabilities_hold_for_close_systems(design, size):
 
 @pytest.mark.slow
 def test_no_change_is_sure_where_systems_are_equally_false():
-    """20 relations of four systems with SR_o .83 to .86 apart: a report said that 13 of them have another best system."""
+    """Of such relations, 20 of four systems each, a report said that up to 13 have another best system."""
 
     def relations(rng):
         return [close_systems(rng, observed=(0.75, 0.95), false=(0.3, 0.3), groups=500) for _ in range(20)]
