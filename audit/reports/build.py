@@ -120,31 +120,9 @@ def build_report(
         frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
     sure = certainty(frame, judged, checked, target)
     stopping = signature.get("interval") == SEQUENCE
-    # Orders and rankings are about common groups, and may need differences only; the rest is about cells.
-    standing = frame.assign(own=frame["sr_genuine"], relative=False)
-    draws = np.full((posterior.DRAWS, len(frame)), np.nan)
-    relations: list[dict[str, Any]] = []
-    for (task, study, relation), group in frame.groupby(["task", "study", "relation"], sort=False, dropna=False):
-        key = (task, _plain(study), relation)
-        common = shared.get(key) or Common.of_totals(group)
-        observed, genuine = rates_of(group, common, relative=True)
-        standing.loc[group.index, ["sr_observed", "sr_genuine"]] = np.column_stack([observed, genuine])
-        standing.loc[group.index, "relative"] = common is not None and bool(np.isnan(common.sr_genuine).all())
-        found = None if common is None or stopping else common.draws(target, seed=len(relations))
-        if common is not None and found is not None:
-            place = dict(zip(group["system"], group.index, strict=True))
-            draws[:, [place[system] for system in common.systems]] = found
-        relations.append(
-            {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
-            | dict(compare_orders(standing.loc[group.index]))
-            | {"best_own": (order_where_known(group, "sr_genuine") or (None, None))[1]}
-            | _corrected_order(group)
-            | {"common": common_entry(common, stopping), "overtaking": []}
-            | {"ranking": compared(group, common, found, delta, confidence)}
-            | {"pairs": _pairs(common, target, confidence, delta, stopping)}
-            | {"holds": holds.get(key)}
-        )
-    decide(relations, delta, confidence)
+    relations, standing, draws = compare_all(frame, shared, target, delta, confidence, stopping, posterior.DRAWS)
+    for one in relations:
+        one["holds"] = holds.get((one["task"], one["study"], one["relation"]))
     families = families_of(frame, "file" not in signature)
     report: Report = {
         "signature": dict(signature),
@@ -158,6 +136,47 @@ def build_report(
     if weights is not None:
         report["preference"] = preference(standing, draws, sure.of_genuine, weights, delta, confidence)
     return report
+
+
+def compare_all(
+    frame: pd.DataFrame,
+    shared: CommonBy,
+    target: Target,
+    delta: float,
+    confidence: float,
+    stopping: bool,
+    size: int = 0,
+) -> tuple[list[dict[str, Any]], pd.DataFrame, np.ndarray]:
+    """The relations of a report, its cells with rates over the common groups, and draws of these (size, cells).
+
+    `frame` is what `rated` made, `shared` the common groups where they are known. Without `size` there are no
+    probabilities.
+    """
+    # Orders and rankings are about common groups, and may need differences only; the rest is about cells.
+    standing = frame.assign(own=frame["sr_genuine"], relative=False)
+    draws = np.full((size, len(frame)), np.nan)
+    relations: list[dict[str, Any]] = []
+    for (task, study, relation), group in frame.groupby(["task", "study", "relation"], sort=False, dropna=False):
+        key = (task, _plain(study), relation)
+        common = shared.get(key) or Common.of_totals(group)
+        observed, genuine = rates_of(group, common, relative=True)
+        standing.loc[group.index, ["sr_observed", "sr_genuine"]] = np.column_stack([observed, genuine])
+        standing.loc[group.index, "relative"] = common is not None and bool(np.isnan(common.sr_genuine).all())
+        found = None if common is None or stopping or not size else common.draws(target, size, len(relations))
+        if common is not None and found is not None:
+            place = dict(zip(group["system"], group.index, strict=True))
+            draws[:, [place[system] for system in common.systems]] = found
+        relations.append(
+            {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
+            | dict(compare_orders(standing.loc[group.index]))
+            | {"best_own": (order_where_known(group, "sr_genuine") or (None, None))[1]}
+            | _corrected_order(group)
+            | {"common": common_entry(common, stopping), "overtaking": []}
+            | {"ranking": compared(group, common, found, delta, confidence)}
+            | {"pairs": _pairs(common, target, confidence, delta, stopping)}
+        )
+    decide(relations, delta, confidence)
+    return relations, standing, draws
 
 
 def rated(

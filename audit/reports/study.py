@@ -15,18 +15,19 @@ from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.cells import CELL, Counted, count
-from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, shared_groups
+from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, read_compared, shared_groups
 from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
 from audit.false_satisfaction.topics import Topics, count_topics
 from audit.reports.accuracy import accuracy_entries
 from audit.reports.audits import carry_note, estimators, findings, shares
-from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, rated
+from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, compare_all, rated
 from audit.reports.causes import cause_entries, dispute_entry, named_falses
 from audit.reports.holds import ASSUMED, holds_entries
 from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
 from audit.reports.protocols import METHOD, protocol_entry
+from audit.reports.sensitivity import Lenient, read_lenient, sensitivity_entry
 from audit.reports.study_plan import plan_entries, plans_of
 from audit.reports.topics import topic_entries
 from audit.sampling.audits import audits_of
@@ -35,6 +36,7 @@ from audit.sampling.protocols import BLIND
 from audit.statistics import bootstrap, posterior
 from audit.statistics.confidence_sequences import HOLDS
 from audit.statistics.intervals import SEQUENCE, Target, get_method
+from audit.statistics.overall import overall
 from audit.statistics.prediction_powered import FOLDS
 from audit.store import table_of, tables
 from audit.studies.standing import Standing
@@ -71,6 +73,7 @@ class Evidence:
     arms: Arms | None = None
     accuracy: Sequence[RightOutputs] = ()
     topics: Topics | None = None
+    lenient: Lenient | None = None
 
 
 def study_report(
@@ -118,14 +121,17 @@ def evidence(
     Raises AuditError where nothing was run.
     """
     counted = count(engine, whose, study, design)
+    compared = read_compared(engine, counted)
     causes, arms = named_falses(engine, counted), count_arms(engine, counted, whose)
     given = int(causes["code"].notna().sum())
-    described = signature(engine, counted, whose) | ({"causes": given} if given else {})
+    made_from = signature(engine, counted, whose)
+    lacking = never_gold(engine, counted) if made_from["answers"].get("gold") else {}
+    described = made_from | ({"causes": given} if given else {})
     return Evidence(
         counted,
         judged_groups(counted),
         checked_groups(counted) if target == "population" else None,
-        shared_groups(engine, counted),
+        shared_groups(engine, counted, compared),
         count_holds(engine, counted, whose),
         described | ({"protocols": METHOD} if arms else {}),
         causes,
@@ -134,6 +140,7 @@ def evidence(
         arms,
         right_outputs(engine, counted),
         count_topics(engine, counted, by) if by else None,
+        read_lenient(engine, counted, whose, lacking, compared),
     )
 
 
@@ -172,6 +179,7 @@ def report_of(
         groups=Groups(judged, found.checked, common, estimates, entries, findings(counted)),
         weights=weights,
     )
+    report["sensitivity"] = _sensitivity(found, report, interval, target, delta)
     report["accuracy"] = accuracy_entries(report["violations"], found.accuracy)
     if found.topics is not None:
         report["topics"] = topic_entries(
@@ -228,7 +236,6 @@ def how(
 
 def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
     """Versions, seeds, design and answers: with these and `how`, the same numbers come out again. Holds no times."""
-    studies = [int(str(one["id"])) for one in counted.studies]
     relation, system = table_of(tables.Relation), table_of(tables.System)
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     with engine.connect() as connection:
@@ -256,7 +263,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         run = [
             {"name": row["name"], "version": row["version"], "settings": json.loads(row["settings"])} for row in systems
         ]
-        lacking = _never_gold(connection, studies) if answers.get("gold") else []
+        lacking = never_gold(engine, counted) if answers.get("gold") else {}
         audited = {one["id"]: audits_of(connection, int(str(one["id"]))).groups for one in counted.samples}
     compares = [one["design"] == INFORMATIVE for one in counted.samples]
     # A sample that only compares systems has no audits: what they measure is about rates.
@@ -277,7 +284,10 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "estimator": "; ".join(ESTIMATORS[one] for one in sorted(set(compares or [False]))),
         **estimators(counted),
         "notes": [
-            *lacking,
+            *(
+                TWO_CLASSES if task == "sentiment" else NEVER_GOLD.format(task=task, labels=", ".join(labels))
+                for task, labels in lacking.items()
+            ),
             *([COMPARISONS] if any(compares) else []),
             *([ASSUMED] if audits and not any(audited.values()) else []),
             *(carry_note(counted) if audits else []),
@@ -285,9 +295,22 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
     }
 
 
-def _never_gold(connection: Any, studies: list[int]) -> list[str]:
-    """A sentence for each task whose gold answers and lacks a label that systems may say."""
+def _sensitivity(found: Evidence, report: Report, interval: str, target: Target, delta: float) -> dict[str, Any] | None:
+    """What the report would say if gold had the labels that it lacks; None where it lacks none."""
+    if found.lenient is None:
+        return None
+    counted = found.lenient.counted
+    common: CommonBy = {(one.task, one.study, one.relation): one.common for one in found.lenient.shared}
+    frame = rated(counted.cells, get_method(interval, target), target=target)
+    relations, _, _ = compare_all(frame, common, target, delta, 0.95, interval == SEQUENCE)
+    return sensitivity_entry(found.counted, found.lenient, report["overall"], overall(frame, relations))
+
+
+def never_gold(engine: Engine, counted: Counted) -> dict[str, list[str]]:
+    """By task, the labels that systems may say and the gold of these studies never does; tasks that lack none are not
+    there."""
     source, study = table_of(tables.Source), table_of(tables.Study)
+    studies = [one["id"] for one in counted.studies]
     query = (
         select(study.c.task, source.c.gold)
         .join(source, source.c.study_id == study.c.id)
@@ -295,12 +318,9 @@ def _never_gold(connection: Any, studies: list[int]) -> list[str]:
         .distinct()
     )
     found: dict[str, set[str]] = {}
-    for task, label in connection.execute(query):
-        if not asks_pairs(task):
-            found.setdefault(task, set()).add(label)
+    with engine.connect() as connection:
+        for task, label in connection.execute(query):
+            if not asks_pairs(task):
+                found.setdefault(task, set()).add(label)
     lacking = {task: [one for one in get_task(task).labels if one not in labels] for task, labels in found.items()}
-    return [
-        TWO_CLASSES if task == "sentiment" else NEVER_GOLD.format(task=task, labels=", ".join(labels))
-        for task, labels in lacking.items()
-        if labels
-    ]
+    return {task: labels for task, labels in lacking.items() if labels}

@@ -9,6 +9,8 @@ from audit.reports.build import Report
 from audit.reports.certainty import COMPARES
 
 UNKNOWN = "–"
+OTHERS = ("right", "left_out")
+"""How else an output that gold never says may count."""
 PERCENT = "\N{NO-BREAK SPACE}%"
 
 
@@ -283,6 +285,24 @@ def open_text(totals: Mapping[str, Any]) -> str:
     return f"{number} more {'looks' if number == 1 else 'look'} changed, which {what} decide"
 
 
+def sensitivity_text(found: Mapping[str, Any]) -> str:
+    """How far the report hangs on labels that gold lacks, in one sentence."""
+    labels = ", ".join(found["labels"])
+    rates = (f"{percent(found[name])}{PERCENT}" for name in ("fs_rate", "fs_rate_right", "fs_rate_left_out"))
+    now, right, left_out = rates
+    systems = "; ".join(
+        ", ".join((f"{one['system']} {percent(one['fs_rate'])}", *(percent(one[f"fs_rate_{name}"]) for name in OTHERS)))
+        for one in found["systems"]
+    )
+    sure, looks = (f"best_changes_{name}" for name in ("sure", "estimated"))
+    return (
+        f"{percent(found['share'])}{PERCENT} of the false satisfactions have an output that gold never says "
+        f"({labels}). R_FS of the judged groups is {now}; with these outputs counted right {right}, without their "
+        f"groups {left_out} ({systems}). With them counted right {found[f'{sure}_right']} relations have another best "
+        f"system for sure and {found[f'{looks}_right']} look changed, instead of {found[sure]} and {found[looks]}."
+    )
+
+
 def notes_of(report: Report) -> list[str]:
     """What a reader must know beside the numbers: the signature's notes, then what the data themselves call for."""
     found = [str(note) for note in report["signature"].get("notes") or []]
@@ -292,6 +312,8 @@ def notes_of(report: Report) -> list[str]:
         found.append(f"{of(unestimated, totals['cells'], 'cell')} have no genuine rate yet.")
     elif unestimated:
         found.append("No cell has a genuine rate yet: no satisfied group of a sample is settled.")
+    if found_out := report.get("sensitivity"):
+        found.append(sensitivity_text(found_out))
     few = [one["relation"] for one in report["relations"] if one["common"] and one["common"]["reason"]]
     if few and totals["judged"]:
         have = "has" if totals["relations"] == 1 else "have"
