@@ -115,7 +115,7 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
         "name": relation["relation"],
         "summary": words.summary_of(report, relation),
         "change": order_words.change_text(relation),
-        "changed": relation["order_changes"],
+        "changed": relation["best_changes_sure"],
         "was": order_words.order_text(relation, "observed"),
         "now": order_words.order_text(relation, "genuine"),
         "corrected": order_words.order_text(relation, "corrected") if relation["order_corrected"] else words.UNKNOWN,

@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 from audit.false_satisfaction.cells import CELL, Counted, Ground, counted_from, drawn_cells
 from audit.false_satisfaction.groups import ComparedBy, Shared, shared_groups
 from audit.false_satisfaction.settling import Known, State, Whose, drawn_groups, known_answers
+from audit.statistics.comparison import LEAST
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,9 @@ def sensitivity_entry(
 ) -> dict[str, Any]:
     """R_FS, over all and by system, as it is, with the labels counted right, and without the groups that have one.
 
-    The rates are over the judged groups, each weighted by the satisfied groups of its cell that it stands for; `share`
-    is the share of the false satisfactions that have such an output. `totals` and `lenient_totals` are `overall` of the
-    report and of the one in which the labels count as right.
+    The rates are over the judged groups of the cells that are in the headline, each weighted by the satisfied groups
+    of its cell that it stands for; `share` is the share of the false satisfactions that have such an output. `totals`
+    and `lenient_totals` are `overall` of the report and of the one in which the labels count as right.
     """
     key = [*CELL, "group_id"]
     judged = _weighted(counted).merge(lenient.says.assign(says=True), how="left", on=key)
@@ -85,9 +86,11 @@ def sensitivity_entry(
 
 
 def _weighted(counted: Counted) -> pd.DataFrame:
-    """The judged drawn groups, each with the satisfied groups of its cell that it stands for as `weight`."""
+    """The judged drawn groups, each with the satisfied groups of its cell that it stands for as `weight`; of the cells
+    that are in the headline."""
     cells = counted.keys[CELL].join(counted.cells[["satisfied", "judged", "false"]].rename(columns={"judged": "of"}))
     judged = counted.drawn[counted.drawn["judged"]].merge(cells[cells["false"].notna()].drop(columns="false"), on=CELL)
+    judged = judged[(judged["of"] >= LEAST) | (judged["of"] == judged["satisfied"])]
     return judged.assign(weight=judged["satisfied"] / judged["of"])
 
 

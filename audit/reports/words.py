@@ -297,7 +297,7 @@ def sensitivity_text(found: Mapping[str, Any]) -> str:
     sure, looks = (f"best_changes_{name}" for name in ("sure", "estimated"))
     return (
         f"{percent(found['share'])}{PERCENT} of the false satisfactions have an output that gold never says "
-        f"({labels}). R_FS of the judged groups is {now}; with these outputs counted right {right}, without their "
+        f"({labels}). R_FS is {now}; with these outputs counted right {right}, without their "
         f"groups {left_out} ({systems}). With them counted right {found[f'{sure}_right']} relations have another best "
         f"system for sure and {found[f'{looks}_right']} look changed, instead of {found[sure]} and {found[looks]}."
     )
@@ -312,8 +312,9 @@ def notes_of(report: Report) -> list[str]:
         found.append(f"{of(unestimated, totals['cells'], 'cell')} have no genuine rate yet.")
     elif unestimated:
         found.append("No cell has a genuine rate yet: no satisfied group of a sample is settled.")
-    if found_out := report.get("sensitivity"):
-        found.append(sensitivity_text(found_out))
+    sensitivity = report.get("sensitivity")
+    if sensitivity and sensitivity["share"] is not None:
+        found.append(sensitivity_text(sensitivity))
     few = [one["relation"] for one in report["relations"] if one["common"] and one["common"]["reason"]]
     if few and totals["judged"]:
         have = "has" if totals["relations"] == 1 else "have"
