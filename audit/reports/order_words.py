@@ -61,7 +61,8 @@ def change_text(relation: Mapping[str, Any]) -> str:
 def common_text(relation: Mapping[str, Any]) -> str:
     """What the comparison of a relation's systems is about, and why it says nothing where it does not.
 
-    >>> common_text({"common": {"groups": 1200, "judged": 58, "deciding": 300, "reason": None}})
+    >>> found = {"groups": 1200, "judged": 58, "deciding": 300, "reason": None}
+    >>> common_text({"common": found, "order_observed": ["a", "b"]})
     'compared on the 1,200 groups that apply to all systems; 58 of the 300 that can tell them apart are judged'
     """
     found = relation["common"]
