@@ -1,6 +1,7 @@
 """The groups behind a report's counts, with their sources: what roll-ups and paired comparisons need."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from audit.false_satisfaction.settling import State
 from audit.relations import Outcome
 from audit.sampling.designs import INFORMATIVE, Numbers
 from audit.sampling.informative import Apart, Compared, compared_groups
+from audit.statistics.comparison import Common
 from audit.store.ids import LIMIT
 
 NAMES = ["study", "task", "relation", "system"]
@@ -19,23 +21,16 @@ NAMES = ["study", "task", "relation", "system"]
 
 @dataclass(frozen=True)
 class Shared:
-    """The groups of one relation that apply to every system that was checked under it.
-
-    `genuine` (groups, systems) is 1 where a satisfaction is genuine, 0 where it is false or violated, NaN where that is
-    not settled or lies behind the settled beginning of the draw; `decides` (groups,) is False where a group adds 0 to
-    every difference; `cluster` (groups,) has codes of the sources' clusters. What
-    `audit.statistics.paired.paired_differences` takes. `alone` tells that these groups were
-    drawn for comparisons only (design `informative`), so that they are all there is to rank by.
-    """
+    """The common groups of one relation: those that apply to every system that was checked under it."""
 
     study: int
     task: str
     relation: str
-    systems: tuple[str, ...]
-    genuine: np.ndarray
-    decides: np.ndarray
-    cluster: np.ndarray
-    alone: bool = False
+    common: Common
+
+
+ComparedBy = Mapping[int, tuple[Numbers, Clusters, Sequence[Compared]]]
+"""By study: the numbers and the clusters of its sources, and what its relations compare. No answer changes it."""
 
 
 def judged_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
@@ -86,44 +81,90 @@ def checked_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame
     return pd.DataFrame(named | {"source": source, "cluster": clusters.of(source), "satisfied": satisfied})
 
 
-def shared_groups(engine: Engine, counted: Counted) -> list[Shared]:
-    """Per relation with two systems or more, the groups that apply to all of them; in the order of studies and cells.
-
-    Samples of the designs `shared` and `informative` tell: there a source has one random number in all cells, so that
-    the sources up to the smallest last number of any cell are a random sample whose groups are drawn for every system
-    that satisfies them. Of those, the longest beginning counts in which every group that decides is settled for all.
-    """
-    designs = {int(str(one["study_id"])): one for one in counted.samples if one["design"] in ("shared", INFORMATIVE)}
-    found = []
-    names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
+def read_compared(engine: Engine, counted: Counted) -> ComparedBy:
+    """What the relations of the counted studies compare, for `shared_groups`."""
+    seeds = {int(str(one["study_id"])): int(str(one["seed"])) for one in counted.samples}
+    found = {}
     with engine.connect() as connection:
-        apart, clusters = Apart(connection), source_clusters(connection, designs)
-        for study, sample in designs.items():
-            numbers = Numbers.of_study(connection, study, int(str(sample["seed"])))
-            for one in compared_groups(connection, counted.checks, study, numbers, apart):
-                of = counted.drawn["study_id"].eq(study) & counted.drawn["relation_id"].eq(one.relation)
-                alone = sample["design"] == INFORMATIVE
-                genuine = _genuine(one, counted, counted.drawn[of], numbers, alone)
-                cells = [names[study, one.relation, system] for system in one.systems]
-                systems = tuple(str(cell[2]) for cell in cells)
-                cluster = clusters.of(one.source)
-                found.append(Shared(study, cells[0][0], cells[0][1], systems, genuine, one.informative, cluster, alone))
+        apart = Apart(connection)
+        clusters = source_clusters(connection, [int(str(one["id"])) for one in counted.studies])
+        for one in counted.studies:
+            study = int(str(one["id"]))
+            numbers = Numbers.of_study(connection, study, seeds.get(study, 0))
+            relations = list(compared_groups(connection, counted.checks, study, numbers, apart))
+            found[study] = numbers, clusters, relations
     return found
 
 
-def _genuine(one: Compared, counted: Counted, drawn: pd.DataFrame, numbers: Numbers, alone: bool) -> np.ndarray:
-    """What is genuine under one relation, NaN from the first deciding group on that is not settled for all systems."""
-    genuine = np.where(one.satisfied, np.nan, 0.0)
+def shared_groups(engine: Engine, counted: Counted, compared: ComparedBy | None = None) -> list[Shared]:
+    """Per relation with two systems or more, the groups that apply to all of them; in the order of studies and cells.
+
+    Of any design the judged groups of a cell that are common are a random sample of its satisfied common ones. Samples
+    of the designs `shared` and `informative` tell more: there a source has one random number in all cells, so that the
+    sources up to the smallest last number of any cell are a random sample whose groups are drawn for every system that
+    satisfies them. Of those, the longest beginning counts in which every group that decides is settled for all.
+    `compared` saves reading what is compared again.
+    """
+    designs = {int(str(one["study_id"])): one["design"] for one in counted.samples}
+    names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
+    found = []
+    for study, (numbers, clusters, relations) in (
+        read_compared(engine, counted) if compared is None else compared
+    ).items():
+        design = designs.get(study)
+        of_study = counted.drawn[counted.drawn["study_id"] == study]
+        for one in relations:
+            drawn = of_study[of_study["relation_id"] == one.relation]
+            inside, place, column = _places(one, drawn)
+            cells = [names[study, one.relation, system] for system in one.systems]
+            random = inside & drawn["judged"].to_numpy() & (design != INFORMATIVE)
+            false = random & (drawn["state"] == State.FALSE).to_numpy()
+            common = Common(
+                tuple(str(cell[2]) for cell in cells),
+                np.full(len(cells), len(one.source)),
+                one.satisfied.sum(axis=0),
+                judged=np.bincount(column[random], minlength=len(cells)),
+                false=np.bincount(column[false], minlength=len(cells)),
+            )
+            if design in ("shared", INFORMATIVE):
+                genuine = _genuine(one, counted, drawn, numbers, design == INFORMATIVE, inside, place, column)
+                common = replace(common, genuine=genuine, held=one.satisfied, decides=one.informative)
+                common = replace(common, cluster=clusters.of(one.source))
+            found.append(Shared(study, cells[0][0], cells[0][1], common))
+    return found
+
+
+def _places(one: Compared, drawn: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of drawn groups: whether they are common, their rows among the common groups, and their systems' columns."""
     source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
     order = np.argsort(one.source)
     place = np.searchsorted(one.source, source, sorter=order)
     place = order[np.minimum(place, len(order) - 1)] if len(order) else place
-    column = drawn["system_id"].map({system: at for at, system in enumerate(one.systems)})
-    inside = column.notna().to_numpy() & (place < len(one.source))
+    column = drawn["system_id"].map({system: at for at, system in enumerate(one.systems)}).fillna(-1).to_numpy(int)
+    inside = (column >= 0) & (place < len(one.source))
     inside[inside] &= one.source[place[inside]] == source[inside]
+    return inside, place, column
+
+
+def _genuine(
+    one: Compared,
+    counted: Counted,
+    drawn: pd.DataFrame,
+    numbers: Numbers,
+    alone: bool,
+    inside: np.ndarray,
+    place: np.ndarray,
+    column: np.ndarray,
+) -> np.ndarray:
+    """What is genuine under one relation, NaN from the first deciding group on that is not settled for all systems.
+
+    `inside`, `place` and `column` of the drawn groups are those of `_places`.
+    """
+    genuine = np.where(one.satisfied, np.nan, 0.0)
     settled = inside & drawn["counts"].to_numpy()
-    genuine[place[settled], column[settled].astype(int)] = drawn.loc[settled, "state"] == State.TRUE
+    genuine[place[settled], column[settled]] = drawn.loc[settled, "state"] == State.TRUE
     decides = one.informative
+    source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
     behind = np.zeros(len(decides), bool) if alone else one.number > _reach(one, counted, drawn, numbers, source)
     stop = np.flatnonzero(decides & (np.isnan(genuine).any(axis=1) | behind))
     if len(stop):

@@ -7,7 +7,6 @@ from audit.false_satisfaction.accuracy import NO_GOLD, Answered, RightOutputs
 from audit.reports.violations import rates_of
 from audit.statistics.intervals import mid_p
 from audit.statistics.orders import TIED
-from audit.statistics.ranking import kendall_tau_b
 
 SCORES = {"accuracy": "accuracy", "observed": "sr_observed", "genuine": "sr_genuine"}
 """What systems can be ordered by, and the name of that rate in an entry."""
@@ -21,9 +20,8 @@ def accuracy_entries(
     SR_o = 1 - VR_o and SR_g = 1 - VR_g are what a study reports as accuracy by metamorphic testing. Both are over all
     relations or, where the table has a row `estimated`, over those of which every system has an estimate: `over` is
     that row's name. The interval of the accuracy is for the texts that the corpus was drawn from, clustered by
-    document. `order_*` are the systems, best first (ties by name), by each of the three, `tau_observed` and
-    `tau_genuine` Kendall's tau-b with the order by accuracy; all are None where one system lacks the rate. Without gold
-    `systems` is empty, with the reason.
+    document. `order_*` are the systems, best first (ties by name), by each of the three; None where one system lacks
+    the rate. Without gold `systems` is empty, with the reason.
     """
     counts = {one.study: one for one in found}
     return [_entry(table, counts.get(table["study"]), confidence) for table in violations]
@@ -37,11 +35,7 @@ def _entry(table: Mapping[str, Any], found: RightOutputs | None, confidence: flo
         by_name = {one.system: one for one in found.systems}
         entry["systems"] = [_system(table, by_name[system], confidence) for system in table["systems"]]
     orders = {score: _order(entry["systems"], rate) for score, rate in SCORES.items()}
-    entry |= {f"order_{score}": order for score, order in orders.items()}
-    return entry | {
-        f"tau_{score}": _tau(entry["systems"], SCORES[score]) if orders["accuracy"] and orders[score] else None
-        for score in ("observed", "genuine")
-    }
+    return entry | {f"order_{score}": order for score, order in orders.items()}
 
 
 def _system(table: Mapping[str, Any], one: Answered, confidence: float) -> dict[str, Any]:
@@ -76,10 +70,6 @@ def _order(systems: Sequence[Mapping[str, Any]], rate: str) -> list[str] | None:
     if not systems or any(one[rate] is None for one in systems):
         return None
     return [one["system"] for one in sorted(systems, key=lambda one: (-round(one[rate], 12), one["system"]))]
-
-
-def _tau(systems: Sequence[Mapping[str, Any]], rate: str) -> float | None:
-    return kendall_tau_b([one["accuracy"] for one in systems], [one[rate] for one in systems])
 
 
 def order_words(entry: Mapping[str, Any], score: str) -> str:

@@ -1,10 +1,11 @@
 """The report: one JSON document that the tables, the charts, the HTML file and the app all read."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError
@@ -13,22 +14,25 @@ from audit.reports.audits import Findings, add_audits
 from audit.reports.certainty import (
     COMPARES,
     KEY,
-    Comparisons,
     certainty,
+    common_entry,
     compared,
+    covered,
+    decide,
     families_of,
     only_compared,
-    ranked,
+    pair_entries,
+    rates_of,
     roll_ups,
     with_worth,
-    without_probabilities,
 )
 from audit.reports.preference import Weights, preference
 from audit.reports.violations import violation_tables
-from audit.statistics import corrected
+from audit.statistics import corrected, posterior
+from audit.statistics.comparison import Common
 from audit.statistics.corrected import with_corrected
 from audit.statistics.intervals import METHODS, SEQUENCE, Estimator, Target, mid_p
-from audit.statistics.orders import Orders, compare_orders, order_where_known
+from audit.statistics.orders import compare_orders, order_where_known
 from audit.statistics.overall import overall
 from audit.statistics.rates import BOUNDS, RATES, WORTH, with_bounds, with_estimates, with_rates
 
@@ -51,6 +55,8 @@ COUNTS = (
     "drawn_open",
     "behind",
 )
+CommonBy = Mapping[tuple[str, object, str], Common]
+"""The common groups of relations, by (task, study, relation)."""
 
 
 ALL_TOGETHER = {
@@ -66,20 +72,20 @@ ALL_TOGETHER = {
 class Groups:
     """The groups behind the counts, where they are known: without them cells count as independent.
 
-    `judged` has a row per judged group with the columns study, task, relation, system, source, false, and cluster where
-    sources belong together; `checked` one per group that is satisfied or violated, with satisfied in place of false
-    (only needed for the target `population`). `pairs` are entries of paired differences by (task, study, relation),
-    `comparisons` what is known of relations that were drawn for comparisons only. `estimates` has a row for each cell,
-    with the columns study, task, relation, system and those of `audit.statistics.rates.ESTIMATES`, where R_FS is
-    estimated with proxies; `judged` has what they leave unexplained in a column `value` then. `holds` is what
-    `audit.reports.holds` says of the relations of which groups were asked about, likewise by (task, study, relation).
-    `audits` is what audits of follow-ups and answers found.
+    `judged` has a row per judged group with the columns study, task, relation, system, source, false, and cluster
+    where sources belong together; `checked` one per group that is satisfied or violated, with satisfied in place of
+    false (only needed for the target `population`).
+    `common` are the common groups by (task, study, relation); a relation that is not there is compared on each system's
+    own groups. `estimates` has a row for each cell, with the columns study, task, relation, system
+    and those of `audit.statistics.rates.ESTIMATES`, where R_FS is estimated with proxies; `judged` has what they leave
+    unexplained in a column `value` then. `holds` is what `audit.reports.holds` says of the relations of
+    which groups were asked about, likewise by (task, study, relation). `audits` is what audits of follow-ups
+    and answers found.
     """
 
     judged: pd.DataFrame
     checked: pd.DataFrame | None = None
-    pairs: Mapping[tuple[str, object, str], Sequence[Mapping[str, Any]]] | None = None
-    comparisons: Comparisons | None = None
+    common: CommonBy | None = None
     estimates: pd.DataFrame | None = None
     holds: Mapping[tuple[str, object, str], Mapping[str, Any]] | None = None
     audits: Findings | None = None
@@ -127,27 +133,14 @@ def build_report(
     if target == "population":
         cells = with_worth(cells, judged, checked, confidence)
     frame = rated(cells, interval, confidence, target)
-    pairs, holds = (groups.pairs or {}, groups.holds or {}) if groups else ({}, {})
+    holds, shared = (groups.holds or {}, groups.common or {}) if groups else ({}, {})
     if groups is not None and groups.estimates is not None:
         frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
     sure = certainty(frame, judged, checked, target, confidence)
-    # Orders and rankings need only differences, which comparisons have; rates, totals and roll-ups need the rest.
-    standing, draws = compared(frame, sure.draws, (groups.comparisons if groups else None) or {}, target)
-    relations: list[dict[str, Any]] = []
-    orders: list[Orders] = []
-    for (task, study, relation), group in standing.groupby(["task", "study", "relation"], sort=False, dropna=False):
-        orders.append(compare_orders(group))
-        ranking, tau, flips = ranked(group, draws[:, group.index], delta, confidence)
-        if interval is METHODS[SEQUENCE]:
-            ranking, flips = without_probabilities(ranking), None
-        relations.append(
-            {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
-            | dict(orders[-1])
-            | _corrected_order(group)
-            | {"ranking": ranking, "tau": tau, "p_flip": flips}
-            | {"pairs": [dict(one) for one in pairs.get((task, _plain(study), relation), ())]}
-            | {"holds": holds.get((task, _plain(study), relation))}
-        )
+    stopping = interval is METHODS[SEQUENCE]
+    relations, standing, draws = compare_all(frame, shared, target, delta, confidence, stopping, posterior.DRAWS)
+    for one in relations:
+        one["holds"] = holds.get((one["task"], one["study"], one["relation"]))
     families = families_of(frame, "file" not in signature)
     entries = cell_entries(frame)
     report: Report = {
@@ -156,15 +149,13 @@ def build_report(
             cell | ends for cell, ends in zip(entries, _all_together(frame, interval, confidence, target), strict=True)
         ],
         "relations": relations,
-        "overall": dict(overall(frame, orders, waiting)),
+        "overall": dict(overall(frame, relations, waiting)) | covered(frame, sure),
         "rollups": roll_ups(frame, sure, families),
         "violations": violation_tables(frame, sure, families),
     }
     add_audits(report, frame, groups.audits if groups else None, sure.of_false, interval, confidence, target)
     if weights is not None:
-        report["preference"] = preference(standing, draws, weights, delta, confidence)
-        if interval is METHODS[SEQUENCE]:
-            report["preference"] |= {"ranking": without_probabilities(report["preference"]["ranking"]), "p_flip": None}
+        report["preference"] = preference(standing, draws, sure, weights, delta, confidence)
     return report
 
 
@@ -200,6 +191,47 @@ def _all_together(
         {name: _plain(one[column]) for name, column in ALL_TOGETHER.items()}
         for one in found[list(ALL_TOGETHER.values())].to_dict("records")
     ]
+
+
+def compare_all(
+    frame: pd.DataFrame,
+    shared: CommonBy,
+    target: Target,
+    delta: float,
+    confidence: float,
+    stopping: bool,
+    size: int = 0,
+) -> tuple[list[dict[str, Any]], pd.DataFrame, np.ndarray]:
+    """The relations of a report, its cells with rates over the common groups, and draws of these (size, cells).
+
+    `frame` is what `rated` made, `shared` the common groups where they are known. Without `size` there are no
+    probabilities.
+    """
+    # Orders and rankings are about common groups, and may need differences only; the rest is about cells.
+    standing = frame.assign(own=frame["sr_genuine"], relative=False)
+    draws = np.full((size, len(frame)), np.nan)
+    relations: list[dict[str, Any]] = []
+    for (task, study, relation), group in frame.groupby(["task", "study", "relation"], sort=False, dropna=False):
+        key = (task, _plain(study), relation)
+        common = shared.get(key) or Common.of_totals(group)
+        observed, genuine = rates_of(group, common, relative=True)
+        standing.loc[group.index, ["sr_observed", "sr_genuine"]] = np.column_stack([observed, genuine])
+        standing.loc[group.index, "relative"] = common is not None and bool(np.isnan(common.sr_genuine).all())
+        found = None if common is None or stopping or not size else common.draws(target, size, len(relations))
+        if common is not None and found is not None:
+            place = dict(zip(group["system"], group.index, strict=True))
+            draws[:, [place[system] for system in common.systems]] = found
+        relations.append(
+            {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
+            | dict(compare_orders(standing.loc[group.index]))
+            | {"best_own": (order_where_known(group, "sr_genuine") or (None, None))[1]}
+            | _corrected_order(group)
+            | {"common": common_entry(common, stopping), "overtaking": []}
+            | {"ranking": compared(group, common, found, delta, confidence)}
+            | {"pairs": _pairs(common, target, confidence, delta, stopping)}
+        )
+    decide(relations, delta, confidence)
+    return relations, standing, draws
 
 
 def rated(
@@ -239,6 +271,14 @@ def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
         for task, study, relation, system in keys
     ]
     return frame.iloc[sorted(range(len(frame)), key=by_name.__getitem__)].reset_index(drop=True)
+
+
+def _pairs(
+    common: Common | None, target: Target, confidence: float, delta: float, stopping: bool
+) -> list[dict[str, Any]]:
+    if common is None:
+        return []
+    return pair_entries(common.systems, common.differences(target, confidence, delta, stopping))
 
 
 def _corrected_order(cells: pd.DataFrame) -> dict[str, list[str] | None]:

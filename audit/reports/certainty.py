@@ -8,15 +8,14 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import UnknownName
-from audit.false_satisfaction.groups import Shared
 from audit.relations import get_relation
-from audit.statistics.comparison import comparison_draws, relative_rates
+from audit.statistics.comparison import LEAST, Common
 from audit.statistics.confidence_sequences import PRIOR_POSTERIOR
 from audit.statistics.dependence import Sums, deviations, of_products, opposed
 from audit.statistics.intervals import METHODS, SEQUENCE, Target
-from audit.statistics.paired import PairedDifference, worth_of_differences
-from audit.statistics.posterior import genuine_draws
-from audit.statistics.ranking import kendall_tau_b, p_flip, rank_systems
+from audit.statistics.orders import TIED
+from audit.statistics.paired import PairedDifference, holm
+from audit.statistics.ranking import letters_of, rank_systems
 from audit.statistics.rates import with_rates
 from audit.statistics.rollups import combine
 
@@ -33,17 +32,17 @@ LEVELS = ("relation", "system", "family", "overall")
 _COUNTS = ("satisfied", "violated", "judged")
 COMPARES = "drawn to compare systems only: its judged groups are no random sample of the satisfied ones"
 """Why a cell has no rate although groups of it are judged."""
+WITHOUT_COUNTS = "the totals have rates without counts"
 
 
 @dataclass(frozen=True)
 class Certainty:
-    """What probabilities and roll-ups are made from: joint draws of SR_g (draws, cells), and how cells go together.
+    """What roll-ups are made from: how cells go together.
 
     `of_false` and `of_genuine` are sums over clusters for R_FS and SR_g; None where the sources are not known.
     `target` says what these are: sources or documents. `confidence` is that of the cells' ends.
     """
 
-    draws: np.ndarray
     of_false: Sums | None
     of_genuine: Sums | None
     target: Target = "corpus"
@@ -64,55 +63,10 @@ class Certainty:
         return with_rates(some, METHODS[SEQUENCE], apart, "corpus"), np.ones((len(some), len(some)))
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What the design `informative` found out about one relation: how its systems differ, but no rate of theirs.
-
-    `genuine` (judged, systems) has outcomes of judged informative groups, of which there are `informative` among the
-    `groups` that apply to all of `systems`; `worth` is the share of the judged ones that would say as much if each were
-    of a document of its own.
-    """
-
-    systems: tuple[str, ...]
-    genuine: np.ndarray
-    informative: int
-    groups: int
-    worth: float = 1.0
-
-
-def comparison_of(shared: Shared) -> Comparison:
-    """What groups that were drawn for comparisons only say of one relation's systems."""
-    judged = shared.decides & ~np.isnan(shared.genuine).any(axis=1)
-    settled = shared.genuine[judged]
-    worth = worth_of_differences(settled, shared.cluster[judged])
-    return Comparison(shared.systems, settled, int(shared.decides.sum()), len(shared.decides), worth)
-
-
-Comparisons = Mapping[tuple[str, object, str], Comparison]
-"""By (task, study, relation)."""
-
-
 def only_compared(cells: pd.DataFrame) -> np.ndarray:
     """Which cells were drawn for comparisons only: they have judged groups, but nobody may count the false ones."""
     judged, false = (cells[name].to_numpy(float, na_value=np.nan) for name in ("judged", "false"))
     return np.asarray(~np.isnan(judged) & np.isnan(false))
-
-
-def compared(
-    cells: pd.DataFrame, draws: np.ndarray, comparisons: Comparisons, target: Target, seed: int = 0
-) -> tuple[pd.DataFrame, np.ndarray]:
-    """The cells and their draws (draws, cells) with relative SR_g in place of what relations do not have that were
-    drawn for comparisons only. What they say holds up to a constant that the systems of the relation share."""
-    rates, joint = cells["sr_genuine"].to_numpy(float).copy(), draws.copy()
-    keys = list(zip(cells["task"], cells["study"], cells["relation"], cells["system"], strict=True))
-    place = {key: at for at, key in enumerate(keys)}
-    for number, (relation, one) in enumerate(comparisons.items()):
-        columns = [place[(*relation, system)] for system in one.systems]
-        rates[columns] = relative_rates(one.genuine, one.informative, one.groups)
-        joint[:, columns] = comparison_draws(
-            one.genuine, one.informative, one.groups, target, len(draws), seed + number, one.worth
-        )
-    return cells.assign(sr_genuine=rates), joint
 
 
 def certainty(
@@ -123,7 +77,7 @@ def certainty(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Certainty:
-    """The posterior of the cells of a report, one row each, with the columns of `KEY` and the counts.
+    """How the cells of a report go together, one row each, with the columns of `KEY` and the counts.
 
     `judged` has a row per judged group (columns of `KEY`, source, false, and cluster or as many clusters as sources),
     `checked` one per group that is in a rate (columns of `KEY`, cluster, satisfied): needed for the target
@@ -131,10 +85,7 @@ def certainty(
     unexplained varies together in another way. What cells are worth (`with_worth`) takes the place of their counts.
     """
     of_false, of_genuine = dependence(cells, judged, checked, target)
-    # A difference is not made more careful by more correlation, as a sum is.
-    shown = None if of_false is None else of_false.correlations()
-    draws = genuine_draws(_worth_of(cells), shown, target, seed=seed)
-    return Certainty(draws, of_false, of_genuine, target, confidence)
+    return Certainty(of_false, of_genuine, target, confidence)
 
 
 def dependence(
@@ -248,6 +199,25 @@ def roll_ups(cells: pd.DataFrame, sure: Certainty, families: Mapping[tuple[str, 
     return found
 
 
+def covered(cells: pd.DataFrame, sure: Certainty) -> dict[str, Any]:
+    """The share of false satisfactions over the cells of which enough is judged, its interval, and what they cover.
+
+    Cells count from `LEAST` judged groups on, or judged whole. `satisfied_covered` is their satisfied groups; rates are
+    None where no cell counts.
+    """
+    names = ("satisfied", "violated", "judged", "false")
+    satisfied, violated, judged, false = (cells[name].to_numpy(float, na_value=np.nan) for name in names)
+    enough = ~np.isnan(satisfied + violated + false) & ((judged >= LEAST) | (judged == satisfied)) & (satisfied > 0)
+    places = np.flatnonzero(enough)
+    found = _roll_up(cells, sure, places.tolist())
+    rates = ("sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
+    return {name: found[name] for name in rates} | {
+        "least_judged": LEAST,
+        "cells_covered": len(places),
+        "satisfied_covered": int(satisfied[places].sum()),
+    }
+
+
 def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dict[str, Any]:
     some = cells.iloc[list(places)]
     satisfied, violated = (some[name].to_numpy(float, na_value=np.nan) for name in ("satisfied", "violated"))
@@ -291,61 +261,105 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
     return answer | {"method": STRATIFIED if sure.of_false is None else CLUSTERED[sure.target]}
 
 
-def without_probabilities(ranking: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A ranking of sequences: what posterior draws say is not valid at every look, so none of it is given."""
-    nothing = ("p_best", "rank_low", "rank_high", "letters", "score_low", "score_high")
-    return [
-        {name: None if name in nothing else value for name, value in one.items()}
-        | {"reason": one["reason"] or NO_PROBABILITIES}
-        for one in ranking
-    ]
+def compared(
+    cells: pd.DataFrame, common: Common | None, draws: np.ndarray | None, delta: float, confidence: float
+) -> list[dict[str, Any]]:
+    """The `ranking` of one relation's cells, without letters: those need the tests of the whole report.
 
-
-def ranked(
-    cells: pd.DataFrame, draws: np.ndarray, delta: float, confidence: float
-) -> tuple[list[dict[str, Any]], float | None, float | None]:
-    """(`ranking`, `tau`, `p_flip`) of one relation's cells; `draws` (draws, cells) are theirs.
-
-    Systems with nothing satisfied or violated are left out of the comparison. While any other has no posterior, nobody
-    knows the ranking: p_best, ranks and letters are None, with the reason.
+    `common` are its common groups (None: rates alone are known), `draws` (draws, systems) those of `Common.draws`. The
+    rates of the entries are over the common groups. Systems with nothing satisfied or violated are left out of the
+    comparison. Where too few groups are judged nobody knows the ranking: p_best and ranks are None, with the reason.
     """
-    observed, genuine = cells["sr_observed"].to_numpy(float), cells["sr_genuine"].to_numpy(float)
-    compared = np.flatnonzero(~np.isnan(observed))
-    unknown = [str(cells["system"].iloc[at]) for at in compared if np.isnan(draws[:, at]).any()]
-    nothing = {"p_best": None, "rank_low": None, "rank_high": None, "letters": None}
-    reason = None
-    if unknown:
-        counts = cells["judged"].to_numpy(float, na_value=np.nan)[compared]
-        reason = (
-            "the totals have rates without counts"
-            if np.isnan(counts).any()
-            else f"no estimate for {', '.join(unknown)}"
-        )
+    reason = WITHOUT_COUNTS if common is None else common.short or (NO_PROBABILITIES if draws is None else None)
+    observed, genuine = rates_of(cells, common)
+    known = ~np.isnan(observed)
     entries: list[dict[str, Any]] = [
-        {"system": str(system)} | nothing | {"reason": reason or "nothing was satisfied or violated"}
-        for system in cells["system"]
+        {"system": str(system), "sr_observed": _number(before), "sr_genuine": _number(after)}
+        | {"p_best": None, "rank_low": None, "rank_high": None, "letters": None}
+        | {"reason": (reason if compares else "nothing was satisfied or violated")}
+        for system, before, after, compares in zip(cells["system"], observed, genuine, known, strict=True)
     ]
-    flips = None
-    if len(compared) and not unknown:
-        joint = draws[:, compared]
-        for at, one in zip(compared, rank_systems(joint, delta, confidence), strict=True):
-            entries[at] |= {
-                "p_best": one.p_best,
-                "rank_low": one.rank_low,
-                "rank_high": one.rank_high,
-                "letters": one.letters,
-                "reason": None,
-            }
-        if len(compared) > 1 and not np.isnan(genuine[compared]).any():
-            flips = p_flip(joint, observed[compared].tolist(), genuine[compared].tolist(), delta)
-    both = compared[~np.isnan(genuine[compared])]
-    known = len(both) == len(compared)
-    tau = kendall_tau_b(observed[both].tolist(), genuine[both].tolist(), delta) if known and len(both) > 1 else None
-    return entries, tau, flips
+    if common is None or draws is None:
+        return entries
+    by_name = {entry["system"]: entry for entry in entries}
+    for system, one in zip(common.systems, rank_systems(draws, delta, confidence), strict=True):
+        by_name[system] |= {"p_best": one.p_best, "rank_low": one.rank_low, "rank_high": one.rank_high}
+    return entries
+
+
+def rates_of(cells: pd.DataFrame, common: Common | None, relative: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """(SR_o, SR_g) of one relation's systems in the order of its cells, over the common groups where they are known.
+
+    With `relative` SR_g is known up to a constant where the sample says no more; too few judged groups leave it NaN.
+    """
+    own = cells["sr_observed"].to_numpy(float)
+    if common is None:
+        return own, cells["sr_genuine"].to_numpy(float)
+    found = common.sr_relative if relative and np.isnan(common.sr_genuine).all() else common.sr_genuine
+    # Few groups: an order would be a matter of luck. A cell with enough of its own has its rate all the same.
+    few = common.few if common.outcomes is None else np.full(len(common.systems), common.short is not None)
+    place = {system: at for at, system in enumerate(common.systems)}
+    at = np.array([place.get(str(system), -1) for system in cells["system"]])
+    rates = (common.sr_observed, np.where(few, np.nan, found))
+    observed, genuine = (np.where(at >= 0, rate[at], np.nan) for rate in rates)
+    return observed, genuine
+
+
+def decide(relations: Sequence[dict[str, Any]], delta: float, confidence: float) -> None:
+    """Say in every relation which systems are told apart, with what letters, and which surely overtake the best.
+
+    Two families of hypotheses, each adjusted by Holm over the whole report: all pairs of all relations (`p_holm`,
+    two-sided), and that no rival is better than the system reported as best, of all relations (`overtaking`,
+    one-sided). A difference that is known without error is in neither. Where several systems are reported as best, a
+    rival has to be better than each of them (the largest p counts).
+    """
+    decided = [one for one in relations if one["common"] and not one["common"]["reason"]]
+    pairs = [pair for one in decided for pair in one["pairs"]]
+    tested = [pair for pair in pairs if pair["p"] is not None]
+    for pair, p in zip(tested, holm([pair["p"] for pair in tested]), strict=True):
+        pair |= {"p_holm": p, "apart": p <= 1 - confidence}
+    for pair in pairs:
+        if pair["p"] is None and pair["difference"] is not None:
+            pair["apart"] = bool(abs(pair["difference"]) > delta + TIED)
+    rivals: list[dict[str, Any]] = []
+    for one in decided:
+        one["overtaking"] = [
+            found for system in one["order_observed"] if (found := _overtakes(one, system, delta)) is not None
+        ]
+        rivals += [found for found in one["overtaking"] if found["p"] is not None]
+        if not one["common"]["stopping"]:
+            told = [(pair["system"], pair["other"]) for pair in one["pairs"] if pair["apart"]]
+            letters = letters_of(one["order_genuine"], told)
+            for entry in one["ranking"]:
+                entry["letters"] = letters.get(entry["system"])
+    for found, p in zip(rivals, holm([found["p"] for found in rivals]), strict=True):
+        found |= {"p_holm": p, "sure": p <= 1 - confidence}
+    for one in relations:
+        one["best_changes_sure"] = any(found["sure"] for found in one["overtaking"])
+
+
+def _overtakes(relation: Mapping[str, Any], rival: str, delta: float) -> dict[str, Any] | None:
+    """Whether a rival is better than every system reported as best: its p, or, without error, the answer."""
+    best = relation["best_observed"]
+    if rival in best:
+        return None
+    worst: float | None = None
+    for pair in relation["pairs"]:
+        if {pair["system"], pair["other"]} - {rival} <= set(best) and rival in (pair["system"], pair["other"]):
+            if pair["difference"] is None:
+                return None
+            sign = 1 if pair["system"] == rival else -1
+            p = pair["p_above" if sign == 1 else "p_below"]
+            if p is None and pair["p"] is not None:  # of a sequence, which is two-sided
+                p = pair["p"] if min(sign * pair["low"], sign * pair["high"]) > delta else 1.0
+            if p is None and sign * pair["difference"] <= delta + TIED:
+                return {"system": rival, "p": None, "p_holm": None, "sure": False}
+            worst = p if worst is None else max(worst, p) if p is not None else worst
+    return {"system": rival, "p": worst, "p_holm": None, "sure": worst is None}
 
 
 def pair_entries(systems: Sequence[str], found: Iterable[PairedDifference]) -> list[dict[str, Any]]:
-    """Paired differences as entries of a report, with the systems' names in place of their columns."""
+    """Differences as entries of a report, with the systems' names in place of their columns."""
     return [
         {
             "system": systems[one.one],
@@ -354,7 +368,10 @@ def pair_entries(systems: Sequence[str], found: Iterable[PairedDifference]) -> l
             "low": one.low,
             "high": one.high,
             "p": one.p,
-            "p_holm": one.p_holm,
+            "p_above": one.p_above,
+            "p_below": one.p_below,
+            "p_holm": None,
+            "apart": False,
             "mcnemar_p": one.mcnemar_p,
             "groups": one.groups,
             "informative": one.informative,
@@ -363,6 +380,24 @@ def pair_entries(systems: Sequence[str], found: Iterable[PairedDifference]) -> l
         }
         for one in found
     ]
+
+
+def common_entry(common: Common | None, stopping: bool) -> dict[str, Any] | None:
+    """What a relation's comparisons are about: how many common groups, how many of them decide and are judged."""
+    if common is None:
+        return None
+    paired = common.outcomes is not None
+    return {
+        "groups": None if common.own else int(common.groups.min()),
+        "deciding": common.deciding if paired else None,
+        "judged": len(common.outcomes) if common.outcomes is not None else int(common.judged.min()),
+        "stopping": stopping,
+        "reason": common.short,
+    }
+
+
+def _number(rate: float) -> float | None:
+    return None if np.isnan(rate) else float(rate)
 
 
 def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], str]:

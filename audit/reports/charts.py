@@ -79,7 +79,7 @@ def scores_chart(report: Report, palette: Palette = LIGHT, width: int = 250) -> 
     scored = [one for one in found["ranking"] if one["score_observed"] is not None] if found else []
     scored.sort(key=lambda one: (one["score"] is None, -(one["score"] or 0.0), one["system"]))
     rows = [
-        _row(one["system"], one, "score_", one["letters"])
+        _row(one["system"], one, "score_", None)
         | {"genuine": one["score"]}
         | {"low": one["score_low"], "high": one["score_high"]}
         for one in scored

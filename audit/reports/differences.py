@@ -9,9 +9,6 @@ from audit.reports.words import UNKNOWN, percent
 if TYPE_CHECKING:
     import altair as alt
 
-LEVEL = 0.05
-"""A pair is told apart when its p after Holm's adjustment is below this."""
-
 
 def oriented(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The pairs of a relation whose difference is known, the better system first, the surest difference first.
@@ -33,31 +30,13 @@ def oriented(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             one |= {"system": pair["other"], "other": pair["system"], "difference": -pair["difference"]}
             one |= {"low": -pair["high"], "high": -pair["low"]}
         found.append(one)
-    return sorted(
-        found,
-        key=lambda one: (
-            1.0 if one["p_holm"] is None else one["p_holm"],
-            -one["difference"],
-            one["system"],
-            one["other"],
-        ),
-    )
-
-
-def apart(pair: Mapping[str, Any]) -> bool:
-    """Whether a pair is told apart: p after Holm’s adjustment is below 5 %. Where nothing is left to test, it is
-    not."""
-    return pair["p_holm"] is not None and bool(pair["p_holm"] < LEVEL)
+    # Differences known without error have no p, and are the surest.
+    return sorted(found, key=lambda one: (one["p_holm"] or 0.0, -one["difference"], one["system"], one["other"]))
 
 
 def exact(pair: Mapping[str, Any]) -> bool:
     """Whether the difference is known without error: for the corpus, every group that decides was judged."""
     return bool(pair["low"] == pair["high"])
-
-
-def surely_beyond(pair: Mapping[str, Any], delta: float) -> bool:
-    """Whether the whole interval of an oriented pair lies beyond `delta`, up to which systems count as equal."""
-    return bool(pair["low"] > delta)
 
 
 def p_text(p: float | None) -> str:
@@ -73,33 +52,35 @@ def p_text(p: float | None) -> str:
     return "=\N{NO-BREAK SPACE}" + ("1" if p >= 0.9995 else f"{p:.3f}".removeprefix("0"))
 
 
-def pairs_text(pairs: Sequence[Mapping[str, Any]], delta: float) -> str:
+def pairs_text(pairs: Sequence[Mapping[str, Any]]) -> str:
     r"""The strongest difference of a relation in plain words; empty where none is known.
 
     >>> pair = {"system": "a", "other": "b", "difference": 0.2, "low": 0.1, "high": 0.3, "p_holm": 0.01}
-    >>> pairs_text([pair | {"mcnemar_p": 0.02, "judged": 40, "informative": 90}], 0.0)
-    'a is better than b by 20.0 points [10.0 to 30.0]; p =\xa0.010 after Holm’s adjustment, McNemar p =\xa0.020.'
+    >>> pairs_text([pair | {"apart": True, "judged": 40, "informative": 90}])
+    'a is better than b by 20.0 points [10.0 to 30.0]; p =\xa0.010 after Holm’s adjustment over the whole report.'
     """
     found = oriented(pairs)
     if not found:
         return ""
     best = found[0]
     numbers = f"{percent(best['difference'])} points [{percent(best['low'])} to {percent(best['high'])}]"
-    tests = f"p {p_text(best['p_holm'])} after Holm’s adjustment, McNemar p {p_text(best['mcnemar_p'])}"
+    tests = f"p {p_text(best['p_holm'])} after Holm’s adjustment over the whole report"
     if exact(best):
         return (
             f"Every group that decides was judged, so the differences are exact for this corpus; the largest is "
             f"{best['system']} over {best['other']} by {percent(best['difference'])} points."
         )
-    if not apart(best):
+    if best["p_holm"] is None:
+        return (
+            f"The largest difference is {best['system']} over {best['other']} by {numbers}; too few groups are judged "
+            "to test it."
+        )
+    if not best["apart"]:
         return (
             f"No two systems are told apart; the strongest difference is {best['system']} over {best['other']} by "
             f"{numbers}; {tests}."
         )
-    text = f"{best['system']} is better than {best['other']} by {numbers}; {tests}."
-    if not surely_beyond(best, delta):
-        text += f" It may still be within the {percent(delta)} points that count as equal."
-    return text
+    return f"{best['system']} is better than {best['other']} by {numbers}; {tests}."
 
 
 def differences_chart(
@@ -121,7 +102,7 @@ def differences_chart(
             "difference": 100 * one["difference"],
             "low": 100 * one["low"],
             "high": 100 * one["high"],
-            "apart": apart(one),
+            "apart": one["apart"],
             "numbers": f"{percent(one['difference'])} · p {p_text(one['p_holm'])}",
         }
         for one in found

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import audit
-from audit.reports import audit_words, cause_words, charts, differences, protocol_words, slopes, words
+from audit.reports import audit_words, cause_words, charts, differences, order_words, protocol_words, slopes, words
 from audit.reports.build import Report, cells_of
 from audit.reports.html_tables import tables_html
 from audit.reports.inlining import inline, inlined, template
@@ -105,29 +105,28 @@ def _sections(report: Report) -> list[dict[str, Any]]:
 
 def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
     cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
-    delta = report["signature"].get("delta") or 0.0
     sentences = (
-        words.flip_text(relation),
-        differences.pairs_text(relation["pairs"], delta),
+        f"{order_words.common_text(relation)[:1].upper()}{order_words.common_text(relation)[1:]}",
+        differences.pairs_text(relation["pairs"]),
         audit_words.holds_text(relation).capitalize(),
         audit_words.carry_text(relation),
     )
     return {
         "name": relation["relation"],
         "summary": words.summary_of(report, relation),
-        "change": words.change_text(relation),
-        "changed": relation["order_changes"],
-        "was": words.order_text(report, relation, "observed"),
-        "now": words.order_text(report, relation, "genuine"),
-        "corrected": words.order_text(report, relation, "corrected") if relation["order_corrected"] else words.UNKNOWN,
-        "best": words.best_text(relation),
+        "change": order_words.change_text(relation),
+        "changed": relation["best_changes_sure"],
+        "was": order_words.order_text(relation, "observed"),
+        "now": order_words.order_text(relation, "genuine"),
+        "corrected": order_words.order_text(relation, "corrected") if relation["order_corrected"] else words.UNKNOWN,
+        "best": order_words.best_text(relation),
         "ranking": words.ranking_rows(relation["ranking"]),
         "sentences": [text for text in sentences if text],
         "chart": inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),
         # Where the order stays, the lines would be parallel and say nothing.
         "slopes": inlined(
-            slopes.order_chart(report, relation) if relation["order_changes"] else None,
-            slopes.order_in_words(report, relation),
+            slopes.order_chart(relation) if relation["order_changes"] else None,
+            slopes.order_in_words(relation),
         ),
         "cells": [
             cell
@@ -150,7 +149,7 @@ def _pairs(relation: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "better": pair["system"],
             "other": pair["other"],
-            "apart": differences.apart(pair),
+            "apart": pair["apart"],
             "difference": words.with_interval(pair, "difference", "low", "high"),
             "p_holm": differences.p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
             "mcnemar": differences.p_text(pair["mcnemar_p"]).removeprefix("=\N{NO-BREAK SPACE}"),

@@ -9,15 +9,20 @@ from sqlalchemy import Engine, select
 
 from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
-from audit.false_satisfaction.cells import CELL
+from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.clusters import Clusters, source_clusters
-from audit.false_satisfaction.groups import checked_groups, judged_groups, shared_groups
-from audit.false_satisfaction.history import POINTS, Point, replay
+from audit.false_satisfaction.groups import (
+    ComparedBy,
+    Shared,
+    checked_groups,
+    judged_groups,
+    read_compared,
+    shared_groups,
+)
+from audit.false_satisfaction.history import POINTS, replay
 from audit.false_satisfaction.settling import Whose
 from audit.reports.agreement import agreement_report
-from audit.reports.build import Groups, Report, build_report
-from audit.reports.certainty import Comparison, comparison_of
-from audit.sampling.designs import INFORMATIVE
+from audit.reports.build import CommonBy, Groups, Report, build_report
 from audit.statistics.agreement import Ratings
 from audit.statistics.agreement.label_pairs import label_pairs
 from audit.store import table_of, tables
@@ -41,13 +46,15 @@ def history_report(
     """
     reached: list[dict[str, Any]] = []
     relations: dict[tuple[str, object, str], dict[str, Any]] = {}
+    compared: ComparedBy | None = None
     checked: pd.DataFrame | None = None
     for point in replay(engine, whose, study, points):
-        if checked is None:  # what was checked is the same at all points
+        if checked is None or compared is None:  # what was checked, and what is compared, is the same at all points
             with engine.connect() as connection:
                 clusters = source_clusters(connection, [int(str(one["id"])) for one in point.counted.studies])
             checked = checked_groups(point.counted, clusters)
-        report = _report(engine, point, clusters, checked)
+            compared = read_compared(engine, point.counted)
+        report = _report(point.counted, clusters, checked, shared_groups(engine, point.counted, compared))
         for entry in report["relations"]:
             key = (entry["task"], entry["study"], entry["relation"])
             relations.setdefault(key, {"corpus": entry["corpus"], "systems": {}})
@@ -80,18 +87,13 @@ def history_report(
     }
 
 
-def _report(engine: Engine, point: Point, clusters: Clusters, checked: pd.DataFrame) -> Report:
-    """The report of the counts at a point, with default settings; without pairs, roll-ups of audits and notes."""
-    counted = point.counted
-    comparisons: dict[tuple[str, object, str], Comparison] = {}
-    if any(one["design"] == INFORMATIVE for one in counted.samples):
-        for one in shared_groups(engine, counted):
-            if one.alone:
-                comparisons[one.task, one.study, one.relation] = comparison_of(one)
+def _report(counted: Counted, clusters: Clusters, checked: pd.DataFrame, shared: Sequence[Shared]) -> Report:
+    """The report of the counts at a point, with default settings; without roll-ups of audits and notes."""
+    common: CommonBy = {(one.task, one.study, one.relation): one.common for one in shared}
     return build_report(
         counted.cells.join(counted.keys[CELL]),
         {},
-        groups=Groups(judged_groups(counted, clusters), checked, comparisons=comparisons),
+        groups=Groups(judged_groups(counted, clusters), checked, common=common),
     )
 
 

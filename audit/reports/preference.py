@@ -12,11 +12,14 @@ import pandas as pd
 from audit.errors import BadFile, UnknownName
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.relations.registry import name_order
-from audit.reports.certainty import only_compared
+from audit.reports.certainty import WITHOUT_COUNTS, Certainty
 from audit.statistics.orders import TIED
 from audit.statistics.preferences import normalised, smallest_move
-from audit.statistics.ranking import p_flip, rank_systems
+from audit.statistics.ranking import rank_systems
+from audit.statistics.rollups import combine
 
+NO_CHANCES = "the judged groups do not tell how sure the ranking is: too few, or judging may stop at any time"
+COMPARED_ONLY = "cells with a weight were drawn to compare systems only"
 Profile = Callable[[list[str]], Mapping[str, float]]
 
 PROFILES: dict[str, Profile] = {
@@ -93,14 +96,21 @@ def read_weights(name: str) -> Weights:
 
 
 def preference(
-    cells: pd.DataFrame, draws: np.ndarray, weights: Weights, delta: float, confidence: float
+    cells: pd.DataFrame,
+    draws: np.ndarray,
+    sure: Certainty,
+    weights: Weights,
+    delta: float,
+    confidence: float,
 ) -> dict[str, Any]:
     """The entry `preference` of a report: every system's weighted SR_g, how sure the winner is, what would change it.
 
-    `cells` are the report's, with rates; `draws` (draws, cells) are joint draws of their SR_g. A relation that is in
-    several studies shares its weight among them. A system that was not run under a relation with a weight is left out,
-    with the reason; while one has no estimate there, nobody knows the winner, and probabilities are None. Cells that
-    were drawn for comparisons only have rates up to a constant: they decide who wins, but give no score.
+    `cells` are the report's, with rates over the common groups of their relation, and with the cells' own SR_g in a
+    column `own`; `draws` (draws, cells) are draws of SR_g, independent between relations; `sure` says how cells go
+    together, by which a score has its interval. A relation that is in several
+    studies shares its weight among them. A system that was not run under a relation with a weight is left out, with the
+    reason; while one has no estimate there, nobody knows the winner, and probabilities are None. Where the column
+    `relative` is true rates are known up to a constant: they decide who wins, but give no score.
     """
     entries = cells[["task", "study", "relation"]].drop_duplicates().reset_index(drop=True)
     relations = sorted(dict.fromkeys(entries["relation"]), key=name_order)
@@ -121,17 +131,17 @@ def preference(
     names = entries["relation"].to_numpy()[used]
     ranking: list[dict[str, Any]] = [
         {"system": system, "score_observed": None, "score": None, "score_low": None, "score_high": None}
-        | {"p_best": None, "rank_low": None, "rank_high": None, "letters": None}
+        | {"p_best": None, "rank_low": None, "rank_high": None}
         | {"reason": f"no rate for {', '.join(dict.fromkeys(names[lacks[at]]))}" if lacks[at].any() else None}
         for at, system in enumerate(systems)
     ]
     before = observed[np.ix_(compared, used)] @ weight[used]
     after = genuine[np.ix_(compared, used)] @ weight[used]
-    relative = bool(only_compared(cells)[place[np.ix_(compared, used)]].any())
+    relative = bool(cells["relative"].to_numpy(bool)[place[np.ix_(compared, used)]].any())
     for at, one, other in zip(compared, before, after, strict=True):
         ranking[at] |= {"score_observed": float(one), "score": None if relative or np.isnan(other) else float(other)}
         if relative:
-            ranking[at]["reason"] = "cells with a weight were drawn to compare systems only"
+            ranking[at]["reason"] = COMPARED_ONLY
         if np.isnan(other):
             blamed = dict.fromkeys(names[np.isnan(genuine[at, used])])
             ranking[at]["reason"] = f"no estimate for {', '.join(blamed)}"
@@ -143,29 +153,37 @@ def preference(
             systems[at] for at, one in zip(compared, before, strict=True) if one >= before.max() - TIED
         ],
         "winner": [],
-        "p_flip": None,
         "move": None,
     }
     if not len(compared) or np.isnan(after).any():
         return answer
     answer["winner"] = [systems[at] for at, one in zip(compared, after, strict=True) if one >= after.max() - TIED]
     joint = np.stack([draws[:, place[at, used]] @ weight[used] for at in compared], axis=1)
-    if not np.isnan(joint).any():
-        risk = (1 - confidence) / 2
-        for number, (at, one) in enumerate(zip(compared, rank_systems(joint, delta, confidence), strict=True)):
-            low, high = np.quantile(joint[:, number], [risk, 1 - risk])
-            if not relative:
-                ranking[at] |= {"score_low": min(float(low), after[number])}
-                ranking[at] |= {"score_high": max(float(high), after[number])}
-            ranking[at] |= {"p_best": one.p_best, "rank_low": one.rank_low, "rank_high": one.rank_high}
-            ranking[at] |= {"letters": one.letters}
-        if len(compared) > 1:
-            answer["p_flip"] = p_flip(joint, before.tolist(), after.tolist(), delta)
-    else:
+    if not relative:
         for at in compared:
-            ranking[at]["reason"] = "the totals have rates without counts"
+            ranking[at] |= _ends(cells, sure, place[at, used], weight[used], ranking[at]["score"])
+    if not np.isnan(joint).any():
+        for at, one in zip(compared, rank_systems(joint, delta, confidence), strict=True):
+            ranking[at] |= {"p_best": one.p_best, "rank_low": one.rank_low, "rank_high": one.rank_high}
+    else:
+        counted = cells["satisfied"].notna().to_numpy()[place[np.ix_(compared, used)]].all()
+        for at in compared:
+            ranking[at]["reason"] = NO_CHANCES if counted else WITHOUT_COUNTS
     winner = systems.index(answer["winner"][0])
     return answer | _moves(genuine, weight, winner, systems, entries["relation"].tolist(), delta)
+
+
+def _ends(
+    cells: pd.DataFrame, sure: Certainty, places: np.ndarray, weight: np.ndarray, score: float
+) -> dict[str, float]:
+    """The interval of a score: as wide as that of the cells' own rates, taken together with these weights."""
+    some, together = sure.together(cells.assign(sr_genuine=cells["own"]), places.tolist(), sure.of_genuine)
+    columns = ("own", "sr_genuine_low", "sr_genuine_high", "sr_genuine_reach")
+    own, lows, highs, reach = (some[name].to_numpy(float) for name in columns)
+    found = None if np.isnan(lows + highs).any() else combine(own, lows, highs, weight.tolist(), together, reach)
+    if found is None:
+        return {}
+    return {"score_low": score - (found.rate - found.low), "score_high": score + (found.high - found.rate)}
 
 
 def known_everywhere(report: Mapping[str, Any]) -> dict[str, float]:

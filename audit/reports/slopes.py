@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from audit.reports.build import Report, cells_of
 from audit.reports.charts import LETTER, LIGHT, ROW, Palette, cut, styled
 from audit.reports.words import percent
 from audit.statistics.orders import TIED
@@ -33,22 +32,22 @@ class Moved:
     genuine: float
 
 
-def moves(report: Report, relation: Mapping[str, Any]) -> list[Moved]:
-    """The systems of a relation that have both rates, the genuinely best first; none where there are fewer than two.
+def moves(relation: Mapping[str, Any]) -> list[Moved]:
+    """The systems of a relation that have both rates over the groups that apply to all,
+    the genuinely best first; none where there are fewer than two.
 
-    >>> cells = [
-    ...     {"task": "t", "study": None, "relation": "MR1", "system": "a", "sr_observed": 0.9, "sr_genuine": 0.4},
-    ...     {"task": "t", "study": None, "relation": "MR1", "system": "b", "sr_observed": 0.8, "sr_genuine": 0.6},
+    >>> ranking = [
+    ...     {"system": "a", "sr_observed": 0.9, "sr_genuine": 0.4},
+    ...     {"system": "b", "sr_observed": 0.8, "sr_genuine": 0.6},
     ... ]
-    >>> found = moves({"cells": cells}, {"task": "t", "study": None, "relation": "MR1"})
+    >>> found = moves({"ranking": ranking})
     >>> [(one.system, one.rank_before, one.rank_after) for one in found]
     [('b', 2, 1), ('a', 1, 2)]
     """
-    cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
     both = {
-        cell["system"]: (cell["sr_observed"], cell["sr_genuine"])
-        for cell in cells
-        if cell["sr_observed"] is not None and cell["sr_genuine"] is not None
+        entry["system"]: (entry["sr_observed"], entry["sr_genuine"])
+        for entry in relation["ranking"]
+        if entry["sr_observed"] is not None and entry["sr_genuine"] is not None
     }
     if len(both) < 2:
         return []
@@ -69,7 +68,6 @@ def moves(report: Report, relation: Mapping[str, Any]) -> list[Moved]:
 
 
 def order_chart(
-    report: Report,
     relation: Mapping[str, Any],
     palette: Palette = LIGHT,
     titles: tuple[str, str] = ("reported", "genuine"),
@@ -80,7 +78,7 @@ def order_chart(
     """
     import altair as alt
 
-    found = moves(report, relation)
+    found = moves(relation)
     if not found:
         return None
     ends: list[dict[str, Any]] = [
@@ -135,7 +133,7 @@ def order_chart(
     )
 
 
-def order_in_words(report: Report, relation: Mapping[str, Any]) -> str:
+def order_in_words(relation: Mapping[str, Any]) -> str:
     """What `order_chart` shows, for those who cannot see it."""
-    parts = [f"{one.system} from rank {one.rank_before} to {one.rank_after}" for one in moves(report, relation)]
+    parts = [f"{one.system} from rank {one.rank_before} to {one.rank_after}" for one in moves(relation)]
     return f"Ranks by the reported and by the genuine rate of {relation['relation']}: " + "; ".join(parts) + "."

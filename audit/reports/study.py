@@ -16,19 +16,20 @@ from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.clusters import source_clusters
-from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, shared_groups
+from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, read_compared, shared_groups
 from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
 from audit.false_satisfaction.topics import Topics, count_topics
 from audit.reports.accuracy import accuracy_entries
 from audit.reports.audits import carry_note, estimators, findings, shares
-from audit.reports.build import Groups, Report, build_report, cell_entries, rated
+from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, compare_all, rated
 from audit.reports.causes import cause_entries, dispute_entry, named_falses
-from audit.reports.certainty import Comparison, comparison_of, pair_entries, with_worth
+from audit.reports.certainty import with_worth
 from audit.reports.holds import ASSUMED, holds_entries
 from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
 from audit.reports.protocols import METHOD, protocol_entry
+from audit.reports.sensitivity import Lenient, read_lenient, sensitivity_entry
 from audit.reports.study_plan import plan_entries, plans_of
 from audit.reports.topics import topic_entries
 from audit.sampling.audits import audits_of
@@ -38,7 +39,7 @@ from audit.sampling.protocols import BLIND
 from audit.statistics import posterior
 from audit.statistics.confidence_sequences import HOLDS
 from audit.statistics.intervals import MIDP, SEQUENCE, Target, get_method, get_target, method_name
-from audit.statistics.paired import paired_differences
+from audit.statistics.overall import overall
 from audit.statistics.prediction_powered import FOLDS
 from audit.store import table_of, tables
 from audit.studies.standing import Standing
@@ -47,7 +48,7 @@ from audit.tasks import get_task
 INTERVAL = MIDP
 ESTIMATORS = (
     "longest settled beginning of each cell's draw",
-    "comparisons only: longest settled beginning of each relation's informative groups, Bayesian bootstrap",
+    "comparisons only: longest settled beginning of each relation's informative groups",
 )
 TWO_CLASSES = "Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."
 NEVER_GOLD = "Gold of {task} never says {labels}, so every such output counts as wrong wherever gold answers."
@@ -78,6 +79,7 @@ class Evidence:
     arms: Arms | None = None
     accuracy: Sequence[RightOutputs] = ()
     topics: Topics | None = None
+    lenient: Lenient | None = None
 
 
 def study_report(
@@ -127,16 +129,19 @@ def evidence(
     Raises AuditError where nothing was run.
     """
     counted = count(engine, whose, study, design)
+    compared = read_compared(engine, counted)
     causes, arms = named_falses(engine, counted), count_arms(engine, counted, whose)
     given = int(causes["code"].notna().sum())
     with engine.connect() as connection:
         clusters = source_clusters(connection, [int(str(one["id"])) for one in counted.studies])
-    described = signature(engine, counted, whose) | ({"causes": given} if given else {})
+    made_from = signature(engine, counted, whose)
+    lacking = never_gold(engine, counted) if made_from["answers"].get("gold") else {}
+    described = made_from | ({"causes": given} if given else {})
     return Evidence(
         counted,
         judged_groups(counted, clusters),
         checked_groups(counted, clusters) if target == "population" else None,
-        shared_groups(engine, counted),
+        shared_groups(engine, counted, compared),
         count_holds(engine, counted, whose),
         described | ({"protocols": METHOD} if arms else {}),
         causes,
@@ -145,6 +150,7 @@ def evidence(
         arms,
         right_outputs(engine, counted),
         count_topics(engine, counted, by, clusters) if by else None,
+        read_lenient(engine, counted, whose, lacking, compared),
     )
 
 
@@ -163,16 +169,7 @@ def report_of(
     `proxied` is what `powered` made of `proxies` and of what was read.
     """
     counted, holds = found.counted, found.holds
-    pairs: dict[tuple[str, object, str], list[dict[str, Any]]] = {}
-    comparisons: dict[tuple[str, object, str], Comparison] = {}
-    for one in found.shared:
-        key = (one.task, one.study, one.relation)
-        pairs[key] = pair_entries(
-            one.systems,
-            paired_differences(one.genuine, one.decides, target, sequence=interval == SEQUENCE, cluster=one.cluster),
-        )
-        if one.alone:
-            comparisons[key] = comparison_of(one)
+    common: CommonBy = {(one.task, one.study, one.relation): one.common for one in found.shared}
     described = dict(found.made_from) | how(interval, target, delta, weights, proxies)
     if found.topics is not None:
         described["by"] = found.topics.by
@@ -190,9 +187,10 @@ def report_of(
         interval=get_method(interval, target),
         target=target,
         delta=delta,
-        groups=Groups(judged, found.checked, pairs, comparisons, estimates, entries, findings(counted)),
+        groups=Groups(judged, found.checked, common, estimates, entries, findings(counted)),
         weights=weights,
     )
+    report["sensitivity"] = _sensitivity(found, report, interval, target, delta)
     report["accuracy"] = accuracy_entries(report["violations"], found.accuracy)
     if found.topics is not None:
         report["topics"] = topic_entries(
@@ -259,13 +257,12 @@ def how(
     if interval == SEQUENCE:
         found["stopping"] = HOLDS
     if proxies:
-        found["proxy"] = {"names": list(proxies), "folds": FOLDS, "pairs": "without proxies"}
+        found["proxy"] = {"names": list(proxies), "folds": FOLDS, "comparisons": "without proxies"}
     return found | ({} if weights is None else {"weights": weights.source})
 
 
 def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
     """Versions, seeds, design and answers: with these and `how`, the same numbers come out again. Holds no times."""
-    studies = [int(str(one["id"])) for one in counted.studies]
     relation, system = table_of(tables.Relation), table_of(tables.System)
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     with engine.connect() as connection:
@@ -293,7 +290,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         run = [
             {"name": row["name"], "version": row["version"], "settings": json.loads(row["settings"])} for row in systems
         ]
-        lacking = _never_gold(connection, studies) if answers.get("gold") else []
+        lacking = never_gold(engine, counted) if answers.get("gold") else {}
         audited = {one["id"]: audits_of(connection, int(str(one["id"]))).groups for one in counted.samples}
     compares = [one["design"] == INFORMATIVE for one in counted.samples]
     # A sample that only compares systems has no audits: what they measure is about rates.
@@ -314,7 +311,10 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "estimator": "; ".join(ESTIMATORS[one] for one in sorted(set(compares or [False]))),
         **estimators(counted),
         "notes": [
-            *lacking,
+            *(
+                TWO_CLASSES if task == "sentiment" else NEVER_GOLD.format(task=task, labels=", ".join(labels))
+                for task, labels in lacking.items()
+            ),
             *(DOMAIN.format(study=one["study_id"]) for one in counted.samples if one["domain"] != ALL),
             *([COMPARISONS] if any(compares) else []),
             *([ASSUMED] if audits and not any(audited.values()) else []),
@@ -323,9 +323,22 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
     }
 
 
-def _never_gold(connection: Any, studies: list[int]) -> list[str]:
-    """A sentence for each task whose gold answers and lacks a label that systems may say."""
+def _sensitivity(found: Evidence, report: Report, interval: str, target: Target, delta: float) -> dict[str, Any] | None:
+    """What the report would say if gold had the labels that it lacks; None where it lacks none."""
+    if found.lenient is None:
+        return None
+    counted = found.lenient.counted
+    common: CommonBy = {(one.task, one.study, one.relation): one.common for one in found.lenient.shared}
+    frame = rated(counted.cells, get_method(interval, target), target=target)
+    relations, _, _ = compare_all(frame, common, target, delta, 0.95, interval == SEQUENCE)
+    return sensitivity_entry(found.counted, found.lenient, report["overall"], overall(frame, relations))
+
+
+def never_gold(engine: Engine, counted: Counted) -> dict[str, list[str]]:
+    """By task, the labels that systems may say and the gold of these studies never does; tasks that lack none are not
+    there."""
     source, study = table_of(tables.Source), table_of(tables.Study)
+    studies = [one["id"] for one in counted.studies]
     query = (
         select(study.c.task, source.c.gold)
         .join(source, source.c.study_id == study.c.id)
@@ -333,12 +346,9 @@ def _never_gold(connection: Any, studies: list[int]) -> list[str]:
         .distinct()
     )
     found: dict[str, set[str]] = {}
-    for task, label in connection.execute(query):
-        if not asks_pairs(task):
-            found.setdefault(task, set()).add(label)
+    with engine.connect() as connection:
+        for task, label in connection.execute(query):
+            if not asks_pairs(task):
+                found.setdefault(task, set()).add(label)
     lacking = {task: [one for one in get_task(task).labels if one not in labels] for task, labels in found.items()}
-    return [
-        TWO_CLASSES if task == "sentiment" else NEVER_GOLD.format(task=task, labels=", ".join(labels))
-        for task, labels in lacking.items()
-        if labels
-    ]
+    return {task: labels for task, labels in lacking.items() if labels}

@@ -8,19 +8,16 @@ from typing import Any
 from audit.reports.audit_words import carry_text, check_lines, holds_text
 from audit.reports.build import Report, cells_of
 from audit.reports.cause_words import TITLE, cause_note, cause_rows, dispute_line
+from audit.reports.order_words import best_text, change_text, common_text, order_text
 from audit.reports.protocol_words import protocol_lines
 from audit.reports.study_plan import plan_lines
 from audit.reports.terminal_tables import table_blocks
 from audit.reports.words import (
     UNKNOWN,
-    best_text,
-    change_text,
     count,
     estimator_text,
-    flip_text,
     headlines,
     notes_of,
-    order_text,
     percent,
     place,
     preference_lines,
@@ -59,6 +56,7 @@ COLUMNS = (
     _counted("judged"),
     _counted("false"),
     _counted("waiting", "waits", optional=True),
+    Column("n/a", lambda cell: count(cell["inapplicable"] or None), counts=True),
     Column("SR_o", lambda cell: percent(cell["sr_observed"])),
     Column("R_FS", lambda cell: with_interval(cell, "fs_rate", "fs_low", "fs_high")),
     Column("SR_g", lambda cell: with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high")),
@@ -163,24 +161,25 @@ def _tables(report: Report, width: int) -> list[str]:
         for cell in cells_of(report, relation["task"], relation["study"], relation["relation"]):
             row = "  ".join(column.text(cell).rjust(size) for column, size in zip(columns, widths, strict=True))
             lines.append(f"  {_cut(cell['system'], names).ljust(names)}  {row}")
-        lines += _orders(report, relation, width)
+        lines += _orders(relation, width)
         blocks.append("\n".join(line.rstrip() for line in lines))
     return blocks
 
 
-def _orders(report: Report, relation: Mapping[str, Any], width: int) -> list[str]:
+def _orders(relation: Mapping[str, Any], width: int) -> list[str]:
     """Best and order before and after; the mark says in words what changed."""
     best, change = best_text(relation), change_text(relation)
-    lines = textwrap.wrap(f"best: {best}" if best.endswith(change) else f"best: {best} ({change})", width - 2)
+    told = {"not known yet", "another system looks best", "another system is best, for sure"}
+    lines = textwrap.wrap(f"best: {best}" if change in told else f"best: {best} ({change})", width - 2)
     if relation["order_changes"]:
-        observed, genuine = (order_text(report, relation, when) for when in ("observed", "genuine"))
+        observed, genuine = (order_text(relation, when) for when in ("observed", "genuine"))
         lines += textwrap.wrap(f"order was {observed}; is {genuine}", width - 2, subsequent_indent="  ")
     if relation["order_corrected"]:
-        order = order_text(report, relation, "corrected")
+        order = order_text(relation, "corrected")
         lines += textwrap.wrap(f"order where the relation holds {order}", width - 2, subsequent_indent="  ")
     for text in (
         f"sure: {ranking_text(relation['ranking'])}",
-        flip_text(relation),
+        common_text(relation),
         holds_text(relation),
         carry_text(relation),
     ):
@@ -220,6 +219,8 @@ def _key(report: Report, width: int) -> str:
         "SR_g = SR_o (1 - R_FS): genuine satisfaction rate. waits: questions without an answer."
     )
     shown = {column.heading for column in _fitting(report, width)[0]}
+    if "n/a" in shown:
+        text += " n/a: groups to which the relation does not apply for this system."
     if "SR_c" in shown:
         text += " SR_c: genuine satisfactions among all groups in which the relation holds."
     if "FV" in shown:
@@ -235,7 +236,7 @@ def _key(report: Report, width: int) -> str:
     if any(relation["carry"] and relation["carry"]["audited"] for relation in report["relations"]):
         text += " R_FS ±: at most so much it may be off through carried answers, beside its interval."
     if any(one["p_best"] is not None for relation in report["relations"] for one in relation["ranking"]):
-        text += " sure: rank interval, letters (systems that share one are not told apart) and P(best)."
+        text += " sure: rank interval, letters (systems that share one are not told apart at 5 %) and P(best)."
     return text
 
 

@@ -75,7 +75,7 @@ def _entry(
             here = with_worth(here, in_judged, in_checked, confidence)
         here = with_rates(here, interval, confidence, target)
         of_topic.append(here)
-        sure = Certainty(np.empty((0, 0)), *dependence(here, in_judged, in_checked, target), target, confidence)
+        sure = Certainty(*dependence(here, in_judged, in_checked, target), target, confidence)
         clusters = found.sums[found.sums["topic"] == topic].set_index("system")
         for system in table["systems"]:
             if system not in clusters.index:

@@ -148,9 +148,7 @@ def _order_line(entry: Mapping[str, Any], score: str) -> str:
     if not order:
         return f"Order by {SCORES[score]}: not known."
     same = order == order_words(entry, "accuracy")
-    tau = entry[f"tau_{score}"]
-    known = "" if tau is None else f", tau {tau:.2f}"
-    return f"Order by {SCORES[score]}: {order} ({'the same' if same else 'another'} order{known})."
+    return f"Order by {SCORES[score]}: {order} ({'the same' if same else 'another'} order)."
 
 
 def shown_accuracy(report: Report) -> Sequence[Mapping[str, Any]]:

@@ -5,12 +5,13 @@ from statistics import median
 from typing import Any
 
 from audit.keys import canonical, fingerprint
-from audit.reports.build import Report, cells_of
+from audit.reports.build import Report
 from audit.reports.certainty import COMPARES
-from audit.statistics.orders import TIED
 from audit.statistics.rates import BOUNDS
 
 UNKNOWN = "–"
+OTHERS = ("right", "left_out")
+"""How else an output that gold never says may count."""
 PERCENT = "\N{NO-BREAK SPACE}%"
 
 
@@ -27,8 +28,9 @@ BOUNDS_OF = {"fs_rate": BOUNDS[:4], "sr_genuine": BOUNDS[4:]}
 """Where a cell has bounds in the place of a rate: the names of both and of their interval's ends."""
 
 
-def with_interval(cell: Mapping[str, Any], rate: str, low: str, high: str) -> str:
+def with_interval(cell: Mapping[str, Any], rate: str, low: str, high: str, sign: str = "") -> str:
     """A rate of a cell with its interval, in per cent; where answers leave bounds only, these and their interval.
+    `sign` stands after the rate.
 
     >>> with_interval({"r": 0.2, "l": 0.1, "h": 0.35}, "r", "l", "h")
     '20.0 [10.0–35.0]'
@@ -41,8 +43,8 @@ def with_interval(cell: Mapping[str, Any], rate: str, low: str, high: str) -> st
         least, most, least_low, most_high = (percent(cell[name]) for name in bounds)
         return f"{least} to {most} [{least_low}–{most_high}]"
     if cell[low] is None or cell[high] is None:
-        return percent(cell[rate])
-    return f"{percent(cell[rate])} [{percent(cell[low])}–{percent(cell[high])}]"
+        return f"{percent(cell[rate])}{sign}"
+    return f"{percent(cell[rate])}{sign} [{percent(cell[low])}–{percent(cell[high])}]"
 
 
 def count(number: int | None) -> str:
@@ -59,54 +61,6 @@ def of(part: int, whole: int, noun: str) -> str:
     return f"{part:,} of {whole:,} {noun}{'' if whole == 1 else 's'}"
 
 
-def order_text(report: Report, relation: Mapping[str, Any], when: str) -> str:
-    """The order of systems, best first, with `=` between tied ones; `when` is `observed`, `genuine` or `corrected`.
-
-    >>> cells = [{"task": "t", "study": None, "relation": "MR1", "system": s, "sr_genuine": 0.5} for s in "ab"]
-    >>> entry = {"task": "t", "study": None, "relation": "MR1", "order_genuine": ["a", "b"]}
-    >>> order_text({"cells": cells}, entry, "genuine")
-    'a = b'
-    """
-    cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
-    rates = {cell["system"]: cell[f"sr_{when}"] for cell in cells}
-    systems = relation[f"order_{when}"]
-    # Systems that were only compared have no rates, but differences.
-    level = {frozenset((one["system"], one["other"])): one["difference"] for one in relation.get("pairs", ())}
-
-    def tied(before: str, after: str) -> bool:
-        if rates[before] is None or rates[after] is None:
-            return abs(level.get(frozenset((before, after))) or 0.0) <= TIED
-        return bool(rates[before] - rates[after] <= TIED)
-
-    if not systems:
-        return UNKNOWN
-    text = systems[0]
-    for before, system in zip(systems, systems[1:], strict=False):  # noqa: RUF007 - pairwise hides the first system
-        text += (" = " if tied(before, system) else " > ") + system
-    return text
-
-
-def change_text(relation: Mapping[str, Any]) -> str:
-    """What correction does to one relation, in words.
-
-    >>> unchanged = {"best_changes": False, "order_changes": False}
-    >>> change_text({"order_observed": ["a", "b"], "order_genuine": ["a"], "best_genuine": []} | unchanged)
-    'not known yet'
-    """
-    if relation["best_changes"]:
-        return "another system is best"
-    if not relation["order_observed"]:
-        return "nothing to compare"
-    if len(relation["order_observed"]) == 1:
-        return "one system"
-    if relation["order_changes"]:
-        return "the order changes"
-    known = set(relation["order_genuine"])
-    if len(known & set(relation["order_observed"])) < 2 or not relation["best_genuine"]:
-        return "not known yet"
-    return "no change so far" if known < set(relation["order_observed"]) else "no change"
-
-
 def ranking_text(entries: Sequence[Mapping[str, Any]]) -> str:
     r"""How sure a ranking is, best first: rank interval, letters and P(best); empty where nothing is known.
 
@@ -115,7 +69,8 @@ def ranking_text(entries: Sequence[Mapping[str, Any]]) -> str:
     'b rank 1 ab 75\xa0%; a rank 1–2 ab 25\xa0%'
     """
     return "; ".join(
-        f"{system} rank {ranks} {letters} {chance}" for system, chance, ranks, letters in ranking_rows(entries)
+        " ".join(part for part in (system, "rank", ranks, letters, chance) if part)
+        for system, chance, ranks, letters in ranking_rows(entries)
     )
 
 
@@ -151,7 +106,8 @@ def ranking_rows(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, s
     [('b', '75\xa0%', '1', 'ab'), ('a', '25\xa0%', '1–2', 'ab')]
     """
     return [
-        (entry["system"], chance(entry["p_best"]), ranks_text(entry), entry["letters"]) for entry in by_rank(entries)
+        (entry["system"], chance(entry["p_best"]), ranks_text(entry), entry.get("letters") or "")
+        for entry in by_rank(entries)
     ]
 
 
@@ -159,20 +115,6 @@ def by_rank(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The entries of a ranking that are known, best first."""
     known = [entry for entry in entries if entry["p_best"] is not None]
     return sorted(known, key=lambda entry: (entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"]))
-
-
-def flip_text(relation: Mapping[str, Any]) -> str:
-    r"""How far the genuine order is from the reported one, in words; empty where nothing is known.
-
-    >>> flip_text({"tau": 0.3333, "p_flip": 0.98})
-    'tau 0.33 between the orders; the reported best is overtaken with 98\xa0%'
-    """
-    parts = []
-    if relation["tau"] is not None:
-        parts.append(f"tau {relation['tau']:.2f} between the orders")
-    if relation["p_flip"] is not None:
-        parts.append(f"the reported best is overtaken with {chance(relation['p_flip'])}")
-    return "; ".join(parts)
 
 
 def chance(probability: float) -> str:
@@ -247,21 +189,6 @@ def preference_lines(report: Report) -> list[str]:
     return lines
 
 
-def best_text(relation: Mapping[str, Any]) -> str:
-    """Who was best and who is, as far as that is known.
-
-    >>> orders = {"order_observed": ["a", "b"], "order_genuine": ["b", "a"], "best_changes": True}
-    >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"]})
-    'was a, is b'
-    """
-    before, after = (", ".join(relation[f"best_{when}"]) or UNKNOWN for when in ("observed", "genuine"))
-    if not relation["order_observed"]:
-        return "the relation applied to none of these sources"
-    if not relation["best_genuine"]:
-        return f"was {before}, is not known yet"
-    return before if before == after else f"was {before}, is {after}"
-
-
 def place(report: Report, entry: Mapping[str, Any]) -> str:
     """What a cell or relation of a report belongs to: its task, and its corpus where that is known.
 
@@ -302,12 +229,13 @@ def headlines(report: Report) -> list[tuple[str, str]]:
     if totals["fs_rate"] is not None:
         lines.append(
             (
-                f"{percent(totals['fs_rate'])}{PERCENT}",
-                f"of the satisfaction that was reported is false: {percent(totals['sr_observed'])}{PERCENT} of the "
-                f"groups seem to satisfy their relation, {percent(totals['sr_genuine'])}{PERCENT} really do.",
+                with_interval(totals, "fs_rate", "fs_low", "fs_high", PERCENT),
+                f"of the reported satisfaction is false, over {covered_text(totals)}: {percent(totals['sr_observed'])}"
+                f"{PERCENT} of their groups seem to satisfy their relation, "
+                f"{with_interval(totals, 'sr_genuine', 'sr_genuine_low', 'sr_genuine_high', PERCENT)} really do.",
             )
         )
-    elif totals["fs_rate_median"] is not None:
+    elif totals["fs_rate_median"] is not None and not totals["judged"]:
         lines.append(
             (
                 f"{percent(totals['fs_rate_median'])}{PERCENT}",
@@ -317,12 +245,11 @@ def headlines(report: Report) -> list[tuple[str, str]]:
         )
     compared = totals["relations_compared"]
     if compared:
-        noun = "relation has" if compared == 1 else "relations have"
         lines.append(
             (
-                f"{totals['best_changes']} of {compared}",
-                f"{noun} another best system once false satisfactions are taken out; "
-                f"the order of systems changes for {totals['order_changes']}.",
+                f"{totals['best_changes_sure']} of {compared}",
+                f"{'relation has' if compared == 1 else 'relations have'} another best system for sure; "
+                f"{open_text(totals)}.",
             )
         )
     if totals["judged"] is not None:
@@ -342,30 +269,72 @@ def headlines(report: Report) -> list[tuple[str, str]]:
     return lines
 
 
+def share_covered(totals: Mapping[str, Any]) -> float | None:
+    """The share of all satisfied groups that is in the cells of which enough is judged."""
+    return totals["satisfied_covered"] / totals["satisfied"] if totals["satisfied"] else None
+
+
+def covered_text(totals: Mapping[str, Any]) -> str:
+    """Which cells a headline is about, in words."""
+    cells = of(totals["cells_covered"], totals["cells"], "cell")
+    return f"the {cells} of which enough is judged ({percent(share_covered(totals))}{PERCENT} of the satisfied groups)"
+
+
+def open_text(totals: Mapping[str, Any]) -> str:
+    """How many relations look changed without being decided, in words.
+
+    >>> open_text({"best_changes_open": 1, "judged": 9})
+    '1 more looks changed, which the judged groups do not decide'
+    """
+    number = totals["best_changes_open"]
+    if not number:
+        return "no other looks changed"
+    what = "the judged groups do not" if totals["judged"] is not None else "rates without counts cannot"
+    return f"{number} more {'looks' if number == 1 else 'look'} changed, which {what} decide"
+
+
+def sensitivity_text(found: Mapping[str, Any]) -> str:
+    """How far the report hangs on labels that gold lacks, in one sentence."""
+    labels = ", ".join(found["labels"])
+    rates = (f"{percent(found[name])}{PERCENT}" for name in ("fs_rate", "fs_rate_right", "fs_rate_left_out"))
+    now, right, left_out = rates
+    systems = "; ".join(
+        ", ".join((f"{one['system']} {percent(one['fs_rate'])}", *(percent(one[f"fs_rate_{name}"]) for name in OTHERS)))
+        for one in found["systems"]
+    )
+    sure, looks = (f"best_changes_{name}" for name in ("sure", "estimated"))
+    return (
+        f"{percent(found['share'])}{PERCENT} of the false satisfactions have an output that gold never says "
+        f"({labels}). R_FS is {now}; with these outputs counted right {right}, without their "
+        f"groups {left_out} ({systems}). With them counted right {found[f'{sure}_right']} relations have another best "
+        f"system for sure and {found[f'{looks}_right']} look changed, instead of {found[sure]} and {found[looks]}."
+    )
+
+
 def notes_of(report: Report) -> list[str]:
     """What a reader must know beside the numbers: the signature's notes, then what the data themselves call for."""
     found = [str(note) for note in report["signature"].get("notes") or []]
     totals = report["overall"]
     unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in report["cells"])
     if unestimated and unestimated < totals["cells"]:
-        found.append(
-            f"{of(unestimated, totals['cells'], 'cell')} have no genuine rate yet; the order after correction, and "
-            "whether it changes, look only at systems that have one."
-        )
+        found.append(f"{of(unestimated, totals['cells'], 'cell')} have no genuine rate yet.")
     elif unestimated:
         found.append("No cell has a genuine rate yet: no satisfied group of a sample is settled.")
-    changes = [relation for relation in report["relations"] if relation["best_changes"]]
-    unsure = sum(_overlap(report, relation) for relation in changes)
-    if unsure:
+    sensitivity = report.get("sensitivity")
+    if sensitivity and sensitivity["share"] is not None:
+        found.append(sensitivity_text(sensitivity))
+    few = [one["relation"] for one in report["relations"] if one["common"] and one["common"]["reason"]]
+    if few and totals["judged"]:
+        have = "has" if totals["relations"] == 1 else "have"
         found.append(
-            f"{of(unsure, totals['best_changes'], 'change')} of the best system {'is' if unsure == 1 else 'are'} not "
-            "sure yet: the intervals of the old and the new best overlap. Judge more groups before you switch."
+            f"{of(len(few), totals['relations'], 'relation')} {have} no order after correction and no test, as too few "
+            f"groups are judged: {', '.join(few)}. Needed are {totals['least_judged']}, or all."
         )
-    apart = sum(_alike(report, relation) for relation in changes)
-    if apart:
+    other = [one["relation"] for one in report["relations"] if other_best(one)]
+    if other:
         found.append(
-            f"{of(apart, totals['best_changes'], 'change')} of the best system {'is' if apart == 1 else 'are'} not "
-            "sure yet: the old and the new best share a letter. Judge more groups before you switch."
+            "By the rates of each system's own groups another system would be best than on the groups that apply to "
+            f"all: {', '.join(other)}. Systems are compared on the latter."
         )
     # While no carry error is measured, the signature's own note says how many of its questions wait.
     if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["audited"] for one in report["relations"]):
@@ -405,26 +374,10 @@ def estimator_text(report: Report) -> str:
     )
 
 
-def _overlap(report: Report, relation: Mapping[str, Any]) -> bool:
-    """Whether a new best system's interval of SR_g reaches down into that of a system that was best."""
-    by_name = _by_system(report, relation)
-    highs = [by_name[system]["sr_genuine_high"] for system in relation["best_observed"]]
-    lows = [by_name[system]["sr_genuine_low"] for system in relation["best_genuine"]]
-    return any(high is not None and low is not None and low <= high for high in highs for low in lows)
-
-
-def _alike(report: Report, relation: Mapping[str, Any]) -> bool:
-    """Whether systems that were only compared, so that they have no intervals, leave open who is best."""
-    by_name = _by_system(report, relation)
-    if not any(by_name[system]["reason"] == COMPARES for system in relation["best_genuine"]):
-        return False
-    letters = {one["system"]: set(one["letters"] or "") for one in relation["ranking"]}
-    return any(letters[was] & letters[now] for was in relation["best_observed"] for now in relation["best_genuine"])
-
-
-def _by_system(report: Report, relation: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
-    return {cell["system"]: cell for cell in cells}
+def other_best(relation: Mapping[str, Any]) -> bool:
+    """Whether the rates of each system's own groups put another system first than the common groups do."""
+    own, common = relation["best_own"], relation["best_genuine"]
+    return bool(own and common and not set(own) & set(common))
 
 
 def signature_line(signature: Mapping[str, Any]) -> str:

@@ -65,9 +65,9 @@ def effective_size_of_sums(hits: np.ndarray, size: np.ndarray, confidence: float
     Clusters without an observation are none. Raises AuditError on arrays of different lengths and on impossible counts.
 
     >>> round(effective_size_of_sums(np.array([2, 0, 1]), np.array([2, 2, 2])), 4)
-    1.285
+    1.2355
     >>> round(effective_size(np.array([0, 0, 1, 1, 2, 2]), np.array([1, 1, 0, 0, 1, 0])), 4)
-    1.285
+    1.2355
     """
     found, counts = np.asarray(hits, float), np.asarray(size, float)
     if found.shape != counts.shape:

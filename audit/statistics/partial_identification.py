@@ -34,8 +34,8 @@ def identified_set(
     nothing is unanswered. `population` as for `interval`. Raises AuditError on impossible counts and where n is 0.
     Source: Imbens and Manski, Confidence intervals for partially identified parameters, Econometrica 72 (2004).
 
-    >>> from audit.statistics.hypergeometric import hypergeometric
-    >>> found = identified_set(6, 20, 60, 500, hypergeometric)
+    >>> from audit.statistics.mid_p import mid_p
+    >>> found = identified_set(6, 20, 60, 500, mid_p)
     >>> round(found.least, 3), round(found.most, 3), found.low < 0.1 < 0.43 < found.high
     (0.1, 0.433, True)
     """

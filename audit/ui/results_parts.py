@@ -7,7 +7,7 @@ import streamlit as st
 
 from audit.reports import charts
 from audit.reports.build import Report
-from audit.reports.words import UNKNOWN, by_rank, chance, percent, ranks_text
+from audit.reports.words import UNKNOWN, by_rank, percent, ranks_text
 from audit.statistics.rates import BOUNDS
 from audit.ui.dashboard_parts import built
 from audit.ui.language import t, translated
@@ -88,19 +88,10 @@ def ranking_table(
         {**rates.get(entry["system"], {}), **entry, "ranks": ranks_text(entry) if entry["p_best"] is not None else None}
         for entry in (*known, *rest)
     ]
-    sure = ("ranks", "letters", "p_best") if known else ()
+    letters = ("letters",) if any(entry.get("letters") for entry in entries) else ()
+    sure = ("ranks", "p_best") if known else ()
     why = ("reason",) if rest else ()
-    table([_named(row) for row in rows], ("system", *names[:2], *why, *names[2:], *sure))
-
-
-def flip(entry: Mapping[str, Any]) -> list[str]:
-    """How far the genuine order is from the observed one, in sentences."""
-    found = []
-    if entry.get("tau") is not None:
-        found.append(t("results.tau", tau=f"{entry['tau']:.2f}"))
-    if entry.get("p_flip") is not None:
-        found.append(t("results.flip", chance=chance(entry["p_flip"])))
-    return found
+    table([_named(row) for row in rows], ("system", *names[:2], *why, *names[2:], *letters, *sure))
 
 
 def heading(text: str) -> None:

@@ -13,7 +13,7 @@ from audit.reports.words import percent
 from audit.ui import session
 from audit.ui.choice import one_of
 from audit.ui.language import language, t
-from audit.ui.results_parts import SCORES, chart, flip, ranking_table, say, table, tolerance
+from audit.ui.results_parts import SCORES, chart, ranking_table, say, table, tolerance
 from audit.ui.results_source import FILE, OWN, PROFILE, View, keep_own_weights
 
 
@@ -92,7 +92,6 @@ def winner(view: View, found: Mapping[str, Any]) -> list[str]:
         return [t("preference.unknown")]
     before, after = (", ".join(found[name]) for name in ("winner_observed", "winner"))
     lines = [t("preference.same" if before == after else "preference.changed", before=before, after=after)]
-    lines += flip(found)
     move, delta = found["move"], view.options.delta
     if move is None:
         lines.append(t("preference.no_move"))

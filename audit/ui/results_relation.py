@@ -7,8 +7,9 @@ import streamlit as st
 
 from audit.reports import charts, slopes
 from audit.reports.build import Report, cells_of
-from audit.reports.differences import apart, differences_chart, exact, oriented, p_text, surely_beyond
-from audit.reports.words import change_text, order_text, percent, place, summary_of
+from audit.reports.differences import differences_chart, exact, oriented, p_text
+from audit.reports.order_words import change_text, order_text
+from audit.reports.words import count, percent, place, summary_of
 from audit.ui.language import summary, t, translated
 from audit.ui.literal import html, sentence
 from audit.ui.results_audits import of_relation
@@ -18,7 +19,6 @@ from audit.ui.results_parts import (
     TESTS,
     cells_table,
     chart,
-    flip,
     heading,
     ranking_table,
     say,
@@ -35,7 +35,7 @@ def tab(view: View) -> None:
     if not entries:
         return
     names = [f"{one['relation']} · {place(report, one)}" for one in entries]
-    changed = next((number for number, one in enumerate(entries) if one["best_changes"]), 0)
+    changed = next((number for number, one in enumerate(entries) if one["best_changes_sure"]), 0)
     chosen = st.selectbox(
         t("results.relation"),
         range(len(entries)),
@@ -54,12 +54,12 @@ def tab(view: View) -> None:
         chart(
             view,
             ("order", chosen, titles),
-            lambda palette: slopes.order_chart(report, entry, palette, titles),
-            _moves(report, entry),
+            lambda palette: slopes.order_chart(entry, palette, titles),
+            _moves(entry),
         )
     with right:
         st.html(_orders(report, entry))
-    _ranking(view, entry, cells)
+    _ranking(view, entry)
     _pairs(view, chosen, entry)
     of_relation(entry)
     heading(t("results.cells_of_relation"))
@@ -73,20 +73,30 @@ def _orders(report: Report, entry: Mapping[str, Any]) -> str:
     if entry["order_corrected"]:
         titles["corrected"] = t("results.order_corrected")
     orders = "".join(
-        f"<dt>{html(title)}</dt><dd>{html(order_text(report, entry, when))}</dd>" for when, title in titles.items()
+        f"<dt>{html(title)}</dt><dd>{html(order_text(entry, when))}</dd>" for when, title in titles.items()
     )
     change = html(sentence(translated(change_text(entry))))
     return f'<p>{html(what)}</p><dl class="audit-orders">{orders}</dl><p><strong>{change}</strong></p>'
 
 
-def _ranking(view: View, entry: Mapping[str, Any], cells: list[dict[str, Any]]) -> None:
+def _ranking(view: View, entry: Mapping[str, Any]) -> None:
     heading(t("results.ranking"))
     st.caption(f"{t('results.ranking_legend')} {tolerance(view)}")
-    by_name = {cell["system"]: {name: cell[name] for name in RATES} for cell in cells}
-    shown = ("sr_observed", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
-    ranking_table(entry["ranking"], by_name, shown)
-    for text in flip(entry):
-        say(text)
+    ranking_table(entry["ranking"], {}, ("sr_observed", "sr_genuine"))
+    say(compared_on(entry))
+
+
+def compared_on(entry: Mapping[str, Any]) -> str:
+    """What the comparison of the systems is about, in a sentence; empty where nothing is compared."""
+    found = entry["common"]
+    if found is None or len(entry["order_observed"]) < 2:
+        return ""
+    parts = [t("results.own_groups") if found["groups"] is None else t("results.common", groups=count(found["groups"]))]
+    if found["deciding"] is not None:
+        parts.append(t("results.deciding", judged=count(found["judged"]), deciding=count(found["deciding"])))
+    if found["reason"]:
+        parts.append(translated(found["reason"]))
+    return sentence(t("how.comma").join(parts) + t("how.stop"))
 
 
 def _pairs(view: View, number: int, entry: Mapping[str, Any]) -> None:
@@ -97,20 +107,20 @@ def _pairs(view: View, number: int, entry: Mapping[str, Any]) -> None:
         reasons = dict.fromkeys(pair["reason"] for pair in entry["pairs"] if pair["reason"])
         say(sentence(translated(next(iter(reasons), ""))) if reasons else t("pairs.none"))
         return
-    say(strongest(view, found[0]))
+    say(strongest(found[0]))
     st.caption(f"{t('pairs.legend')} {tolerance(view)}")
     delta = view.options.delta
     chart(
         view,
         ("pairs", number),
         lambda palette: differences_chart(entry["pairs"], delta, palette),
-        strongest(view, found[0]),
+        strongest(found[0]),
     )
-    rows = [one | {"apart": t("pairs.yes" if apart(one) else "pairs.no")} for one in found]
+    rows = [one | {"apart": t("pairs.yes" if one["apart"] else "pairs.no")} for one in found]
     table(rows, ("system", "other", *DIFFERENCES, *TESTS, "apart", "judged", "informative", "groups"))
 
 
-def strongest(view: View, pair: Mapping[str, Any]) -> str:
+def strongest(pair: Mapping[str, Any]) -> str:
     """The surest difference of a relation in one or two sentences."""
     if exact(pair):
         return t("pairs.exact", best=pair["system"], other=pair["other"], points=percent(pair["difference"]))
@@ -121,12 +131,10 @@ def strongest(view: View, pair: Mapping[str, Any]) -> str:
         "low": percent(pair["low"]),
         "high": percent(pair["high"]),
         "holm": p_text(pair["p_holm"]),
-        "mcnemar": p_text(pair["mcnemar_p"]),
     }
-    if not apart(pair):
-        return t("pairs.not_apart", **values)
-    more = "" if surely_beyond(pair, view.options.delta) else t("pairs.within", points=percent(view.options.delta))
-    return t("pairs.apart", **values) + more
+    if pair["p_holm"] is None:
+        return t("pairs.not_tested", **values)
+    return t("pairs.apart" if pair["apart"] else "pairs.not_apart", **values)
 
 
 def _rates(entry: Mapping[str, Any], cells: list[dict[str, Any]]) -> str:
@@ -137,6 +145,6 @@ def _rates(entry: Mapping[str, Any], cells: list[dict[str, Any]]) -> str:
     return t("results.rates_alt", relation=entry["relation"], numbers=numbers)
 
 
-def _moves(report: Report, entry: Mapping[str, Any]) -> str:
-    ranks = "; ".join(f"{one.system} {one.rank_before} → {one.rank_after}" for one in slopes.moves(report, entry))
+def _moves(entry: Mapping[str, Any]) -> str:
+    ranks = "; ".join(f"{one.system} {one.rank_before} → {one.rank_after}" for one in slopes.moves(entry))
     return t("results.order_alt", relation=entry["relation"], ranks=ranks)

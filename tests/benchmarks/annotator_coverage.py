@@ -11,7 +11,7 @@ import pandas as pd
 from audit.statistics.annotators import dawid_skene, drift
 from audit.statistics.annotators.share import LEAST, RISK, below
 from audit.statistics.carry_error import carry_effect, carry_error
-from audit.statistics.intervals import choose
+from audit.statistics.intervals import mid_p
 
 WORLDS = (
     # items, annotators, accuracy from, to
@@ -73,7 +73,7 @@ def carry_coverage(population, judged, resting, error, audited, samples, seed=0,
         false, rests = random.random(population) < rate, random.random(population) < resting
         truth = (false ^ (rests & (random.random(population) < error))).mean()
         most = carry_error(np.arange(audited), random.random(audited) < error).high
-        own = choose(int(false[:judged].sum()), judged, population)
+        own = mid_p(int(false[:judged].sum()), judged, population)
         carried = [int((rests & kind)[:judged].sum()) for kind in (~false, false)]
         ends = carry_effect(judged, *carried, most, own.low, own.high)
         held = [one.low - 1e-9 <= truth <= one.high + 1e-9 for one in (ends, own)]

@@ -55,7 +55,7 @@ def held(low, high, true):
     return low - SLACK <= true <= high + SLACK
 
 
-def against(report, true, design):
+def against(report, true):
     """What one report says beside the truth: rows (kind, part, held, width, error)."""
     rows = []
     for found, real in zip(report["relations"], true["relations"], strict=True):
@@ -65,7 +65,7 @@ def against(report, true, design):
                 at = known[one["system"], one["other"]]
                 rows.append(("difference", found["relation"], held(one["low"], one["high"], at),
                              one["high"] - one["low"], one["difference"] - at))  # fmt: skip
-        rates = levels(real, true, design)
+        rates = levels(real)
         for one in found["ranking"]:
             if one["p_best"] is None:
                 continue
@@ -84,14 +84,8 @@ def against(report, true, design):
     return rows
 
 
-def levels(relation, true, design):
-    """True SR_g of the systems: the cells' own, or, up to a constant, over the groups that apply to all systems."""
-    if design == "shared":
-        return {
-            cell["system"]: cell["sr_genuine"]
-            for cell in true["cells"]
-            if cell["relation"] == relation["relation"] and cell["sr_genuine"] is not None
-        }
+def levels(relation):
+    """True SR_g of the systems up to a constant, over the groups that apply to all."""
     first = relation["pairs"][0]["system"]
     return {first: 0.0} | {one["other"]: -one["difference"] for one in relation["pairs"] if one["system"] == first}
 
@@ -103,7 +97,7 @@ def measure(engine, study, redraws=REDRAWS, per_relation=PER_RELATION):
         for design in DESIGNS:
             draw(engine, study, Size(per_relation=per_relation), design, 1_000 + seed)
             report = study_report(engine, "gold", study, design, delta=DELTA)
-            rows += [(design, seed, *row) for row in against(report, true, design)]
+            rows += [(design, seed, *row) for row in against(report, true)]
     return pd.DataFrame(rows, columns=["design", "redraw", "kind", "part", "held", "width", "error"])
 
 

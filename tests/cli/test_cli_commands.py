@@ -18,7 +18,7 @@ RELATION = ["relation", "task", "family", "unit", "languages", "preserves_truth"
 SYSTEM = ["system", "version", "tasks", "languages", "available", "needs"]
 CORPUS = ["corpus", "task", "language", "unit", "size", "gold", "available", "needs"]
 REPORT = ["signature", "cells", "relations", "overall", "rollups", "violations"]
-OF_A_DATABASE = ["accuracy", "causes", "disputes", "plan"]
+OF_A_DATABASE = ["sensitivity", "accuracy", "causes", "disputes", "plan"]
 CELL = [
     "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false",
     "waiting", "sr_observed", "vr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low",

@@ -52,12 +52,12 @@ def test_checked_groups_are_those_in_a_rate(build):
 def test_shared_groups_that_decide(build):
     engine, counted = prepared(build)
     (found,) = shared_groups(engine, counted)
-    assert (found.relation, found.systems) == ("MR1.1", ("a", "b"))
+    assert (found.relation, found.common.systems) == ("MR1.1", ("a", "b"))
     # Groups 0 and 1 are satisfied with identical outputs, 4 by nobody; 5 does not apply to b.
-    assert found.decides.sum() == 2
-    assert len(found.decides) == 5
-    assert sorted(found.genuine[found.decides].tolist()) == [[0.0, 1.0], [1.0, 0.0]]
-    difference = paired_differences(found.genuine, found.decides)[0]
+    assert found.common.decides.sum() == 2
+    assert len(found.common.decides) == 5
+    assert sorted(found.common.genuine[found.common.decides].tolist()) == [[0.0, 1.0], [1.0, 0.0]]
+    difference = paired_differences(found.common.genuine, found.common.decides)[0]
     assert (difference.difference, difference.judged, difference.informative) == (0.0, 2, 2)
 
 
@@ -65,22 +65,28 @@ def test_groups_that_are_not_settled_end_the_beginning(build):
     engine, counted = prepared(build, gold=False)
     assert judged_groups(counted).empty
     (found,) = shared_groups(engine, counted)
-    assert np.isnan(found.genuine[found.decides]).any(axis=1).all()
-    assert paired_differences(found.genuine, found.decides)[0].difference is None
+    assert np.isnan(found.common.genuine[found.common.decides]).any(axis=1).all()
+    assert paired_differences(found.common.genuine, found.common.decides)[0].difference is None
 
 
 def test_what_was_not_drawn_is_not_judged(build):
     engine, counted = prepared(build, per_relation=1)
     (found,) = shared_groups(engine, counted)
-    judged = ~np.isnan(found.genuine[found.decides]).any(axis=1)
+    judged = ~np.isnan(found.common.genuine[found.common.decides]).any(axis=1)
     assert judged.sum() <= 1
     # A beginning: nothing behind a gap counts.
     assert (np.diff(judged.astype(int)) <= 0).all()
 
 
-def test_simple_samples_have_no_shared_groups(build):
+def test_simple_samples_count_the_common_groups_of_each_cell(build):
     engine, counted = prepared(build, design="simple")
-    assert shared_groups(engine, counted) == []
+    (found,) = shared_groups(engine, counted)
+    common = found.common
+    # Six groups for a and five for b, which does not apply to one: it is in a's rate, and in no comparison.
+    assert (common.groups.tolist(), common.satisfied.tolist()) == ([5, 5], [4, 3])
+    assert (common.judged.tolist(), common.false.tolist()) == ([4, 3], [2, 1])
+    assert common.genuine is common.decides is None
+    assert counted.cells.set_index("system")["satisfied"].to_dict() == {"a": 5, "b": 3}
 
 
 def test_before_anything_is_drawn_there_are_no_groups(build):

@@ -68,11 +68,11 @@ def test_the_beginning_ends_for_all_systems_where_one_waits(build):
     judged = counted.cells.set_index("system")["judged"].to_dict()
     assert judged == {"a": len(before), "b": sum(n == 2 for n in before)}
     (found,) = shared_groups(engine, counted)
-    assert found.alone
-    settled = found.genuine[found.decides & ~np.isnan(found.genuine).any(axis=1)]
+    assert found.common.judged.sum() == 0  # a sample of comparisons is none of the cells
+    settled = found.common.genuine[found.common.decides & ~np.isnan(found.common.genuine).any(axis=1)]
     # Group 2: a is wrong, b right. Group 3: a is right, b violates it.
     assert settled.tolist() == [[0.0, 1.0] if n == 2 else [1.0, 0.0] for n in before]
-    (difference,) = paired_differences(found.genuine, found.decides)
+    (difference,) = paired_differences(found.common.genuine, found.common.decides)
     assert (difference.groups, difference.informative, difference.judged) == (6, 3, len(before))
 
 
@@ -132,8 +132,8 @@ def test_the_arrays_say_what_plain_loops_say(own, toy_corpus, toy_relations, sha
     found = shared_groups(engine, counted)
     expected = by_loops(engine, "informative", study, 0)
     assert [one.relation for one in found] == ["T1", "T2", "T3"]
-    assert any(one.decides.sum() for one in found)
+    assert any(one.common.decides.sum() for one in found)
     for one, (genuine, decides) in zip(found, expected.values(), strict=True):
-        assert one.decides.tolist() == decides.tolist()
+        assert one.common.decides.tolist() == decides.tolist()
         # Rows that tell nothing apart may be known or not; what they say is never used.
-        pd.testing.assert_frame_equal(pd.DataFrame(one.genuine[decides]), pd.DataFrame(genuine[decides]))
+        pd.testing.assert_frame_equal(pd.DataFrame(one.common.genuine[decides]), pd.DataFrame(genuine[decides]))

@@ -103,20 +103,20 @@ def test_a_sure_ranking(tmp_path):
         (2, 2, "b"),
         (1, 1, "a"),
     ]
-    assert (first["tau"], first["p_flip"]) == (-1.0, 1.0)
-    assert (second["tau"], second["p_flip"]) == (1.0, 0.0)
+    assert [(one["system"], one["sure"]) for one in first["overtaking"]] == [("b", True)]
+    assert [(one["system"], one["sure"]) for one in second["overtaking"]] == [("b", False)]
+    assert (first["best_changes_sure"], second["best_changes_sure"]) == (True, False)
 
 
 def test_a_ranking_is_null_while_somebody_is_unknown(tmp_path):
     entry = rerank(totals(tmp_path, "MR1,a,100,80,60,15", "MR1,b,100,80,0,0", "MR1,c,0,0,0,0"))["relations"][0]
     assert [one["p_best"] for one in entry["ranking"]] == [None] * 3
-    assert entry["ranking"][0]["reason"] == "no estimate for b"
-    assert entry["tau"] is entry["p_flip"] is None
+    assert entry["ranking"][0]["reason"] == "not enough judged: 0 groups, needed are 30"
+    assert entry["overtaking"] == []
     only = rerank(totals(tmp_path, "MR1,a,100,80,60,15", "MR1,c,0,0,0,0"))["relations"][0]
     assert (only["ranking"][0]["p_best"], only["ranking"][0]["letters"]) == (1.0, "a")
     assert only["ranking"][1]["reason"] == "nothing was satisfied or violated"
     rates = rerank(totals(tmp_path, "MR1,a,.9,.1", "MR1,b,.8,.3", head="relation,system,sr_observed,fs_rate\n"))
-    assert rates["relations"][0]["tau"] == 1.0
     assert rates["relations"][0]["ranking"][0]["reason"] == "the totals have rates without counts"
     assert by(rates, "overall")["reason"].startswith("the totals have rates without counts")
 
@@ -240,8 +240,9 @@ def test_all_forms_show_the_ranking(tmp_path, capsys):
     path = totals(tmp_path, *SURE)
     assert main(["rerank", str(path), "--weights", "equal", "--delta", "0.01", "--target", "population"]) == 0
     shown = capsys.readouterr().out
-    assert "sure: b rank 1 a 100\N{NO-BREAK SPACE}%; a rank 2 b 0\N{NO-BREAK SPACE}%" in shown
-    assert "tau -1.00" in shown
+    assert "sure: b rank 1 a " in shown
+    assert "1 of 2 relations have another best system for sure; no other looks changed." in shown
+    assert "compared on each system's own groups" in shown
     assert "All together" in shown
     assert "By the weights equal" in shown
     assert "delta:0.01" in shown
@@ -252,3 +253,50 @@ def test_all_forms_show_the_ranking(tmp_path, capsys):
     assert "By your weights" in html
     lines = to_terminal(report, 70).splitlines()
     assert max(len(line) for line in lines[:-1]) <= 70
+
+
+def rows_of(relations, false):
+    return pd.DataFrame(
+        [
+            {"task": "t", "relation": f"R{number}", "system": system, "satisfied": 900 - at, "violated": 100 + at}
+            | {"judged": 60, "false": one}
+            for number in range(relations)
+            for at, (system, one) in enumerate(zip("ab", false, strict=True))
+        ]
+    )
+
+
+def test_p_values_and_letters_follow_from_the_whole_report():
+    """Letters contradicted bold pairs, and of 20 null relations one was told apart in 53 of 100 reports."""
+    alone, many = (build_report(rows_of(relations, (22, 11)), {})["relations"] for relations in (1, 20))
+    assert (alone[0]["pairs"][0]["apart"], many[0]["pairs"][0]["apart"]) == (True, False)
+    assert many[0]["pairs"][0]["p_holm"] == pytest.approx(20 * alone[0]["pairs"][0]["p"], rel=1e-6)
+    assert [one["letters"] for one in alone[0]["ranking"]] == ["b", "a"]
+    assert [one["letters"] for one in many[0]["ranking"]] == ["a", "a"]
+    # One-sided: a rival of the reported best.
+    assert alone[0]["overtaking"][0]["p"] == pytest.approx(alone[0]["pairs"][0]["p"] / 2)
+
+
+def test_the_headline_tells_sure_changes_from_open_ones():
+    report = build_report(rows_of(20, (22, 18)), {})
+    totals = report["overall"]
+    assert (totals["best_changes_sure"], totals["best_changes_open"], totals["best_changes_estimated"]) == (0, 20, 20)
+    assert "0 of 20 relations have another best system for sure; 20 more look changed, which the judged" in " ".join(
+        to_terminal(report).split()
+    )
+
+
+def test_few_judged_groups_are_in_no_headline():
+    few = rows_of(1, (2, 1)).assign(judged=9)
+    report = build_report(pd.concat([few, rows_of(1, (22, 11)).assign(relation="R9")]), {})
+    totals, (first, second) = report["overall"], report["relations"]
+    assert (totals["cells_covered"], totals["satisfied_covered"], totals["least_judged"]) == (2, 1799, 30)
+    assert totals["fs_rate"] == pytest.approx((900 * 22 + 899 * 11) / 60 / 1799)
+    assert totals["fs_low"] < totals["fs_rate"] < totals["fs_high"]
+    assert (first["order_genuine"], first["best_genuine"], first["pairs"][0]["p_holm"]) == ([], [], None)
+    assert second["order_genuine"] == ["b", "a"]
+
+
+def test_sequences_have_no_letters_and_no_probabilities():
+    ranking = build_report(rows_of(1, (22, 11)), {"interval": "sequence"})["relations"][0]["ranking"]
+    assert {(one["p_best"], one["rank_low"], one["letters"]) for one in ranking} == {(None, None, None)}

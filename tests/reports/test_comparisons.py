@@ -9,11 +9,12 @@ from audit.cli import main
 from audit.false_satisfaction.questions import refresh
 from audit.reports.certainty import COMPARES
 from audit.reports.html import to_html
+from audit.reports.order_words import order_text
 from audit.reports.plan import lines, plan
 from audit.reports.preference import Weights
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
-from audit.reports.words import notes_of, order_text, preference_lines
+from audit.reports.words import notes_of, preference_lines
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size, draw, draw_all
@@ -67,17 +68,18 @@ def test_comparisons_are_those_of_judging_everything(engine):
         if one["difference"] > 0:
             assert level[one["system"]]["rank_high"] < level[one["other"]]["rank_low"]
     assert set(found["order_genuine"]) == set(found["order_observed"])
-    assert found["tau"] is not None
+    # Designs may not say that another system is best: one compared own groups, the other common ones.
+    for name in ("order_observed", "order_genuine", "best_observed", "best_genuine", "best_changes_sure"):
+        assert found[name] == whole[name]
 
 
 def test_a_part_of_the_groups_leaves_doubt_and_more_judging_takes_it(engine):
     draw(engine, 1, Size(per_relation=3), "informative", seed=5)
     part = study_report(engine)["relations"][0]
-    assert any(0 < one["p_best"] < 1 for one in part["ranking"])
+    assert {one["reason"] for one in part["ranking"]} == {"not enough judged: 3 groups, needed are 30"}
+    assert {one["p_best"] for one in part["ranking"]} == {None}
     assert all(one["judged"] == 3 < one["informative"] for one in part["pairs"])
     assert study_report(engine)["relations"][0] == part
-    over = study_report(engine, target="population")["relations"][0]
-    assert any(0 < one["p_best"] < 1 for one in over["ranking"])
 
 
 def test_every_form_says_that_it_only_compares(engine):
@@ -91,7 +93,7 @@ def test_every_form_says_that_it_only_compares(engine):
     assert "comparisons of systems only" in page
     assert "comparisons only" in text.splitlines()[-1]  # the signature's estimator
     relation = report["relations"][0]
-    assert all(system.split(":")[-1] in order_text(report, relation, "genuine") for system in relation["order_genuine"])
+    assert all(system.split(":")[-1] in order_text(relation, "genuine") for system in relation["order_genuine"])
 
 
 def test_ties_in_the_order_come_from_the_differences(engine):
@@ -99,7 +101,7 @@ def test_ties_in_the_order_come_from_the_differences(engine):
     relation = report["relations"][0]
     first, second, _ = relation["order_genuine"]
     tied = relation | {"pairs": [{"system": second, "other": first, "difference": 0.0}]}
-    assert order_text(report, tied, "genuine").startswith(f"{first} = {second} ")
+    assert order_text(tied, "genuine").startswith(f"{first} = {second} ")
 
 
 def test_weights_rank_without_scores(engine):

@@ -3,15 +3,23 @@
 import pandas as pd
 import pytest
 
-from audit.reports.build import Groups, build_report
+from audit.reports.build import build_report
 from audit.reports.charts import to_svg
-from audit.reports.differences import apart, differences_chart, oriented, p_text, pairs_text
+from audit.reports.differences import differences_chart, oriented, p_text, pairs_text
 from audit.reports.html import to_html
 
 
 def pair(system, other, difference, low, high, p_holm, **more):
     known = {"system": system, "other": other, "difference": difference, "low": low, "high": high, "p": p_holm}
-    known |= {"p_holm": p_holm, "mcnemar_p": 0.5, "groups": 90, "informative": 60, "judged": 40, "reason": None}
+    known |= {
+        "p_holm": p_holm,
+        "apart": bool(p_holm is not None and p_holm <= 0.05),
+        "mcnemar_p": 0.5,
+        "groups": 90,
+        "informative": 60,
+        "judged": 40,
+        "reason": None,
+    }
     return known | more
 
 
@@ -22,7 +30,7 @@ def test_the_better_system_comes_first_and_the_surest_pair():
     found = oriented([pair("a", "b", 0.1, 0.0, 0.2, 0.06), UNKNOWN, pair("a", "c", -0.3, -0.4, -0.2, 0.001)])
     assert [(one["system"], one["other"]) for one in found] == [("c", "a"), ("a", "b")]
     assert (found[0]["difference"], found[0]["low"], found[0]["high"]) == (0.3, 0.2, 0.4)
-    assert [apart(one) for one in found] == [True, False]
+    assert [one["apart"] for one in found] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -33,18 +41,16 @@ def test_p_values_as_papers_print_them(p, text):
 
 
 def test_the_strongest_difference_in_words():
-    assert pairs_text([UNKNOWN], 0.0) == ""
-    sure = [pair("a", "c", -0.3, -0.4, -0.2, 0.001)]
-    assert pairs_text(sure, 0.1) == (
-        "c is better than a by 30.0 points [20.0 to 40.0]; p =\xa0.001 after Holm’s adjustment, McNemar p =\xa0.500."
+    assert pairs_text([UNKNOWN]) == ""
+    assert pairs_text([pair("a", "c", -0.3, -0.4, -0.2, 0.001)]) == (
+        "c is better than a by 30.0 points [20.0 to 40.0]; p =\xa0.001 after Holm’s adjustment over the whole report."
     )
-    # The interval reaches down to 20 points, which a tolerance of 25 points calls equal.
-    assert pairs_text(sure, 0.25).endswith("It may still be within the 25.0 points that count as equal.")
-    assert pairs_text([pair("a", "b", 0.1, -0.1, 0.2, 0.4)], 0.0).startswith(
+    assert pairs_text([pair("a", "b", 0.1, -0.1, 0.2, 0.4)]).startswith(
         "No two systems are told apart; the strongest difference is a over b by 10.0 points [-10.0 to 20.0]; "
     )
+    assert pairs_text([pair("a", "b", 0.1, -0.1, 0.2, None)]).endswith("too few groups are judged to test it.")
     assert "exact for this corpus; the largest is a over b by 10.0 points." in pairs_text(
-        [pair("a", "b", 0.1, 0.1, 0.1, 0.0)], 0.0
+        [pair("a", "b", 0.1, 0.1, 0.1, None)]
     )
 
 
@@ -59,16 +65,14 @@ def test_the_chart_has_a_line_a_pair_with_its_numbers():
 
 def test_the_html_report_has_a_table_of_pairs():
     rows = [
-        {"task": "t", "relation": "MR1", "system": name, "satisfied": 8, "violated": 2, "judged": 8, "false": 4}
-        for name in ("a", "b")
+        {"task": "t", "relation": "MR1", "system": name, "satisfied": 200, "violated": 0, "judged": 100, "false": false}
+        for name, false in (("<a>", 60), ("b", 30))
     ]
-    judged = pd.DataFrame([], columns=["study", "task", "relation", "system", "source", "false"])
-    pairs = {("t", None, "MR1"): [pair("<a>", "b", -0.3, -0.4, -0.2, 0.0001)]}
-    html = to_html(build_report(pd.DataFrame(rows), {"delta": 0.02}, groups=Groups(judged, None, pairs)))
+    html = to_html(build_report(pd.DataFrame(rows), {"delta": 0.02}))
     assert "Which systems are apart" in html
     assert "Differences up to 2.0 points count as equal." in html
     assert '<tr class="apart">' in html
-    assert "30.0 [20.0–40.0]" in html
+    assert "30.0 [20.2–38.6]" in html
     assert "&lt;\xa0.001" in html
     assert '<td class="name">&lt;a&gt;</td>' in html
-    assert "Which systems are apart" not in to_html(build_report(pd.DataFrame(rows), {}))
+    assert "Which systems are apart" not in to_html(build_report(pd.DataFrame(rows).assign(judged=0, false=0), {}))

@@ -11,9 +11,10 @@ from audit.reports import charts
 from audit.reports.build import build_report
 from audit.reports.charts import DARK, false_chart, rates_chart, rates_in_words, rollup_chart, scores_chart, to_svg
 from audit.reports.html import to_html
+from audit.reports.order_words import best_text, change_text, order_text
 from audit.reports.preference import read_weights
 from audit.reports.terminal import to_terminal
-from audit.reports.words import best_text, change_text, headlines, notes_of, order_text, signature_line
+from audit.reports.words import headlines, notes_of, signature_line
 
 NOTE = "Gold has two classes, so every neutral output counts as wrong."
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
@@ -119,8 +120,8 @@ def test_terminal_leaves_out_counts_that_nobody_knows():
 
 def test_headlines_in_plain_words():
     numbers = dict(headlines(one(judged=80, false=20)))
-    assert "80.0\N{NO-BREAK SPACE}% of the groups seem to satisfy" in numbers["25.0\N{NO-BREAK SPACE}%"]
-    assert "60.0\N{NO-BREAK SPACE}% really do" in numbers["25.0\N{NO-BREAK SPACE}%"]
+    assert "80.0\N{NO-BREAK SPACE}% of their groups seem to satisfy" in numbers["25.0\N{NO-BREAK SPACE}% [25.0–25.0]"]
+    assert "60.0\N{NO-BREAK SPACE}% [60.0–60.0] really do" in numbers["25.0\N{NO-BREAK SPACE}% [25.0–25.0]"]
     assert numbers["80"] == "of 80 satisfied groups were judged; 1 of 1 cell has a genuine rate."
     compared = fake(3)["overall"]["relations_compared"]
     assert f" of {compared}" in headlines(fake(3))[1][0]
@@ -135,8 +136,8 @@ def test_notes_say_what_is_not_known_and_not_sure():
         {"task": "t", "relation": "MR1", "system": "b", "satisfied": 80, "violated": 20, "judged": 9, "false": 1},
     ]
     assert notes_of(build_report(pd.DataFrame(rows), {})) == [
-        "1 of 1 change of the best system is not sure yet: the intervals of the old and the new best overlap. "
-        "Judge more groups before you switch."
+        "1 of 1 relation has no order after correction and no test, as too few groups are judged: MR1. "
+        "Needed are 30, or all."
     ]
     all_judged = [row | {"judged": row["satisfied"], "false": 30 if row["system"] == "a" else 8} for row in rows]
     report = build_report(pd.DataFrame(all_judged), {}, target="corpus")
@@ -152,15 +153,15 @@ def test_orders_and_changes_in_words():
     frame = pd.DataFrame(rows).assign(judged=[0, 90, 50], false=[0, 45, 0])
     report = build_report(frame, {})
     entry = report["relations"][0]
-    assert order_text(report, entry, "observed") == "a = b > c"
-    assert order_text(report, entry, "genuine") == "c > b"
-    assert change_text(entry) == "the order changes"
-    assert best_text(entry) == "was a, b, is not known yet"  # a may still have up to .9
+    # The same systems before and after: an order over other systems is no change.
+    assert (order_text(entry, "observed"), order_text(entry, "genuine")) == ("b > c", "c > b")
+    assert change_text(entry) == "not known yet"
+    assert best_text(entry) == "was a, b, now not known yet"  # a may still have up to .9
     settled = build_report(frame.assign(judged=[90, 90, 50], false=[80, 45, 0]), {})["relations"][0]
-    assert change_text(settled) == "another system is best"
+    assert change_text(settled) == "another system is best, for sure"
     assert best_text(settled) == "was a, b, is c"
     only = build_report(frame.iloc[:1], {})["relations"][0]
-    assert (change_text(only), best_text(only)) == ("one system", "was a, is not known yet")
+    assert (change_text(only), best_text(only)) == ("one system", "was a, now not known yet")
 
 
 def test_a_relation_without_groups_in_words():
@@ -233,7 +234,7 @@ def test_html_is_whole_and_self_contained():
     assert not re.search(r"url\(|@import|<foreignObject", html)
     charts = [attributes for attributes in page.named("svg") if attributes.get("class") == "chart"]
     changed = sum(entry["order_changes"] for entry in report["relations"])
-    assert changed > 3
+    assert changed > 1
     # Two heat maps, rates, changes of order, four levels of roll-ups, violation rates by relation and by family.
     assert len(charts) == 2 + 20 + changed + 4 + 4
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in charts)
@@ -241,6 +242,7 @@ def test_html_is_whole_and_self_contained():
     assert NOTE in page.text
     assert "audit:0.1.0|seed:0" in page.text
     known = sum(entry["ranking"][0]["p_best"] is not None for entry in report["relations"])
+    known += sum(any(pair["difference"] is not None for pair in entry["pairs"]) for entry in report["relations"])
     # Orders of two studies, cells of 20 relations, rankings as far as they are known, roll-ups, and two tables of
     # violation rates with relations, families and all.
     assert len(page.named("tbody")) == 2 + 20 + known + 1 + 2 * 3

@@ -21,11 +21,11 @@ def report_of(**systems):
 def test_ranks_before_and_after():
     # SR_g: a 90 - 60 = 30, b 80 - 10 = 70, c 70 - 20 = 50.
     report = report_of(a=(90, 60), b=(80, 10), c=(70, 20))
-    found = moves(report, report["relations"][0])
+    found = moves(report["relations"][0])
     assert [(one.system, one.rank_before, one.rank_after) for one in found] == [("b", 2, 1), ("c", 3, 2), ("a", 1, 3)]
     assert [one.observed for one in found] == pytest.approx([0.8, 0.7, 0.9])
     assert [one.genuine for one in found] == pytest.approx([0.7, 0.5, 0.3])
-    assert order_in_words(report, report["relations"][0]) == (
+    assert order_in_words(report["relations"][0]) == (
         "Ranks by the reported and by the genuine rate of MR1: b from rank 2 to 1; c from rank 3 to 2; "
         "a from rank 1 to 3."
     )
@@ -34,7 +34,7 @@ def test_ranks_before_and_after():
 def test_a_tie_does_not_look_like_a_change():
     # Tied before; c is best after. Their lines before are in the order after, so that no two cross.
     report = report_of(a=(80, 30), b=(80, 20), c=(80, 10))
-    found = moves(report, report["relations"][0])
+    found = moves(report["relations"][0])
     assert [one.system for one in found] == ["c", "b", "a"]
     assert [one.rank_before for one in found] == [1, 1, 1]
     assert [one.line_before for one in found] == [one.line_after for one in found] == [0, 1, 2]
@@ -42,7 +42,7 @@ def test_a_tie_does_not_look_like_a_change():
 
 def test_chart_names_every_system_twice_with_its_rates():
     report = report_of(a=(90, 60), b=(80, 10), c=(80, 10))
-    svg = to_svg(order_chart(report, report["relations"][0], titles=("before", "after")))
+    svg = to_svg(order_chart(report["relations"][0], titles=("before", "after")))
     for text in ("before", "after", "a  90.0", "30.0  a", "b  80.0", "70.0  c"):
         assert f">{text}<" in svg
     assert "stroke-dasharray" in svg  # a falls
@@ -54,5 +54,5 @@ def test_no_chart_of_fewer_than_two_systems_with_both_rates():
         for name, judged in (("a", 8), ("b", 0))
     ]
     report = build_report(pd.DataFrame(rows), {})
-    assert moves(report, report["relations"][0]) == []
-    assert order_chart(report, report["relations"][0]) is None
+    assert moves(report["relations"][0]) == []
+    assert order_chart(report["relations"][0]) is None

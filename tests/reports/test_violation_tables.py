@@ -100,7 +100,7 @@ def test_a_relation_that_is_known_is_not_named_where_nothing_is():
 def test_a_table_says_what_cells_and_roll_ups_say(cells):
     frame = with_rates(pd.DataFrame([row(*cell) for cell in cells]), mid_p)
     families = families_of(frame, registered=False)
-    sure = Certainty(np.empty((0, len(frame))), None, None)
+    sure = Certainty(None, None)
     (table,) = violation_tables(frame, sure, families)
     for cell in frame.to_dict("records"):
         (found,) = (one for one in rates_of(table, "relation", cell["system"]) if one["name"] == cell["relation"])

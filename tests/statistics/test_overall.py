@@ -14,16 +14,13 @@ def frame(*rows):
     return with_rates(cells.assign(task="sentiment", study="s", groups=cells["satisfied"] + cells["violated"]))
 
 
-def test_rates_are_weighted_by_satisfied_groups():
+def test_totals_and_changes_are_counted():
     cells = frame(
         ("MR1.1", "a", 900, 100, 10, 1, 4), ("MR1.1", "b", 100, 900, 10, 5, 0), ("MR1.2", "a", 50, 0, 0, 0, 7)
     )
-    orders = [compare_orders(group) for _, group in cells.groupby("relation")]
+    orders = [compare_orders(group) | {"best_changes_sure": False} for _, group in cells.groupby("relation")]
     found = overall(cells, orders)
-    # False: 900 * 1/10 + 100 * 5/10 = 140 of 1000 satisfied; 2000 checked. MR1.2 has no estimate and is left out.
-    assert found["fs_rate"] == pytest.approx(0.14)
-    assert found["sr_observed"] == pytest.approx(0.5)
-    assert found["sr_genuine"] == pytest.approx(0.43)
+    assert (found["fs_rate_least"], found["fs_rate_most"]) == pytest.approx((0.1, 0.5))
     assert (found["cells"], found["cells_estimated"], found["cells_waiting"]) == (3, 2, 2)
     assert (found["relations"], found["relations_compared"], found["systems"]) == (2, 1, 2)
     assert (found["satisfied"], found["judged"], found["false"]) == (1050, 20, 6)
@@ -34,12 +31,15 @@ def test_rates_are_weighted_by_satisfied_groups():
 def test_distinct_waiting_questions_replace_the_sum():
     found = overall(frame(("MR1.1", "a", 9, 1, 0, 0, 4), ("MR1.1", "b", 9, 1, 0, 0, 4)), [], waiting=5)
     assert (found["waiting"], found["waiting_distinct"]) == (5, True)
-    assert found["fs_rate"] is None
     assert found["fs_rate_median"] is None
 
 
-def test_a_cell_without_satisfied_groups_counts_in_the_genuine_rate():
-    found = overall(frame(("MR1.1", "a", 10, 0, 10, 5, 0), ("MR1.1", "b", 0, 10, 0, 0, 0)), [])
-    assert found["fs_rate"] == pytest.approx(0.5)
-    assert found["sr_genuine"] == pytest.approx(0.25)
-    assert found["cells_estimated"] == 2
+@pytest.mark.parametrize(
+    ("changes", "counts"),
+    [([(True, True), (True, False), (False, False)], (1, 1, 2)), ([], (0, 0, 0)), ([(False, False)], (0, 0, 0))],
+)
+def test_sure_changes_are_told_from_open_ones(changes, counts):
+    orders = {"order_observed": ["a", "b"], "order_genuine": ["a", "b"], "order_changes": False}
+    relations = [orders | {"best_changes": looks, "best_changes_sure": sure} for looks, sure in changes]
+    found = overall(frame(("MR1.1", "a", 10, 0, 10, 5, 0)), relations)
+    assert tuple(found[f"best_changes_{name}"] for name in ("sure", "open", "estimated")) == counts

@@ -65,7 +65,8 @@ def disagreeing(prepared: Prepared) -> Prepared:
 def test_every_section_in_every_language(disagreeing: Prepared, section: str, language: str) -> None:
     app = whole(disagreeing, section, language)
     assert not app.warning
-    assert charts(app) == {"progress": 1, "agreement": 1, "firming": 2, "needs": 1, "people": 1}[section]
+    # Too few groups are judged for P(best), so that rates stand alone as they firm up.
+    assert charts(app) == {"progress": 1, "agreement": 1, "firming": 1, "needs": 1, "people": 1}[section]
     assert app.dataframe
     # A chart never stands without a table and both can be taken along.
     assert text_in(language, "dashboard.csv") in downloads(app)

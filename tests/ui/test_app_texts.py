@@ -83,10 +83,9 @@ def test_sentences_are_spelled_as_the_other_rooms_spell_them() -> None:
 
 
 def test_sentences_with_numbers_are_translated_with_them() -> None:
-    english = "1 of 3 changes of the best system is not sure yet: the intervals of the old and the new best overlap. "
-    found = sentence_in("zh", english + "Judge more groups before you switch.")
-    assert "3 处" in found
-    assert "1 处" in found
+    english = "2 of 3 relations have no order after correction and no test, as too few groups are judged: MR1, MR2. "
+    found = sentence_in("zh", english + "Needed are 30, or all.")
+    assert "3 个蜕变关系" in found
     assert (
         sentence_in("zh", "there is an account 'a {b}' already; choose another name")
         == "账号 'a {b}' 已存在，请另选用户名。"

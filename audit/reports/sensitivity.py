@@ -1,0 +1,107 @@
+"""What a report would say if gold had the label that it lacks: a bound where two classes judge three."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import Engine
+
+from audit.false_satisfaction.cells import CELL, Counted, Ground, counted_from, drawn_cells
+from audit.false_satisfaction.groups import ComparedBy, Shared, shared_groups
+from audit.false_satisfaction.settling import Known, State, Whose, drawn_groups, known_answers
+from audit.statistics.comparison import LEAST
+
+
+@dataclass(frozen=True)
+class Lenient:
+    """The counts with the labels that gold lacks counted right wherever gold answers, and who said such a label.
+
+    `says` has the columns of `CELL` and group_id: the drawn groups of which a counted output has such a label.
+    """
+
+    labels: tuple[str, ...]
+    counted: Counted
+    shared: Sequence[Shared]
+    says: pd.DataFrame
+
+
+def read_lenient(
+    engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]], compared: ComparedBy
+) -> Lenient | None:
+    """The counts once more; `lacking` has for each task the labels that gold never says. None where there is none."""
+    if not lacking:
+        return None
+    ground = Ground(counted.studies, counted.samples, counted.checks, counted.keys.join(counted.cells[_OBSERVED]))
+    cells, says = [], []
+    with engine.connect() as connection:
+        known = {
+            asked: Known(one.allowed | set(lacking.get(asked[0], ())), one.origin) if one.origin == "gold" else one
+            for asked, one in known_answers(connection, whose).items()
+        }
+        for sample in counted.samples:
+            groups = list(drawn_groups(connection, [int(str(sample["id"]))]))
+            cells += drawn_cells(sample, groups, known)
+            says += [
+                (sample["study_id"], one.relation_id, one.system_id, one.group_id)
+                for one in groups
+                if any(step.output.label in lacking.get(one.task, ()) for step in one.steps)
+            ]
+    found = counted_from(ground, cells, 0, counted.audited)
+    labels = tuple(dict.fromkeys(label for some in lacking.values() for label in some))
+    shared = shared_groups(engine, found, compared)
+    return Lenient(labels, found, shared, pd.DataFrame(says, columns=[*CELL, "group_id"]))
+
+
+_OBSERVED = ["groups", "satisfied", "violated", "inapplicable", "errors"]
+
+
+def sensitivity_entry(
+    counted: Counted, lenient: Lenient, totals: Mapping[str, Any], lenient_totals: Mapping[str, Any]
+) -> dict[str, Any]:
+    """R_FS, over all and by system, as it is, with the labels counted right, and without the groups that have one.
+
+    The rates are over the judged groups of the cells that are in the headline, each weighted by the satisfied groups
+    of its cell that it stands for; `share` is the share of the false satisfactions that have such an output. `totals`
+    and `lenient_totals` are `overall` of the report and of the one in which the labels count as right.
+    """
+    key = [*CELL, "group_id"]
+    judged = _weighted(counted).merge(lenient.says.assign(says=True), how="left", on=key)
+    judged["says"] = judged["says"].notna()
+    judged["false"] = judged["state"] == State.FALSE
+    right = _weighted(lenient.counted).assign(right=lambda frame: frame["state"] == State.FALSE)
+    judged = judged.merge(right[[*key, "right"]], how="left", on=key)
+    judged = judged.merge(counted.keys[[*CELL, "system"]], on=CELL)
+    of_false = judged[judged["false"]]
+    return {
+        "labels": list(lenient.labels),
+        "share": _mean(of_false, "says"),
+        **_rates(judged),
+        "systems": [{"system": system} | _rates(some) for system, some in judged.groupby("system")],
+        "best_changes_sure": totals["best_changes_sure"],
+        "best_changes_estimated": totals["best_changes_estimated"],
+        "best_changes_sure_right": lenient_totals["best_changes_sure"],
+        "best_changes_estimated_right": lenient_totals["best_changes_estimated"],
+    }
+
+
+def _weighted(counted: Counted) -> pd.DataFrame:
+    """The judged drawn groups, each with the satisfied groups of its cell that it stands for as `weight`; of the cells
+    that are in the headline."""
+    cells = counted.keys[CELL].join(counted.cells[["satisfied", "judged", "false"]].rename(columns={"judged": "of"}))
+    judged = counted.drawn[counted.drawn["judged"]].merge(cells[cells["false"].notna()].drop(columns="false"), on=CELL)
+    judged = judged[(judged["of"] >= LEAST) | (judged["of"] == judged["satisfied"])]
+    return judged.assign(weight=judged["satisfied"] / judged["of"])
+
+
+def _rates(judged: pd.DataFrame) -> dict[str, float | None]:
+    return {
+        "fs_rate": _mean(judged, "false"),
+        "fs_rate_right": _mean(judged[judged["right"].notna()], "right"),
+        "fs_rate_left_out": _mean(judged[~judged["says"]], "false"),
+    }
+
+
+def _mean(frame: pd.DataFrame, column: str) -> float | None:
+    weight = frame["weight"].to_numpy(float)
+    return float((weight * frame[column].to_numpy(float)).sum() / weight.sum()) if weight.sum() else None
