@@ -7,6 +7,7 @@ import numpy as np
 from sqlalchemy import Connection, Engine, case, func, select
 
 from audit.false_satisfaction.cells import Counted
+from audit.sampling.domains import has_clear_gold
 from audit.statistics.effective import effective_size_of_sums
 from audit.store import table_of, tables
 from audit.tasks import get_task
@@ -44,7 +45,7 @@ class RightOutputs:
 def right_outputs(engine: Engine, counted: Counted) -> list[RightOutputs]:
     """The accuracy of every system on the gold labels of every study, as counts; a source that failed is no output.
 
-    A row of the corpus counts once, so of two rows with the same text and different labels one is wrong. Right is what
+    A row of the corpus counts once, and not where rows give its text different labels. Right is what
     `Task.is_wrong` does not call wrong, given the gold label as the only answer: the same label.
     """
     keys = counted.keys[["study_id", "system_id", "system"]].drop_duplicates()
@@ -59,7 +60,7 @@ def _of_study(connection: Connection, study: int, task: str, systems: Sequence[S
     if get_task(task).question_kind == "pair":
         return RightOutputs(study, 0, (), PAIRS)
     source, output = table_of(tables.Source), table_of(tables.Output)
-    labelled = (source.c.study_id == study, source.c.gold.is_not(None))
+    labelled = (has_clear_gold(study),)
     sources = int(connection.execute(select(func.count()).select_from(source).where(*labelled)).scalar_one())
     if not sources:
         return RightOutputs(study, 0, (), NO_GOLD)

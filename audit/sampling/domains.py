@@ -1,7 +1,7 @@
 """Domains: which sources a sample is drawn from, when answers can be had for some of them only."""
 
 import numpy as np
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from audit.errors import UnknownName
 from audit.store import Checked, integers, table_of, tables
@@ -25,16 +25,19 @@ def within(connection: Connection, checks: Checked, study: int, domain: str) -> 
     """
     if domain == ALL:
         return checks
-    source, of = table_of(tables.Source), table_of(tables.Study)
+    query = select(table_of(tables.Source).c.id).where(has_clear_gold(study))
+    return checks.from_sources(np.unique(integers(connection, query)[:, 0]), study)
+
+
+def has_clear_gold(study: int) -> ColumnElement[bool]:
+    """Condition on a source: it is one of this study with gold, and no row of its task gives its text another label."""
+    source, other, of = table_of(tables.Source), table_of(tables.Source).alias(), table_of(tables.Study)
     task = select(of.c.task).where(of.c.id == study).scalar_subquery()
     clear = (
-        select(source.c.input_id)
-        .join(of, of.c.id == source.c.study_id)
-        .where(of.c.task == task, source.c.gold.is_not(None))
-        .group_by(source.c.input_id)
-        .having(func.count(source.c.gold.distinct()) == 1)
+        select(other.c.input_id)
+        .join(of, of.c.id == other.c.study_id)
+        .where(of.c.task == task, other.c.gold.is_not(None))
+        .group_by(other.c.input_id)
+        .having(func.count(other.c.gold.distinct()) == 1)
     )
-    query = select(source.c.id).where(
-        source.c.study_id == study, source.c.gold.is_not(None), source.c.input_id.in_(clear)
-    )
-    return checks.from_sources(np.unique(integers(connection, query)[:, 0]), study)
+    return and_(source.c.study_id == study, source.c.gold.is_not(None), source.c.input_id.in_(clear))

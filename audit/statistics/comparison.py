@@ -54,7 +54,12 @@ class Common:
     @classmethod
     def of_totals(cls, cells: pd.DataFrame) -> "Common | None":
         """From the counts of a relation's cells (columns system, satisfied, violated, judged, false), each system's own
-        groups taken for common; None where a cell has no counts. Systems without a group are left out."""
+        groups taken for common; None where a cell has no counts. Systems without a group are left out.
+
+        >>> cells = pd.DataFrame(dict(system=["a", "b"], satisfied=[8, 6], violated=2, judged=4, false=[1, 0]))
+        >>> Common.of_totals(cells).sr_genuine.round(3).tolist()
+        [0.6, 0.75]
+        """
         counts = cells[["satisfied", "violated", "judged", "false"]].to_numpy(float, na_value=np.nan)
         applies = ~(counts[:, 0] + counts[:, 1] == 0)
         satisfied, violated, judged, false = counts[applies].T

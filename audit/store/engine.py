@@ -55,7 +55,7 @@ def open_store(where: str, create: bool = False) -> Engine:
     """
     while True:
         file = file_of(where)
-        new = create and file is not None and not file.exists()
+        new = create and file is not None and not os.path.exists(file)
         engine, name = _connected(where, create)
         with _explained(engine, name):
             _check_schema(engine, create, name)

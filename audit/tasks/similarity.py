@@ -15,6 +15,8 @@ from audit.tasks.base import Output
 LEVELS = ("zero", "weak", "regulated", "strong", "perfect")
 """The five intervals, from the lowest, each closed below and open above but the last."""
 _BOUNDS = (0.2, 0.4, 0.6, 0.8)
+_SLACK = 1e-9
+"""What is left of a score's last bits: 0.19999999999999996 is 0.2."""
 
 
 def level_of(score: float) -> str:
@@ -22,8 +24,10 @@ def level_of(score: float) -> str:
 
     >>> level_of(0.0), level_of(0.2), level_of(0.7435), level_of(1.0)
     ('zero', 'weak', 'strong', 'perfect')
+    >>> level_of(1 - 0.8)
+    'weak'
     """
-    return LEVELS[sum(score >= bound for bound in _BOUNDS)]
+    return LEVELS[sum(score >= bound - _SLACK for bound in _BOUNDS)]
 
 
 class Similarity:

@@ -64,10 +64,12 @@ def pairs(sequence, repeats=REPEATS, looks=PAIR_LOOKS, differences=DIFFERENCES):
         ends = np.empty((2, repeats, len(looks)))
         for repeat in range(repeats):
             drawn = rng.permutation(values)[: looks[-1]]
-            b, c = (np.cumsum(drawn == side)[looks - 1] for side in (1, -1))
-            for at, counts in enumerate(zip(b.tolist(), c.tolist(), looks.tolist(), strict=True)):
-                if counts not in known:
-                    known[counts] = _difference(*counts, sequence)
+            for at, look in enumerate(looks.tolist()):
+                # A sequence goes by the order in which groups were drawn, fixed-n intervals by how many there are.
+                judged = drawn[:look] if sequence else np.sort(drawn[:look])
+                counts = judged.tobytes()
+                if sequence or counts not in known:
+                    known[counts] = _difference(judged, sequence)
                 ends[:, repeat, at] = known[counts]
         found.append(_by_rule(*ends, difference, PAIR_HALF_WIDTH, looks))
     return np.mean(found, axis=0)
@@ -89,11 +91,10 @@ def _paths(rate, repeats, looks, rng):
     return np.array([np.cumsum(rng.permutation(false)[: looks[-1]])[looks - 1] for _ in range(repeats)])
 
 
-def _difference(b, c, n, sequence):
+def _difference(judged, sequence):
     genuine = np.full((GROUPS, 2), np.nan)
-    genuine[:n] = 0
-    genuine[:b, 0] = 1
-    genuine[b : b + c, 1] = 1
+    genuine[: len(judged), 0] = judged == 1
+    genuine[: len(judged), 1] = judged == -1
     one = paired_differences(genuine, np.arange(GROUPS) < INFORMATIVE, sequence=sequence)[0]
     return one.low, one.high
 
@@ -124,9 +125,14 @@ def main():
     repeats = parser.parse_args().repeats
     names = ("midp", "sequence")
     print(table("R_FS of a cell", {f"`{name}`": cells(name, repeats) for name in names}), flush=True)
-    named = {"Tango's score interval": False, "asymptotic sequence": True}
+    named = {"Tango's score interval": False, "betting sequence": True}
     print(
-        "\n" + table("difference of two systems", {name: pairs(on, repeats) for name, on in named.items()}), flush=True
+        "\n"
+        + table(
+            "difference of two systems",
+            {name: pairs(on, repeats // 10 if on else repeats) for name, on in named.items()},
+        ),
+        flush=True,
     )
     both = ("midp", "sequence")
     print("\n" + table("roll-up of four cells", {f"`{name}`": roll_ups(name, repeats) for name in both}))

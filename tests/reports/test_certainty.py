@@ -15,7 +15,7 @@ from audit.reports.html import to_html
 from audit.reports.preference import Weights, read_weights
 from audit.reports.rerank import rerank
 from audit.reports.terminal import to_terminal
-from audit.statistics.intervals import mid_p
+from audit.statistics.intervals import METHODS, SEQUENCE, mid_p
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
 COUNTS = "relation,system,groups,satisfied,judged,false\n"
@@ -298,5 +298,7 @@ def test_few_judged_groups_are_in_no_headline():
 
 
 def test_sequences_have_no_letters_and_no_probabilities():
-    ranking = build_report(rows_of(1, (22, 11)), {"interval": "sequence"})["relations"][0]["ranking"]
+    ranking = build_report(rows_of(1, (22, 11)), {}, interval=METHODS[SEQUENCE], target="corpus")["relations"][0][
+        "ranking"
+    ]
     assert {(one["p_best"], one["rank_low"], one["letters"]) for one in ranking} == {(None, None, None)}

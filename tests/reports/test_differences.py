@@ -68,7 +68,7 @@ def test_the_html_report_has_a_table_of_pairs():
         {"task": "t", "relation": "MR1", "system": name, "satisfied": 200, "violated": 0, "judged": 100, "false": false}
         for name, false in (("<a>", 60), ("b", 30))
     ]
-    html = to_html(build_report(pd.DataFrame(rows), {"delta": 0.02}))
+    html = to_html(build_report(pd.DataFrame(rows), {"delta": 0.02}, target="corpus"))
     assert "Which systems are apart" in html
     assert "Differences up to 2.0 points count as equal." in html
     assert '<tr class="apart">' in html

@@ -51,7 +51,7 @@ def fake(relations=20, systems=SYSTEMS, seed=1):
 
 def one(**counts):
     row = {"task": "sentiment", "relation": "MR1.1", "system": "a", "satisfied": 80, "violated": 20}
-    return build_report(pd.DataFrame([row | {"judged": 0, "false": 0} | counts]), {"audit": "0.1.0"})
+    return build_report(pd.DataFrame([row | {"judged": 0, "false": 0} | counts]), {"audit": "0.1.0"}, target="corpus")
 
 
 class Page(HTMLParser):
@@ -151,13 +151,13 @@ def test_orders_and_changes_in_words():
         for name, good in (("a", 90), ("b", 90), ("c", 50))
     ]
     frame = pd.DataFrame(rows).assign(judged=[0, 90, 50], false=[0, 45, 0])
-    report = build_report(frame, {})
+    report = build_report(frame, {}, target="corpus")
     entry = report["relations"][0]
     # The same systems before and after: an order over other systems is no change.
     assert (order_text(entry, "observed"), order_text(entry, "genuine")) == ("b > c", "c > b")
     assert change_text(entry) == "not known yet"
     assert best_text(entry) == "was a, b, now not known yet"  # a may still have up to .9
-    settled = build_report(frame.assign(judged=[90, 90, 50], false=[80, 45, 0]), {})["relations"][0]
+    settled = build_report(frame.assign(judged=[90, 90, 50], false=[80, 45, 0]), {}, target="corpus")["relations"][0]
     assert change_text(settled) == "another system is best, for sure"
     assert best_text(settled) == "was a, b, is c"
     only = build_report(frame.iloc[:1], {})["relations"][0]

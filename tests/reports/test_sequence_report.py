@@ -15,7 +15,7 @@ from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size, draw_all
-from audit.statistics.confidence_sequences import asymptotic, prior_posterior
+from audit.statistics.confidence_sequences import prior_posterior
 from audit.store import open_store
 
 NOTE = "fixed-n intervals hold if where to stop was not chosen by looking at the results"
@@ -50,14 +50,14 @@ def test_cells_pairs_and_roll_ups_are_those_of_sequences(tmp_path):
         assert cell["judged"] == 60
         assert cell["method_reason"] is None
     (pair,) = report["relations"][0]["pairs"]
-    # The systems differ on the 28 texts that exactly one of them gets wrong (20 + 16 - 2 x 4): fewer than 30, so that
-    # all that is known is what those that are not judged leave possible, of 80 groups.
+    # The systems differ on the 28 texts that exactly one of them gets wrong (20 + 16 - 2 x 4), of 80 groups: in truth
+    # by 4. What is not judged adds at most 1 each to either side.
     assert (pair["informative"], pair["groups"]) == (28, 80)
-    rest = (28 - pair["judged"]) / 80
-    assert (pair["low"], pair["high"]) == pytest.approx(
-        (pair["difference"] * pair["judged"] / 28 - rest, pair["difference"] * pair["judged"] / 28 + rest)
-    )
-    assert (pair["p"], pair["mcnemar_p"]) == (1.0, None)
+    rest, known = (28 - pair["judged"]) / 80, pair["difference"] * pair["judged"] / 28
+    assert known - rest - 1e-12 <= pair["low"] <= pair["difference"] <= pair["high"] <= known + rest + 1e-12
+    assert pair["low"] <= (16 - 20) / 80 <= pair["high"] or pair["low"] <= (20 - 16) / 80 <= pair["high"]
+    assert 0.05 < pair["p"] <= 1
+    assert pair["mcnemar_p"] is None
     assert {one["method"] for one in report["rollups"]} == {"union bound over the cells' confidence sequences"}
     signature = report["signature"]
     assert (signature["interval"], signature["stopping"]) == ("sequence", "sequence: holds whenever judging stops")
@@ -123,7 +123,7 @@ def test_plans_name_the_option(tmp_path):
             assert named == (design["design"] in ("always-valid",))
 
 
-def test_the_asymptotic_sequence_of_many_pairs(tmp_path):
+def test_the_sequence_of_many_pairs(tmp_path):
     rows = []
     for number in range(300):
         for system, wrong in (("a", number % 3 == 0), ("b", number % 3 == 1)):
@@ -138,19 +138,17 @@ def test_the_asymptotic_sequence_of_many_pairs(tmp_path):
     refresh(engine)
     answer_with_gold(engine)
     (pair,) = study_report(engine, interval="sequence")["relations"][0]["pairs"]
-    # 200 of 300 groups decide, each by 1 or -1; what was judged is in `judged` and `difference`.
-    n, total = pair["judged"], round(pair["difference"] * 300 / 200 * pair["judged"])
-    ones = (n + total) // 2
-    low, high = asymptotic([1.0] * ones + [-1.0] * (n - ones), 200)
-    assert n >= 30
-    assert (pair["low"], pair["high"]) == pytest.approx((low * 200 / 300, high * 200 / 300))
+    # 200 of 300 groups decide, each by 1 or -1, and the systems are equally good.
+    assert 30 <= pair["judged"] < pair["informative"] == 200
+    assert pair["low"] < 0 < pair["high"]
+    assert pair["high"] - pair["low"] < 2 * 200 / 300
+    assert pair["p"] > 0.05
 
 
 def test_rankings_have_no_probabilities_with_sequences(tmp_path):
     report = study_report(imported(tmp_path), interval="sequence")
     assert report["signature"]["target"] == "corpus"
     (relation,) = report["relations"]
-    assert relation["p_flip"] is None
     for one in relation["ranking"]:
         assert (one["p_best"], one["rank_low"], one["letters"]) == (None, None, None)
-        assert one["reason"].startswith("not with sequences: ")
+        assert one["reason"].startswith(("not with sequences: ", "not enough judged: "))
