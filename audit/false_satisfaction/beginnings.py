@@ -10,14 +10,14 @@ there are in it: what stays open for long is what is hard.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, or_, select
 
 from audit.annotation.answers import PEOPLE
 from audit.annotation.questions import ABOUT_OUTPUTS, Asked
-from audit.false_satisfaction.settling import Settled, State
+from audit.false_satisfaction.settling import Settled, State, carries_all
 from audit.store import table_of, tables
 
 
@@ -41,23 +41,36 @@ class Beginning:
     counts: tuple[bool, ...]
 
 
+@dataclass(frozen=True)
+class Process:
+    """How answers come about.
+
+    passed: what is asked in questions that people are through with: they have all the votes they want, or were flagged.
+    Whatever waits for one of them waits for an adjudicator, not for its turn. gold: by task, the labels that gold says;
+    a relation that carries these carries whatever gold answers.
+    """
+
+    passed: frozenset[Asked] = frozenset()
+    gold: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
 def beginnings(
-    cells: Sequence[Sequence[Settled]], passed: frozenset[Asked] = frozenset(), together: bool = False
+    cells: Sequence[Sequence[Settled]], process: Process | None = None, together: bool = False
 ) -> list[Beginning]:
     """The beginnings of all cells of one relation in one sample, each given in the order of ranks.
 
-    `passed`: what people are through with (`passed_questions`), whatever came of it. `together`: the cells are one
-    list, as the design `informative` draws them, so they end together.
+    `together`: the cells are one list, as the design `informative` draws them, so they end together.
     """
+    process = process or Process()
     groups = [one for cell in cells for one in cell]
     waiting = [one for one in groups if one.state is State.WAITING]
-    reached = min((one.drawn.rank for one in waiting if not passed.issuperset(one.waits_for)), default=math.inf)
+    reached = min((one.drawn.rank for one in waiting if not process.passed.issuperset(one.waits_for)), default=math.inf)
     steps = {step for one in groups for step, origin in enumerate(one.origins) if origin in PEOPLE}
 
     def counts(one: Settled) -> bool:
         if one.state is State.WAITING:
             return False
-        if not one.contingent:
+        if not one.contingent or _carried_by_gold(one, process.gold):
             return True
         if steps.issuperset(one.contingent):
             return one.drawn.rank < reached
@@ -73,17 +86,36 @@ def beginnings(
     return [_beginning(*one, together) for one in zip(cells, ends, counting, strict=True)]
 
 
-def passed_questions(connection: Connection) -> frozenset[Asked]:
-    """What is asked in questions that people are through with: they have all the votes they want, or were flagged.
-
-    Whatever waits for one of them waits for an adjudicator, not for its turn.
-    """
+def read_process(connection: Connection) -> Process:
+    """How answers come about in this database."""
     question, aside = table_of(tables.Question), table_of(tables.Aside)
     flagged = select(aside.c.question_id).where(aside.c.kind == "flag")
     query = select(question.c.task, question.c.input_id, question.c.output).where(
         question.c.kind.in_(ABOUT_OUTPUTS), or_(question.c.filled, question.c.id.in_(flagged))
     )
-    return frozenset((str(task), int(input_id), output) for task, input_id, output in connection.execute(query))
+    passed = frozenset((str(task), int(input_id), output) for task, input_id, output in connection.execute(query))
+    return Process(passed, gold_labels(connection))
+
+
+def gold_labels(connection: Connection) -> dict[str, frozenset[str]]:
+    """The labels that the corpora's gold has, by task."""
+    source, study = table_of(tables.Source), table_of(tables.Study)
+    query = (
+        select(study.c.task, source.c.gold)
+        .join(source, source.c.study_id == study.c.id)
+        .where(source.c.gold.is_not(None))
+        .distinct()
+    )
+    labels: dict[str, set[str]] = {}
+    for task, label in connection.execute(query):
+        labels.setdefault(str(task), set()).add(str(label))
+    return {task: frozenset(some) for task, some in labels.items()}
+
+
+def _carried_by_gold(one: Settled, gold: Mapping[str, frozenset[str]]) -> bool:
+    """Whether gold answered a group and the relation carries whatever gold could have said."""
+    labels = gold.get(one.drawn.task)
+    return bool(labels) and all(one.origins) and one.decided_by == "gold" and carries_all(one.drawn.carry, labels)
 
 
 def _beginning(cell: Sequence[Settled], end: float, counts: tuple[bool, ...], together: bool) -> Beginning:

@@ -12,7 +12,7 @@ from sqlmodel import SQLModel
 from audit.annotation.questions import Asked
 from audit.errors import AuditError
 from audit.false_satisfaction.audited import CELL, Audited, Book
-from audit.false_satisfaction.beginnings import Beginning, beginnings, passed_questions
+from audit.false_satisfaction.beginnings import Beginning, Process, beginnings, read_process
 from audit.false_satisfaction.settling import (
     Drawn,
     Known,
@@ -108,11 +108,11 @@ def count(engine: Engine, whose: Whose = "both", study: int | None = None, desig
     with engine.connect() as connection:
         ground = ground_of(connection, study, design)
         known = known_answers(connection, whose)
-        passed = passed_questions(connection)
+        process = read_process(connection)
         book = Book(connection, ground.samples, whose, known)
         drawn: list[DrawnCell] = []
         for sample in ground.samples:
-            cells = drawn_cells(sample, drawn_groups(connection, [int(str(sample["id"]))]), known, passed)
+            cells = drawn_cells(sample, drawn_groups(connection, [int(str(sample["id"]))]), known, process)
             for cell in cells:
                 book.add(cell.key, cell.settled, cell.beginning.judged, cell.beginning.false)
             drawn += cells
@@ -138,11 +138,11 @@ def drawn_cells(
     sample: Mapping[str, object],
     groups: Iterable[Drawn],
     known: Mapping[Asked, Known],
-    passed: frozenset[Asked] = frozenset(),
+    process: Process | None = None,
 ) -> list[DrawnCell]:
     """One sample's draws, settled by these answers; `groups` come cell by cell in the order of their ranks.
 
-    `passed` as in `audit.false_satisfaction.beginnings`.
+    `process` as in `audit.false_satisfaction.beginnings`.
     """
     relations: dict[int, dict[int, list[Settled]]] = {}
     for drawn in groups:
@@ -153,7 +153,7 @@ def drawn_cells(
         DrawnCell((study, relation, system), settled, beginning)
         for relation, systems in relations.items()
         for (system, settled), beginning in zip(
-            systems.items(), beginnings(list(systems.values()), passed, together), strict=True
+            systems.items(), beginnings(list(systems.values()), process, together), strict=True
         )
     ]
 

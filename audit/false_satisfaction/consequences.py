@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import ADJUDICATORS, require
 from audit.annotation.questions import Asked, labels_of
-from audit.false_satisfaction.beginnings import beginnings, passed_questions
+from audit.false_satisfaction.beginnings import Process, beginnings, read_process
 from audit.false_satisfaction.cells import CELL, count
 from audit.false_satisfaction.settling import Drawn, Known, Settled, drawn_groups, known_answers, settle_group
 from audit.sampling.designs import INFORMATIVE
@@ -130,7 +130,7 @@ def consequences(
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
         rows = _questions(connection, question_ids)
-        known, passed = known_answers(connection), passed_questions(connection)
+        known, process = known_answers(connection), read_process(connection)
         audited = _audited(connection, {int(row.group_id) for row in rows if row.kind == "group"})
     if stakes is None:
         stakes = read_stakes(engine, account_id)
@@ -141,7 +141,7 @@ def consequences(
             pairs, relations, systems = audited.get(int(row.group_id), (0, (), ()))
             found.append(Consequence(int(row.id), pairs, relations, systems, priority=row.priority))
         else:
-            found.append(_of_answer(stakes, settled, known, passed, row))
+            found.append(_of_answer(stakes, settled, known, process, row))
     return sorted(found, key=lambda one: one.urgency)
 
 
@@ -149,7 +149,7 @@ def _of_answer(
     stakes: Stakes,
     settled: list[list[Settled]],
     known: Mapping[Asked, Known],
-    passed: frozenset[Asked],
+    process: Process,
     row: Any,
 ) -> Consequence:
     """Try every label as the answer about an input, or about an input and an output."""
@@ -171,7 +171,7 @@ def _of_answer(
     winners, orders = [], []
     for study, relation in dict.fromkeys((cell.study, cell.relation_id) for cell in touched):
         cells = stakes.of_relation[study, relation]
-        rates = [_rates(stakes, cells, settled, passed, trial) for trial in trials]
+        rates = [_rates(stakes, cells, settled, process, trial) for trial in trials]
         name = stakes.cells[cells[0]].relation
         most = {stakes.cells[cell].system: stakes.cells[cell].sr_observed for cell in cells}
         best = [_best(one, {} if stakes.cells[cells[0]].informative else most) for one in rates]
@@ -195,13 +195,13 @@ def _rates(
     stakes: Stakes,
     cells: Sequence[int],
     settled: list[list[Settled]],
-    passed: frozenset[Asked],
+    process: Process,
     trial: Mapping[Place, Settled],
 ) -> dict[str, float | None]:
     """SR_g of each system of a relation; None: not known. Of comparisons, the genuine groups of the beginning."""
     now = [[trial.get((cell, place), one) for place, one in enumerate(settled[cell])] for cell in cells]
     rates: dict[str, float | None] = {}
-    for cell, beginning in zip(cells, beginnings(now, passed, stakes.cells[cells[0]].informative), strict=True):
+    for cell, beginning in zip(cells, beginnings(now, process, stakes.cells[cells[0]].informative), strict=True):
         of = stakes.cells[cell]
         genuine = beginning.judged - beginning.false
         if of.sr_observed != of.sr_observed:

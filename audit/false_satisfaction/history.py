@@ -16,6 +16,7 @@ from audit.annotation.accounts import ROLES
 from audit.annotation.answers import ORIGINS, WITHDRAWN, Vote, voted_answers
 from audit.annotation.questions import ABOUT_OUTPUTS, Asked
 from audit.false_satisfaction.audited import Audited
+from audit.false_satisfaction.beginnings import Process, gold_labels
 from audit.false_satisfaction.cells import (
     CELL,
     Counted,
@@ -172,13 +173,13 @@ def replay(engine: Engine, whose: Whose = "both", study: int | None = None, poin
     with engine.connect() as connection:
         ground = ground_of(connection, study)
         history = history_of(connection)
-        about = _about(connection)
+        about, gold = _about(connection), gold_labels(connection)
         samples = [(one, list(drawn_groups(connection, [int(str(one["id"]))]))) for one in ground.samples]
 
     def point(some: History, until: datetime | None) -> Point:
         known = known_from(answers_until(some, until), about, whose)
-        passed = frozenset(about[question] for question in passed_until(some, until))
-        drawn = [cell for sample, groups in samples for cell in drawn_cells(sample, groups, known, passed)]
+        process = Process(frozenset(about[question] for question in passed_until(some, until)), gold)
+        drawn = [cell for sample, groups in samples for cell in drawn_cells(sample, groups, known, process)]
         people = [one.decided_at for one in some.judgements if one.role in ROLES]
         made = [one.decided_at for one in some.adjudications]
         given, settled = (sum(until is None or at <= until for at in moments) for moments in (people, made))

@@ -215,9 +215,9 @@ def _declared(params: str) -> Carry | None:
 
 
 @cache
-def carries_all(carry: Carry, task: str) -> bool:
-    """Whether whatever is the answer about the source is carried, without looking at texts."""
-    return not carry.reads and all(carry({label}) is not None for label in get_task(task).labels)
+def carries_all(carry: Carry, labels: frozenset[str]) -> bool:
+    """Whether each of these labels about the source is carried, without looking at texts."""
+    return not carry.reads and all(carry({label}) is not None for label in labels)
 
 
 @cache
@@ -278,7 +278,7 @@ def _carried_whatever(drawn: Drawn, step: Step, source: Step | None, about_sourc
         return False
     carry = drawn.carry
     if not carry.reads:
-        return carries_all(carry, drawn.task)
+        return carries_all(carry, frozenset(get_task(drawn.task).labels))
     seen = _seen(source), _seen(step)
     return all(carry({label}, *seen) is not None for label in get_task(drawn.task).labels)
 

@@ -1,12 +1,13 @@
 """What a report would say if gold had the label that it lacks: a bound where two classes judge three."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 from sqlalchemy import Engine
 
+from audit.false_satisfaction.beginnings import read_process
 from audit.false_satisfaction.cells import CELL, Counted, Ground, counted_from, drawn_cells
 from audit.false_satisfaction.groups import ComparedBy, Shared, shared_groups
 from audit.false_satisfaction.settling import Known, State, Whose, drawn_groups, known_answers
@@ -39,9 +40,12 @@ def read_lenient(
             asked: Known(one.allowed | set(lacking.get(asked[0], ())), one.origin) if one.origin == "gold" else one
             for asked, one in known_answers(connection, whose).items()
         }
+        process = read_process(connection)
+        gold = {task: labels | set(lacking.get(task, ())) for task, labels in process.gold.items()}
+        process = replace(process, gold=gold)
         for sample in counted.samples:
             groups = list(drawn_groups(connection, [int(str(sample["id"]))]))
-            cells += drawn_cells(sample, groups, known)
+            cells += drawn_cells(sample, groups, known, process)
             says += [
                 (sample["study_id"], one.relation_id, one.system_id, one.group_id)
                 for one in groups

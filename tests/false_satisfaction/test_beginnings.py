@@ -13,7 +13,7 @@ from audit.annotation.gold import answer_with_gold
 from audit.annotation.judging import judge
 from audit.annotation.questions import Asked
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.beginnings import beginnings, passed_questions
+from audit.false_satisfaction.beginnings import Process, beginnings, read_process
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.history import replay
 from audit.false_satisfaction.questions import refresh, refresh_around
@@ -87,6 +87,15 @@ def test_what_gold_counts_hangs_on_which_labels_there_are_and_not_on_what_they_s
     assert len(lengths) == 1
 
 
+def test_a_relation_that_carries_all_that_gold_can_say_counts_by_gold():
+    """MR2.1 does not carry neutral, which gold of two classes never says; MR6.1 does not carry negative."""
+    gold = {about(at + 1): says(label) for at, label in enumerate(TRUTHS)}
+    two = Process(gold={"sentiment": frozenset({"positive", "negative"})})
+    three = Process(gold={"sentiment": frozenset(LABELS)})
+    for relation, process, judged in (("MR2.1", two, 4), ("MR2.1", three, 0), ("MR6.1", two, 0), ("MR2.2", two, 0)):
+        assert beginnings([settled(relation, PAIRS, gold)], process)[0].judged == judged
+
+
 def test_people_are_asked_for_what_waits_so_what_they_settle_counts():
     """The second group waits for its follow-up; the first was false by its source, and counts as far as people got."""
     people = {
@@ -113,7 +122,7 @@ def test_beyond_what_was_asked_in_any_cell_of_the_relation_nothing_contingent_co
     right = settled("MR2.2", [("negative", "negative"), ("negative", "negative")], people)
     assert counts([wrong, right]) == [(1, 1), (1, 0)]
     # Once people are through with it, as in a dispute, others need not wait for the adjudicator.
-    assert counts([wrong, right], passed=frozenset({about(2, 1)})) == [(2, 2), (1, 0)]
+    assert counts([wrong, right], process=Process(frozenset({about(2, 1)}))) == [(2, 2), (1, 0)]
 
 
 def test_groups_behind_the_first_open_one_are_told():
@@ -149,7 +158,7 @@ def test_a_dispute_is_passed_and_a_flag_too(build):
     with engine.connect() as connection:
         question = table_of(tables.Question)
         disputed = connection.execute(select(question.c.input_id).where(question.c.filled)).scalar_one()
-        assert passed_questions(connection) == {("sentiment", disputed, None)}
+        assert read_process(connection).passed == {("sentiment", disputed, None)}
     *_, last = replay(engine)
     pd_cells = (last.counted.cells, count(engine).cells)
     assert pd_cells[0].equals(pd_cells[1])
