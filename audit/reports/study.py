@@ -54,6 +54,10 @@ TWO_CLASSES = "Gold has two classes, so every neutral output of a system counts 
 NEVER_GOLD = "Gold of {task} never says {labels}, so every such output counts as wrong wherever gold answers."
 _USUAL = (("protocol", BLIND), ("domain", ALL))
 """What a signature does not say of a sample."""
+BOUNDS_ONLY = (
+    "Under {names} answers leave bounds only, no rate. Questions that wait for people would close them (`audit app`): "
+    "{numbers}."
+)
 DOMAIN = "Study {study} is about its sources with a gold label alone: nothing was drawn from the others."
 COMPARISONS = (
     "The design informative estimates comparisons of systems only: cells drawn by it have no genuine rate of their own."
@@ -228,19 +232,15 @@ def _partly_judged(counted: Counted) -> list[str]:
 
 
 def _bounds_only(counted: Counted) -> list[str]:
-    """A note for each relation whose answers leave bounds in some cell, and what would close them."""
+    """A note that names the relations whose answers leave bounds in some cell, and says what would close them."""
     cells = counted.cells.join(counted.keys[["study_id", "relation_id"]])
     cells = cells[(cells["judged"] == 0) & (cells["drawn"] > cells["drawn_open"]) & cells["drawn_false"].notna()]
-    notes = []
-    for (study, relation), some in cells.groupby(["study_id", "relation_id"], sort=False):
-        waiting = counted.waiting_under.get((int(study), int(relation)), 0)
-        are = "1 question waits" if waiting == 1 else f"{waiting:,} questions wait"
-        number = "1 cell" if len(some) == 1 else f"{len(some)} cells"
-        notes.append(
-            f"{some['relation'].iloc[0]}: answers leave bounds only in {number}; {are} for people there, who would "
-            "settle the groups (`audit app`)."
-        )
-    return notes
+    asked = {
+        str(some["relation"].iloc[0]): counted.waiting_under.get((int(study), int(relation)), 0)
+        for (study, relation), some in cells.groupby(["study_id", "relation_id"], sort=False)
+    }
+    numbers = ", ".join(f"{name} {waiting:,}" for name, waiting in asked.items())
+    return [BOUNDS_ONLY.format(names=", ".join(asked), numbers=numbers)] if asked else []
 
 
 def how(

@@ -316,7 +316,8 @@ def notes_of(report: Report) -> list[str]:
     found = [str(note) for note in report["signature"].get("notes") or []]
     totals = report["overall"]
     unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in report["cells"])
-    if unestimated and unestimated < totals["cells"]:
+    bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
+    if unestimated and (unestimated < totals["cells"] or bounded):
         found.append(f"{of(unestimated, totals['cells'], 'cell')} have no genuine rate yet.")
     elif unestimated:
         found.append("No cell has a genuine rate yet: no satisfied group of a sample is settled.")
