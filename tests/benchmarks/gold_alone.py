@@ -116,7 +116,9 @@ def main() -> None:
         for world in WORLDS
         for name, size in (("1 %", Size(share=0.01)), ("60", Size(per_relation=60)))
     ]
-    print(pd.DataFrame(rows).to_markdown(index=False, floatfmt=".3f"))
+    print(f"| {' | '.join(rows[0])} |\n|{'---|' * len(rows[0])}")
+    for row in rows:
+        print(f"| {' | '.join(f'{one:.3f}' if isinstance(one, float) else str(one) for one in row.values())} |")
 
 
 if __name__ == "__main__":

@@ -116,8 +116,9 @@ def tables(found, redraws):
         share = {kind: part["held"].mean() for kind, part in some.groupby("kind")}
         winners = int((some["kind"] == "winner").sum())
         right = f"{share['winner']:.4f}" if winners else "none"
+        ranks = f"{share['rank']:.4f}" if "rank" in share else "none"
         lines.append(
-            f"\n`{design}`: differences {share['difference']:.4f}, rank intervals {share['rank']:.4f}, "
+            f"\n`{design}`: differences {share['difference']:.4f}, rank intervals {ranks}, "
             f"{winners:,} sure winners of which {right} are right."
         )
     lines += ["\n| roll-up by | rate | entries | coverage | least | mean width | root mean squared error |",

@@ -65,7 +65,7 @@ def rolled(cells, judged, checked=None, target="corpus", interval="midp"):
         cells = with_worth(cells, judged, checked)
     cells = with_rates(cells, METHODS[interval], 0.95, target)
     sums = dependence(cells, judged, checked, target) if interval == "midp" else (None, None)
-    sure = Certainty(np.empty((0, len(cells))), *sums, target, 0.95)
+    sure = Certainty(*sums, target, 0.95)
     return cells, next(one for one in roll_ups(cells, sure, {}) if one["by"] == "overall")
 
 

@@ -45,7 +45,7 @@ def test_intervals_hold_for_topics_alone_and_over_relations():
                 sum(one[relation, system][here].astype(int) for relation in RELATIONS)
                 for one in (violated, {key: applies[key[0]] for key in keys}, genuine)
             )
-            sums.append({"system": system, "topic": at, "violated": hits, "groups": size})
+            sums.append({"system": system, "topic": at, "violated": hits, "groups": size, "sources": len(size)})
             truth[str(at), None, system] = all_wrong.sum() / size.sum()
     names = tuple(map(str, range(TOPICS)))
     study = StudyTopics(1, names, np.arange(SOURCES), topic, pd.DataFrame(cells), pd.DataFrame(sums))
