@@ -34,10 +34,11 @@ def test_intervals_hold_for_topics_alone_and_over_relations():
     for at in range(TOPICS):
         here = topic == at
         for relation, system in keys:
-            yes, no = (int(one[relation, system][here].sum()) for one in (satisfied, violated))
+            held, broken = (one[relation, system][here].astype(int) for one in (satisfied, violated))
+            yes, no = int(held.sum()), int(broken.sum())
             cells.append(
                 {"study": 1, "task": "t", "relation": relation, "system": system, "topic": at}
-                | {"satisfied": yes, "violated": no}
+                | {"satisfied": yes, "violated": no, "wrong": broken, "size": held + broken}
             )
             truth[str(at), relation, system] = genuine[relation, system][here].sum() / (yes + no)
         for system in SYSTEMS:
