@@ -129,7 +129,7 @@ def test_results_from_ranking_to_weights_of_one_s_own(served: tuple[str, Prepare
     window.resize(width, 900)
     window.log_in("boss")
     window.driver.get(f"{served[0]}/results")
-    window.see("Kendall" if width > 1000 else "How sure the ranking is")
+    window.see("groups that apply to all systems" if width > 1000 else "How sure the ranking is")
     window.see("any difference counts")
     until(lambda: len(window.all(".stVegaLiteChart canvas, .stVegaLiteChart svg")) >= 3)
     # Charts shrink to the page: none is wider than what holds it, and the page does not scroll sideways.
