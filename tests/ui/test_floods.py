@@ -4,7 +4,6 @@ What the app's process holds is compared before and after; that it answers is lo
 """
 
 import gc
-import resource
 import socket
 import time
 from collections.abc import Iterator
@@ -35,14 +34,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Pr
     made = prepare(folder / "audit.db")
     people = {name: getattr(made, name).id for name in ("ann", "ben", "judge", "boss")}
     # As an ordinary login of a person has it: 1,024 open files, and leave to have more.
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1_024, limits[1]), limits[1]))
-    try:
-        with app_server(str(made.path), folder / "log.txt") as address:
-            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-            yield Served(address, made.engine, folder / "log.txt", people), made
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    with app_server(str(made.path), folder / "log.txt", open_files=1_024) as address:
+        yield Served(address, made.engine, folder / "log.txt", people), made
 
 
 @pytest.fixture
