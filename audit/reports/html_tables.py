@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from audit.reports import charts, violation_charts
-from audit.reports import violation_words as words
+from audit.reports import violation_words
 from audit.reports.build import Report
 from audit.reports.inlining import inlined, template
 
@@ -20,27 +20,27 @@ def tables_html(report: Report) -> Any:
     return Markup(
         template(TEMPLATE).render(
             light=charts.LIGHT,
-            how=words.rates_key(report),
+            how=violation_words.rates_key(report),
             tables=[one for one in (_table(report, table) for table in report["violations"]) if one["chart"]],
             across=inlined(
                 violation_charts.bars_chart(violation_charts.task_groups(report), longest=40),
                 "Violation rates of the relations that several tasks share; the numbers are in the tables above",
             ),
             topics=[_topics(report, entry) for entry in report.get("topics") or []],
-            accuracy=[_accuracy(report, entry) for entry in words.shown_accuracy(report)],
+            accuracy=[_accuracy(report, entry) for entry in violation_words.shown_accuracy(report)],
         )
     )
 
 
 def _table(report: Report, table: Mapping[str, Any]) -> dict[str, Any]:
-    title = words.title_of(report, table, words.TITLE)
+    title = violation_words.title_of(report, table, violation_words.TITLE)
     kinds: list[list[tuple[str, list[str]]]] = []
     above = None
     for row in table["rows"]:
         if row["by"] != above and row["by"] != "estimated":
             kinds.append([])
         above = row["by"]
-        kinds[-1].append((words.row_name(row), [words.rates_text(one) for one in row["rates"]]))
+        kinds[-1].append((violation_words.row_name(row), [violation_words.rates_text(one) for one in row["rates"]]))
     groups = violation_charts.relation_groups(table)
     families = violation_charts.relation_groups(table, "family")
     return {
@@ -55,24 +55,26 @@ def _table(report: Report, table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _topics(report: Report, entry: Mapping[str, Any]) -> dict[str, Any]:
-    title = words.title_of(report, entry, f"{words.TITLE} by {words.property_name(entry['by'])}")
+    title = violation_words.title_of(
+        report, entry, f"{violation_words.TITLE} by {violation_words.property_name(entry['by'])}"
+    )
     return {
         "title": title,
-        "key": words.topic_key(entry),
+        "key": violation_words.topic_key(entry),
         "reason": entry["reason"],
-        "rows": words.topic_rows(entry),
+        "rows": violation_words.topic_rows(entry),
         "chart": inlined(
             violation_charts.bars_chart(violation_charts.topic_groups(entry)), f"{title} and system; {IN_TABLE}"
         ),
-        "systems": [(system, *words.topics_by_relation(entry, system)) for system in entry["systems"]],
+        "systems": [(system, *violation_words.topics_by_relation(entry, system)) for system in entry["systems"]],
     }
 
 
 def _accuracy(report: Report, entry: Mapping[str, Any]) -> dict[str, Any]:
-    title = words.title_of(report, entry, words.ACCURACY)
+    title = violation_words.title_of(report, entry, violation_words.ACCURACY)
     return {
         "title": title,
-        "lines": words.accuracy_lines(entry),
-        "rows": words.accuracy_rows(entry) if entry["systems"] else [],
+        "lines": violation_words.accuracy_lines(entry),
+        "rows": violation_words.accuracy_rows(entry) if entry["systems"] else [],
         "chart": inlined(violation_charts.accuracy_chart(entry), f"{title}; {IN_TABLE}"),
     }

@@ -14,8 +14,8 @@ from audit.ui import database, session, studies_form, studies_run
 from audit.ui.language import t
 from audit.ui.literal import plain
 from audit.ui.plan_texts import became
+from audit.ui.studies_run import ROLES
 
-ROLES = studies_run.ROLES
 TABS = ("plans", "new", "upload")
 TAB = "studies-tab"
 _DONE = "studies-done"
