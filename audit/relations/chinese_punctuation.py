@@ -37,8 +37,8 @@ _Replacements = tuple[tuple[Words, Callable[[str, Words], bool]], ...]
 """Marks and what they become, and whether that harms nothing in a text."""
 
 
-def _turned(words: Words) -> Words:
-    return tuple((new, old) for old, new in words)
+def _turned(marks: Words) -> Words:
+    return tuple((new, old) for old, new in marks)
 
 
 @chinese(4, family=_FAMILY, params={"half_width": False})
@@ -51,22 +51,22 @@ def marks(texts: Sequence[Analysis], choices: random.Random, *, half_width: bool
     plain = [text.text for text in texts]
     for some in (_FIRST, _ELSE) if half_width else (_FIRST,):
         possible = [
-            words
-            for words, safe in some
-            if any(old in text for text in plain for old, _ in words) and all(safe(text, words) for text in plain)
+            marks
+            for marks, safe in some
+            if any(old in text for text in plain for old, _ in marks) and all(safe(text, marks) for text in plain)
         ]
-        for words in choices.sample(possible, len(possible)):
-            made = tuple(replaced(text, words) for text in plain)
+        for marks in choices.sample(possible, len(possible)):
+            made = tuple(replaced(text, marks) for text in plain)
             if all(Analysis(new, "zh").spans == text.spans for text, new in zip(texts, made, strict=True)):
-                return Rewritten(made, words)
+                return Rewritten(made, marks)
     return None
 
 
-def _quotes(text: str, words: Words) -> bool:
+def _quotes(text: str, marks: Words) -> bool:
     """Whether every quotation has both its marks, none holds another one of its kind, and the new marks are new."""
     opened = ""
     for sign in text:
-        for (opening, new), (closing, other) in zip(words[::2], words[1::2], strict=True):
+        for (opening, new), (closing, other) in zip(marks[::2], marks[1::2], strict=True):
             if sign in (new, other):
                 return False
             if sign == opening:
@@ -80,33 +80,33 @@ def _quotes(text: str, words: Words) -> bool:
     return not opened
 
 
-def _to_half(text: str, words: Words) -> bool:
+def _to_half(text: str, marks: Words) -> bool:
     """Whether no half-width mark is next to one that is replaced: together they might be another sign, like :)."""
-    olds = {old for old, _ in words}
-    return _paired(text, words) and not any(
+    olds = {old for old, _ in marks}
+    return _paired(text, marks) and not any(
         sign in olds and not _ASCII_MARKS.isdisjoint(text[max(at - 1, 0) : at] + text[at + 1 : at + 2])
         for at, sign in enumerate(text)
     )
 
 
-def _to_full(text: str, words: Words) -> bool:
+def _to_full(text: str, marks: Words) -> bool:
     """Whether each of the marks stands in Chinese, on both sides: not in a number, an address, code or a smiley.
 
     A ? that stands behind no character is what is left of a sign that somebody could not read: ????
     """
-    olds = {old for old, _ in words}
+    olds = {old for old, _ in marks}
     if "?" in olds and any(
         sign == "?" and not _is_character(text[max(at - 1, 0) : at]) for at, sign in enumerate(text)
     ):
         return False
-    return _paired(text, words) and all(
+    return _paired(text, marks) and all(
         _is_chinese(text[at - 1 : at], olds) and _is_chinese(text[at + 1 : at + 2], olds)
         for at, sign in enumerate(text)
         if sign in olds
     )
 
 
-def _to_comma(text: str, words: Words) -> bool:
+def _to_comma(text: str, marks: Words) -> bool:
     """Whether each semicolon stands between two clauses of a line that begin and end with words."""
     return all(
         text[at - 1 : at].isalpha() and _is_character(text[at + 1 : at + 2])
@@ -115,14 +115,14 @@ def _to_comma(text: str, words: Words) -> bool:
     )
 
 
-def _paired(text: str, words: Words) -> bool:
+def _paired(text: str, marks: Words) -> bool:
     """Whether brackets, if the marks are such, come in pairs, none in another."""
-    if words[0][0] not in "（【([":
+    if marks[0][0] not in "（【([":
         return True
     opened = False
     for sign in text:
-        if sign in (words[0][0], words[1][0]):
-            if opened == (sign == words[0][0]):
+        if sign in (marks[0][0], marks[1][0]):
+            if opened == (sign == marks[0][0]):
                 return False
             opened = not opened
     return not opened
@@ -146,7 +146,7 @@ def _is_character(sign: str) -> bool:
 _FIRST: _Replacements = (
     (_DOUBLE + _SINGLE, _quotes),
     (_turned(_DOUBLE + _SINGLE), _quotes),
-    *((_turned(words), _to_full) for words in (*_HALF, (("；", ";"),)) if words[0][0] != "【"),
+    *((_turned(marks), _to_full) for marks in (*_HALF, (("；", ";"),)) if marks[0][0] != "【"),
     ((("；", "，"),), _to_comma),
 )
-_ELSE: _Replacements = tuple((words, _to_half) for words in _HALF)
+_ELSE: _Replacements = tuple((marks, _to_half) for marks in _HALF)

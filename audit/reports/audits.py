@@ -131,12 +131,12 @@ def _add_checks(
 ) -> pd.DataFrame:
     """Each cell's corrected rate; returns the cells that have checked groups, with the protocol's own rates.
 
-    Columns: those of `KEY`, place (in the report), satisfied, judged, false, rate, low, high, checked.
+    Columns: those of `KEY`, position (in the report), satisfied, judged, false, rate, low, high, checked.
     """
     by_cell = found.cells.set_index(KEY)
     checks = dict(iter(found.checks.groupby(KEY, dropna=False)))
     rows = []
-    for place, cell in enumerate(report["cells"]):
+    for position, cell in enumerate(report["cells"]):
         key = tuple(cell[name] for name in KEY)
         some = checks.get(key)
         cell["checked"] = 0 if some is None else len(some)
@@ -145,7 +145,7 @@ def _add_checks(
         judged, false = (int(by_cell.loc[key, f"protocol_{name}"]) for name in ("judged", "false"))
         population = cell["satisfied"] if target == "corpus" else None
         own: Interval = interval(false, judged, population, confidence=confidence)
-        rows.append((*key, place, cell["satisfied"], judged, false, false / judged, own.low, own.high, len(some)))
+        rows.append((*key, position, cell["satisfied"], judged, false, false / judged, own.low, own.high, len(some)))
         if len(some) < LEAST:
             continue
         change = some["checked"].to_numpy(int) - some["protocol"].to_numpy(int)
@@ -154,7 +154,7 @@ def _add_checks(
             false, judged, population, added, removed, len(some), interval=interval, confidence=confidence
         )
         cell |= {"fs_checked": right.rate, "fs_checked_low": right.low, "fs_checked_high": right.high}
-    columns = [*KEY, "place", "satisfied", "judged", "false", "rate", "low", "high", "checked"]
+    columns = [*KEY, "position", "satisfied", "judged", "false", "rate", "low", "high", "checked"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -176,7 +176,7 @@ def _together(cells: pd.DataFrame, found: Findings, of_false: Sums | None, confi
     answer |= dict.fromkeys((*rates, "rogan_gladen"))
     if cells.empty:
         return answer
-    places = cells["place"].to_numpy(int)
+    places = cells["position"].to_numpy(int)
     pick = None if of_false is None else of_false.cautious(places.tolist())
     rate, low, high, satisfied = (cells[name].to_numpy(float) for name in ("rate", "low", "high", "satisfied"))
     before = combine(rate, low, high, satisfied, pick)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from audit.reports import charts, violation_charts
-from audit.reports import violation_words
+from audit.reports import charts, violation_charts, violation_words
 from audit.reports.build import Report
 from audit.reports.inlining import inlined, template
 

@@ -1,6 +1,7 @@
 """How far the judging is: totals, pace, and every cell."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -75,7 +76,7 @@ def _cells(engine: Engine, answered: bool) -> None:
         if len(keys) > 1:
             st.markdown(f"**{plain(study_of(some[0]))}**")
         name = f"judged-{task}-{study}"
-        drawn = chart(name, (cells.state,), lambda palette, some=some: progress_chart(some, palette), _words(some))  # type: ignore[misc]
+        drawn = chart(name, (cells.state,), partial(progress_chart, some), _words(some))
         if len(keys) == 1:
             pictures.append(("judged_map", drawn))
         elif drawn is not None:

@@ -46,11 +46,11 @@ def page() -> None:
     st.html(_headlines(view.report))
     st.caption(plain(how(view)))
     # Only the open tab is computed and sent.
-    for name, place in zip(
+    for name, tab in zip(
         TABS, st.tabs([t(f"results.{name}") for name in TABS], key=TAB, on_change="rerun"), strict=True
     ):
-        if place.open:
-            with place:
+        if tab.open:
+            with tab:
                 _tab(name, view)
     _downloads(view)
     _notes(view.report)

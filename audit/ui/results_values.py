@@ -95,8 +95,8 @@ def _means(engine: Engine, study: int, relation: str) -> None:
         for one in report["means"]
     ]
     pictures = []
-    for factor, place in zip(FACTORS, st.columns(len(FACTORS), gap="medium"), strict=True):
-        with place:
+    for factor, column in zip(FACTORS, st.columns(len(FACTORS), gap="medium"), strict=True):
+        with column:
             pictures.append((factor, _factor(factor, [one for one in means if one["factor"] == factor], key)))
     lacking = ("reason",) if any(one["reason"] for one in means) else ()
     _numbers("means", [_named(one) for one in means], (*_MEANS, *lacking))
