@@ -7,7 +7,8 @@ import pandas as pd
 from sqlalchemy import Engine
 
 from audit.errors import AuditError
-from audit.false_satisfaction.cells import CELL, Counted
+from audit.false_satisfaction.audited import CELL
+from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import NAMES
 from audit.false_satisfaction.proxies import CellProxies, cell_proxies
 from audit.statistics.intervals import SEQUENCE, Estimator, Target

@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import Engine
 
+from audit.false_satisfaction.audited import CELL
 from audit.false_satisfaction.beginnings import read_process
-from audit.false_satisfaction.cells import CELL, Counted, Ground, counted_from, drawn_cells
+from audit.false_satisfaction.cells import Counted, Ground, counted_from, drawn_cells
 from audit.false_satisfaction.groups import ComparedBy, Shared, shared_groups
 from audit.false_satisfaction.settling import Known, State, Whose, drawn_groups, known_answers
 from audit.statistics.comparison import LEAST
