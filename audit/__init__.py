@@ -1,8 +1,78 @@
 """Audit metamorphic testing of NLP systems for false satisfactions.
 
+The library is at this front door; `docs/notebook.md` has an audit from beginning to end.
+
 >>> import audit
->>> isinstance(audit.__version__, str)
-True
+>>> study = audit.run(
+...     [("A good film.", "positive"), ("A bad film.", "negative")], systems=["vader"], relations=["MR3.1"]
+... )
+>>> study.sample(per_relation=2).answer_with_gold().report().relations["MR3.1"].order_observed
+('vader',)
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+_FROM = {
+    "audit.library.study": ("Study", "open", "run"),
+    "audit.library.results": (
+        "Agreement",
+        "Cell",
+        "Estimate",
+        "Pair",
+        "Ranked",
+        "RelationResult",
+        "Report",
+        "agreement",
+        "rerank",
+    ),
+    "audit.library.components": ("relation",),
+    "audit.relations": ("Outcome", "Verdict", "all_relations"),
+    "audit.relations.expect": ("different", "equivalent", "opinionated", "stronger"),
+    "audit.systems": ("all_systems",),
+    "audit.corpora": ("all_corpora",),
+    "audit.tasks": ("Input", "Output"),
+    "audit.errors": ("AuditError",),
+}
+_MODULES = {name: module for module, names in _FROM.items() for name in names}
+__all__ = ["__version__", *_MODULES]
+
+if TYPE_CHECKING:
+    from audit.corpora import all_corpora as all_corpora
+    from audit.errors import AuditError as AuditError
+    from audit.library.components import relation as relation
+    from audit.library.results import Agreement as Agreement
+    from audit.library.results import Cell as Cell
+    from audit.library.results import Estimate as Estimate
+    from audit.library.results import Pair as Pair
+    from audit.library.results import Ranked as Ranked
+    from audit.library.results import RelationResult as RelationResult
+    from audit.library.results import Report as Report
+    from audit.library.results import agreement as agreement
+    from audit.library.results import rerank as rerank
+    from audit.library.study import Study as Study
+    from audit.library.study import open as open
+    from audit.library.study import run as run
+    from audit.relations import Outcome as Outcome
+    from audit.relations import Verdict as Verdict
+    from audit.relations import all_relations as all_relations
+    from audit.relations.expect import different as different
+    from audit.relations.expect import equivalent as equivalent
+    from audit.relations.expect import opinionated as opinionated
+    from audit.relations.expect import stronger as stronger
+    from audit.systems import all_systems as all_systems
+    from audit.tasks import Input as Input
+    from audit.tasks import Output as Output
+
+
+def __getattr__(name: str) -> Any:
+    """Names are loaded when they are first used, so that `import audit` costs nothing."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'audit' has no attribute {name!r}; it has {', '.join(sorted(_MODULES))}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -22,6 +22,7 @@ ROOMS = [
     "false_satisfaction",
     "studies",
     "reports",
+    "library",
     "ui",
     "cli",
 ]
@@ -56,6 +57,8 @@ def test_every_folder_is_a_room():
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_rooms_import_only_from_rooms_before_them(path):
     place = path.relative_to(PACKAGE).parts
+    if place == ("__init__.py",):
+        return  # the front door, which hands names of all rooms on
     room = place[0] if len(place) > 1 else None
     allowed = set(GROUND) | (set(ROOMS[: ROOMS.index(room) + 1]) if room else set())
     assert imports(path) - {"__version__"} <= allowed

@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from audit.corpora.base import Row, Unit
 from audit.errors import AuditError, BadFile, BadRow
@@ -22,6 +22,9 @@ from audit.language import Analysis
 from audit.language.iso639 import is_code
 from audit.tasks import Input, base_of, get_task
 from audit.tasks.similarity import level_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LONGEST = 1_000_000
 """Bytes of UTF-8 that one text may have: a longer one is a broken quotation mark, not a review."""
@@ -70,8 +73,12 @@ class FileCorpus:
             raise AuditError(f"language {language!r} is no code such as en, zh or pt-BR")
         self.path = Path(path)
         self.name = self.path.name
-        texts = ("text", "text_b") if base_of(task) == "similarity" else ("text",)
-        records = _read(self.path, texts)
+        texts = _texts_of(task)
+        self._fill(_read(self.path, texts), texts, task, unit, language)
+
+    def _fill(
+        self, records: "list[_Record]", texts: tuple[str, ...], task: str, unit: Unit | None, language: str | None
+    ) -> None:
         self.task = _with_scheme(self.path, records) if task == "classification" else task
         self._rows = _checked(self.path, records, texts, self.task, language or "en")
         counted = Counter(row.input.languages[0] for row in self._rows)
@@ -97,6 +104,59 @@ class FileCorpus:
 
     def rows(self) -> Iterator[Row]:
         return iter(self._rows)
+
+
+def _texts_of(task: str) -> tuple[str, ...]:
+    return ("text", "text_b") if base_of(task) == "similarity" else ("text",)
+
+
+class FrameCorpus(FileCorpus):
+    """The rows of a pandas DataFrame, with the columns of a file; a field that is missing (NaN, None) is empty.
+
+    In messages the frame has its `name`, and its rows are counted from 1. Raises as `FileCorpus` does.
+
+    >>> import pandas as pd
+    >>> FrameCorpus(pd.DataFrame({"text": ["It is good."], "gold": ["positive"]})).summary
+    '1 sentences of frame'
+    """
+
+    def __init__(
+        self,
+        frame: "pd.DataFrame",
+        name: str = "frame",
+        task: str = "sentiment",
+        unit: Unit | None = None,
+        language: str | None = None,
+    ):
+        if language is not None and not is_code(language):
+            raise AuditError(f"language {language!r} is no code such as en, zh or pt-BR")
+        self.path = Path(name)
+        self.name = name
+        texts = _texts_of(task)
+        columns = [_name(str(column), texts) for column in frame.columns]
+        if len(frame) and (missing := [column for column in texts if column not in columns]):
+            raise AuditError(f"{name} has no column {missing[0]!r}; it has {', '.join(map(repr, columns)) or 'none'}")
+        if doubled := [column for column in columns if columns.count(column) > 1]:
+            raise AuditError(f"{name} has the column {doubled[0]!r} twice; names must differ")
+        fields = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
+        records = [
+            _Record(
+                row,
+                {
+                    column: value if isinstance(value, str) else _value(_plain(value))
+                    for column, value in zip(columns, values, strict=True)
+                    if value is not None
+                },
+            )
+            for row, values in enumerate(fields, start=1)
+        ]
+        self._fill(records, texts, task, unit, language)
+
+
+def _plain(value: object) -> object:
+    """A number of NumPy's as Python's; what JSON has no word for as text."""
+    value = value.item() if hasattr(value, "item") else value
+    return value if isinstance(value, str | int | float | bool | list | dict) else str(value)
 
 
 def unit_of(rows: Sequence[Row]) -> Unit:

@@ -23,6 +23,18 @@ def register(relation: Relation) -> Relation:
     return relation
 
 
+def replace_relation(relation: Relation) -> Relation:
+    """As `register`, but one of family `own` may be defined again, as a notebook's cell does that is run twice."""
+    before = _RELATIONS.get((relation.task, relation.name))
+    if before is not None and before.family != relation.family:
+        raise AuditError(
+            f"relation {relation.name!r} of task {relation.task!r} is there already, in the family {before.family!r}; "
+            "give yours another name"
+        )
+    _RELATIONS[relation.task, relation.name] = relation
+    return relation
+
+
 def plain(
     name: str,
     *,
@@ -179,4 +191,5 @@ __all__ = [
     "name_order",
     "plain",
     "register",
+    "replace_relation",
 ]

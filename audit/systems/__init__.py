@@ -1,8 +1,9 @@
 """Systems under test. A new system is one file and one line in `_SYSTEMS`."""
 
+from collections.abc import Callable
 from importlib import import_module
 
-from audit.errors import UnknownName
+from audit.errors import AuditError, UnknownName
 from audit.systems.base import System
 from audit.systems.pairs import HasPairs
 from audit.tasks import matches
@@ -34,6 +35,23 @@ _SEQ2SEQ = "seq2seq:"
 _HTTP = "http:"
 _APERTIUM = "apertium:"
 _FORMS = (_RECORDED, _SEQ2SEQ, _HTTP, _APERTIUM)
+
+
+_offered: dict[str, Callable[[], System]] = {}
+"""Systems that the caller of this process brought along as objects."""
+
+
+def offer_system(name: str, make: Callable[[], System]) -> None:
+    """Let `get_system` find a system of the caller's under a name, in this process. Raises AuditError where a built-in
+    system has it; one that was offered before is replaced."""
+    if name in _SYSTEMS:
+        raise AuditError(f"system {name!r} has the name of a built-in one; give yours another, as in {{'mine': ...}}")
+    _offered[name] = make
+
+
+def offered(name: str) -> Callable[[], System] | None:
+    """What makes the caller's system of this name; None where the caller offered none."""
+    return _offered.get(name)
 
 
 def systems_of(spec: str) -> list[str]:
@@ -69,6 +87,8 @@ def get_system(spec: str, seconds: float | None = None) -> System:
     >>> get_system("vader").name
     'vader'
     """
+    if spec in _offered:
+        return _offered[spec]()
     if spec in _SYSTEMS:
         module, _, name = _SYSTEMS[spec].partition(":")
         return getattr(import_module(module), name)()
@@ -124,4 +144,14 @@ def pair_listing(task: str | None = None) -> list[dict[str, object]]:
     ]
 
 
-__all__ = ["System", "all_systems", "get_system", "is_own", "listing", "pair_listing", "systems_of"]
+__all__ = [
+    "System",
+    "all_systems",
+    "get_system",
+    "is_own",
+    "listing",
+    "offer_system",
+    "offered",
+    "pair_listing",
+    "systems_of",
+]

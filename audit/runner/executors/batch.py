@@ -7,7 +7,7 @@ from time import perf_counter
 from types import NoneType
 
 from audit.errors import BadOutput
-from audit.systems import get_system
+from audit.systems import get_system, offered
 from audit.systems.base import System
 from audit.systems.foreign import contained, message
 from audit.tasks import Input, Output, Task, get_task
@@ -83,9 +83,14 @@ class Batch:
         return Returned.of(outputs, perf_counter() - started)
 
 
-@cache
 def ready(spec: str) -> System:
     """The system of this process, prepared. Raises AuditError where it cannot be loaded or prepared."""
+    return _ready(spec, offered(spec))
+
+
+@cache
+def _ready(spec: str, maker: object) -> System:
+    # A caller's system may be another one by now under the same name: its maker tells them apart.
     system = get_system(spec)
     system.prepare()
     return system

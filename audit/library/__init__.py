@@ -1,0 +1,1 @@
+"""The library: what `import audit` offers to notebooks and scripts."""

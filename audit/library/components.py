@@ -1,0 +1,271 @@
+"""What a caller brings along: systems, relations and texts as Python objects."""
+
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import Any, Literal, TypeAlias, cast
+
+import pandas as pd
+
+from audit.corpora import Corpus, get_corpus
+from audit.corpora.base import Unit
+from audit.corpora.files import FrameCorpus
+from audit.errors import AuditError
+from audit.keys import fingerprint
+from audit.language import Analysis
+from audit.relations import ANY, Outcome, Plain, Verdict
+from audit.relations.base import Check
+from audit.relations.carry import Carry, nothing, stays, unchanged
+from audit.relations.registry import replace_relation
+from audit.systems import offer_system
+from audit.systems.base import System
+from audit.systems.own import load_object
+from audit.tasks import Output, base_of
+
+Texts: TypeAlias = str | Path | pd.DataFrame | Iterable[object] | Corpus
+Rewrite = Callable[..., "str | Sequence[str] | None"]
+
+
+def relation(
+    name: str,
+    *,
+    task: str = "sentiment",
+    check: Callable[[Sequence[Output]], Verdict | bool],
+    preserves: Literal["label"] | Sequence[str] | None = None,
+    unit: Literal["sentence", "document", "any"] = "any",
+    languages: Sequence[str] = ANY,
+    family: str = "own",
+    version: str | None = None,
+) -> Callable[[Rewrite], Rewrite]:
+    """Register the decorated function as a metamorphic relation.
+
+    The function is called with the source's text and returns the follow-up's, several texts, or None where the relation
+    does not apply; with a second parameter it is handed a `random.Random` that is the same in every run. `check` takes
+    the outputs of the source and the follow-ups, in order, and returns a `Verdict` or whether the relation is
+    satisfied. `preserves="label"` says that every right answer about the source is right about the follow-up, a list of
+    labels that these are; None that people must be asked. `version` names the follow-ups: by default it is that of the
+    function's source, so that a function that was changed is run anew. Defining the same name again replaces it.
+
+    Raises AuditError for a name of a built-in relation, and for another `preserves`.
+
+    >>> import audit
+    >>> @audit.relation("MINE.1", check=audit.equivalent, preserves="label")
+    ... def upper(text):
+    ...     "Capital letters change nothing."
+    ...     return text.upper()
+    """
+    carry = _carry(preserves)
+
+    def keep(function: Rewrite) -> Rewrite:
+        summary = (inspect.getdoc(function) or function.__name__).strip().splitlines()[0]
+        replace_relation(
+            Plain(
+                task=base_of(task),
+                name=name,
+                family=family,
+                summary=summary,
+                unit=unit,
+                perturb=_Perturb(function, _parameters(function) > 1),
+                check=_Checked(check),
+                carry=carry,
+                languages=tuple(languages),
+                version=version or source_version(function, check),
+            )
+        )
+        return function
+
+    return keep
+
+
+def _carry(preserves: Literal["label"] | Sequence[str] | None) -> Carry:
+    if preserves is None:
+        return nothing
+    if isinstance(preserves, str):
+        if preserves != "label":
+            raise AuditError(f"preserves={preserves!r}: it is 'label', a list of labels, or None")
+        return unchanged
+    return stays(*preserves)
+
+
+def _parameters(function: Callable[..., Any]) -> int:
+    try:
+        return len(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return 1
+
+
+@dataclass(frozen=True)
+class _Perturb:
+    """A function of a text as a relation calls it."""
+
+    function: Rewrite
+    chooses: bool
+
+    def __call__(self, source: Analysis, choices: Random) -> str | list[str] | None:
+        texts = self.function(source.text, choices) if self.chooses else self.function(source.text)
+        if texts is None or isinstance(texts, str):
+            return texts
+        if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
+            raise AuditError(
+                f"a relation's function returned {texts!r:.80}; it must be a text, a list of texts or None"
+            )
+        return list(texts)
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A check that may say yes or no."""
+
+    check: Callable[[Sequence[Output]], Verdict | bool]
+
+    def __call__(self, outputs: Sequence[Output]) -> Verdict:
+        verdict = self.check(outputs)
+        if isinstance(verdict, Verdict):
+            return verdict
+        return Verdict(Outcome.SATISFIED if verdict else Outcome.VIOLATED)
+
+
+def source_version(*functions: Callable[..., Any]) -> str:
+    """A fingerprint of what functions do: of their source, or where there is none of their compiled code."""
+    return fingerprint(part for function in functions for part in _says(function))
+
+
+def _says(thing: Any) -> list[str]:
+    try:
+        return [textwrap.dedent(inspect.getsource(thing))]
+    except (OSError, TypeError):
+        pass
+    code = getattr(thing, "__code__", None)
+    if code is None:
+        kind = thing if inspect.isclass(thing) else type(thing)
+        members = [one for one in vars(kind).values() if hasattr(one, "__code__")]
+        return [kind.__qualname__, *(part for member in members for part in _says(member))]
+    constants = [repr(one) for one in code.co_consts if not hasattr(one, "co_code")]
+    return [code.co_code.hex(), *code.co_names, *constants]
+
+
+@dataclass(frozen=True)
+class _Offered:
+    """A caller's function or object, with what it does not say of itself: its task, languages, name and version."""
+
+    thing: Any
+    name: str
+    version: str
+    tasks: tuple[str, ...]
+    languages: tuple[str, ...]
+
+    def __getattr__(self, name: str) -> Any:
+        # For parts that an object may have or not: predict, settings, prepare ...
+        return getattr(self.thing, name)
+
+    def __call__(self, *texts: Any) -> Any:
+        return self.thing(*texts)
+
+
+def system_names(systems: object, corpus: Corpus) -> list[str]:
+    """The names under which systems run: those of built-in ones and specs as they are, callables and objects under
+    their own `name`, their `__name__`, or the key of a mapping. Raises AuditError for what is no system."""
+    if isinstance(systems, str) or callable(systems):
+        systems = [systems]
+    named: Iterable[tuple[str | None, object]]
+    if isinstance(systems, Mapping):
+        named = systems.items()
+    elif isinstance(systems, Iterable):
+        named = [(None, one) for one in systems]
+    else:
+        raise AuditError(
+            f"systems={systems!r:.80}: expected names, callables or objects, in a list or by name in a dict"
+        )
+    names = [one if isinstance(one, str) and key is None else _offer(key, one, corpus) for key, one in named]
+    if not names:
+        raise AuditError("systems is empty; name at least one, such as 'vader' (audit.all_systems() lists them)")
+    if doubled := next((name for name in names if names.count(name) > 1), None):
+        raise AuditError(f"systems has two of the name {doubled!r}; give them names, as in {{'first': f, 'second': g}}")
+    return names
+
+
+def _offer(key: str | None, thing: object, corpus: Corpus) -> str:
+    if isinstance(thing, str):
+        raise AuditError(f"systems has {key!r}: {thing!r}; names stand in a list, a dict has callables or objects")
+    own = getattr(thing, "name", None)
+    name = str(key or (own if isinstance(own, str) else getattr(thing, "__name__", type(thing).__name__)))
+    if name == "<lambda>":
+        raise AuditError("systems has a lambda, which has no name; write {'name': lambda text: ...}")
+    if ":" in name or not name.strip():
+        raise AuditError(
+            f"systems has the name {name!r}; it must have a letter, and no colon, which is for module:name"
+        )
+    if inspect.isclass(thing):
+        thing = thing()
+    whole = callable(getattr(thing, "run", None)) and callable(getattr(thing, "needs", None))
+    if not whole:
+        version = getattr(thing, "version", None)
+        thing = _Offered(
+            thing,
+            name,
+            str(version) if isinstance(version, str | int | float) else source_version(_callable(name, thing)),
+            tuple(getattr(thing, "tasks", None) or (corpus.task,)),
+            tuple(getattr(thing, "languages", None) or ANY),
+        )
+    offer_system(name, lambda: _loaded(name, thing))
+    return name
+
+
+def _callable(name: str, thing: Any) -> Callable[..., Any]:
+    if not callable(thing) and not callable(getattr(thing, "predict", None)):
+        raise AuditError(
+            f"system {name!r} is a {type(thing).__name__}, which cannot be called; it must be a function of a text, or "
+            "an object with predict(texts) or __call__(text)"
+        )
+    return cast(Callable[..., Any], thing)
+
+
+def _loaded(name: str, thing: Any) -> System:
+    module = sys.modules.get(getattr(thing, "__module__", None) or "", ModuleType("notebook"))
+    return load_object(name, thing, module)
+
+
+def corpus_of(
+    corpus: Texts, task: str | None, unit: Unit | None, language: str | None, name: str | None = None
+) -> Corpus:
+    """The corpus that is meant: a name, a file, a frame, an iterable of texts or (text, gold) pairs, or a corpus.
+
+    A frame has the columns of a file (`audit.corpora.files`). Raises AuditError for anything else.
+    """
+    if isinstance(corpus, str | Path):
+        return get_corpus(str(corpus), task or _task_of(str(corpus)), unit, language)
+    if isinstance(corpus, pd.DataFrame):
+        return FrameCorpus(corpus, name or "frame", task or "sentiment", unit, language)
+    if callable(getattr(corpus, "rows", None)) and callable(getattr(corpus, "fingerprint", None)):
+        return cast(Corpus, corpus)
+    if not isinstance(corpus, Iterable):
+        raise AuditError(
+            f"corpus is a {type(corpus).__name__}; expected a name of audit.all_corpora(), a CSV or JSONL file, a "
+            "DataFrame with the column text, or texts"
+        )
+    rows = [_columns(number, one) for number, one in enumerate(corpus, start=1)]
+    return FrameCorpus(pd.DataFrame(rows), name or "texts", task or "sentiment", unit, language)
+
+
+def _task_of(name: str) -> str:
+    from audit.corpora import all_corpora
+
+    return next((one.task for one in all_corpora() if one.name == name), "sentiment")
+
+
+def _columns(number: int, one: object) -> Mapping[str, object]:
+    if isinstance(one, str):
+        return {"text": one}
+    if isinstance(one, Mapping):
+        return {str(key): value for key, value in one.items()}
+    if isinstance(one, tuple | list) and len(one) == 2:
+        return {"text": one[0], "gold": one[1]}
+    raise AuditError(f"corpus, row {number}: {one!r:.80} is no text, no pair (text, gold) and no dict of columns")
+
+
+__all__ = ["Check", "Texts", "corpus_of", "relation", "source_version", "system_names"]

@@ -1,0 +1,408 @@
+"""What a report says, typed: rates with their intervals, orders, pairs; and agreement."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+from sqlalchemy import Engine
+
+from audit.annotation.ratings import RATING, Rated, stored_ratings
+from audit.errors import AuditError, UnknownName
+from audit.keys import fingerprint
+from audit.new_files import write_file
+from audit.reports.agreement import agreement_lines, agreement_report
+from audit.reports.rerank import rerank as _rerank
+from audit.reports.words import headlines, notes_of, signature_line
+from audit.statistics.intervals import Target
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Chart = Literal["rates", "order", "pairs", "false"]
+CHARTS: tuple[Chart, ...] = ("rates", "order", "pairs", "false")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A rate between 0 and 1 with its 95 % interval, from `n` judged groups; without a value the reason why.
+
+    Where the answers leave bounds only, `least` and `most` are these, and `low` and `high` hold them with 95 %.
+
+    >>> Estimate(0.25, 0.125, 0.5, 60), Estimate(None, reason="nothing is judged")
+    (25.0 % [12.5–50.0], no estimate: nothing is judged)
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    method: str | None = None
+    reason: str | None = None
+    least: float | None = None
+    most: float | None = None
+
+    def __repr__(self) -> str:
+        within = "" if self.low is None or self.high is None else f" [{100 * self.low:.1f}–{100 * self.high:.1f}]"
+        if self.value is not None:
+            return f"{100 * self.value:.1f} %{within}"
+        if self.least is not None and self.most is not None:
+            return f"{100 * self.least:.1f} to {100 * self.most:.1f} %{within}"
+        return f"no estimate: {self.reason or 'nothing is judged'}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What was found for one system under one relation: counts, and rates among the groups that it applies to."""
+
+    corpus: str | None
+    task: str
+    relation: str
+    system: str
+    groups: int
+    satisfied: int
+    judged: int
+    false: int
+    waiting: int
+    sr_observed: float | None
+    """Observed satisfaction rate."""
+    fs: Estimate
+    """Share of the satisfied groups that are false."""
+    sr_genuine: Estimate
+    """Genuine satisfaction rate: SR_o (1 - R_FS)."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A system in the order of a relation, by genuine rates over the groups that apply to all systems."""
+
+    system: str
+    sr_observed: float | None
+    sr_genuine: float | None
+    p_best: float | None
+    """Probability that no system is better, on the side of caution; None where too little is judged."""
+    rank_low: int | None
+    rank_high: int | None
+    letters: str | None
+    """Systems that share a letter are not told apart."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two systems under a relation: by how much the genuine rate of `system` is above that of `other`."""
+
+    system: str
+    other: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+    """Adjusted over all pairs of the report."""
+    apart: bool
+
+
+@dataclass(frozen=True)
+class RelationResult:
+    """The systems under one relation, before and after the correction."""
+
+    corpus: str | None
+    task: str
+    relation: str
+    order_observed: tuple[str, ...]
+    order_genuine: tuple[str, ...]
+    """Empty where too few groups are judged."""
+    best_observed: tuple[str, ...]
+    best_genuine: tuple[str, ...]
+    best_changes: bool
+    best_changes_sure: bool
+    ranking: tuple[Ranked, ...]
+    pairs: tuple[Pair, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a system, in the order of the ranking."""
+        return pd.DataFrame([vars(one) for one in self.ranking], columns=[one.name for one in fields(Ranked)])
+
+
+class Relations(Mapping[str, RelationResult]):
+    """Results by relation. Where several corpora or tasks have a relation, its key is `relation · corpus`."""
+
+    def __init__(self, results: Sequence[RelationResult]):
+        names = [one.relation for one in results]
+        self._results = {
+            one.relation if names.count(one.relation) == 1 else f"{one.relation} · {one.corpus or one.task}": one
+            for one in results
+        }
+
+    def __getitem__(self, name: str) -> RelationResult:
+        """Raises UnknownName, which lists those that there are."""
+        if name not in self._results:
+            raise UnknownName("relation of this report", name, list(self._results))
+        return self._results[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._results
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        return f"Relations({', '.join(self._results)})"
+
+
+class Report:
+    """Observed and genuine rates, orders before and after, and the signature that reproduces them.
+
+    `document` is the JSON document of `audit report --json`. Two reports are equal where their documents are.
+    """
+
+    def __init__(self, document: Mapping[str, Any]):
+        self.document = document
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """One for each relation and system of each corpus."""
+        return tuple(_cell(row) for row in self.document["cells"])
+
+    @cached_property
+    def relations(self) -> Relations:
+        """What became of the order of the systems, by relation."""
+        return Relations([_relation(row) for row in self.document["relations"]])
+
+    @property
+    def fs(self) -> Estimate:
+        """Share of all satisfied groups that are false, over the cells of which enough is judged."""
+        return _estimate(self.document["overall"], "fs_rate", "fs")
+
+    @property
+    def sr_genuine(self) -> Estimate:
+        """Genuine satisfaction rate over the same cells."""
+        return _estimate(self.document["overall"], "sr_genuine", "sr_genuine")
+
+    @property
+    def headlines(self) -> tuple[str, ...]:
+        """The report in a few sentences."""
+        return tuple(f"{number} {rest}".strip() for number, rest in headlines(dict(self.document)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has to be known of the numbers."""
+        return tuple(notes_of(dict(self.document)))
+
+    @property
+    def signature(self) -> str:
+        """One line that says what the numbers were made from, and how."""
+        return signature_line(self.document["signature"])
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a cell: counts, `sr_observed`, and `fs` and `sr_genuine` with `_low`, `_high`; n and method of both."""
+        rows = []
+        for cell in self.cells:
+            row = {one.name: getattr(cell, one.name) for one in fields(Cell) if one.name not in ("fs", "sr_genuine")}
+            for name in ("fs", "sr_genuine"):
+                found: Estimate = getattr(cell, name)
+                row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+            rows.append(row | {"n": cell.fs.n, "method": cell.fs.method, "reason": cell.fs.reason})
+        return pd.DataFrame(rows)
+
+    def plot(self, chart: Chart = "rates", relation: str | None = None) -> "alt.Chart":
+        """A chart of Altair's: `rates`, `order` and `pairs` of one relation, `false` of all.
+
+        `relation` is a key of `relations`; None: the first. Raises AuditError for another name, and where
+        there is nothing to draw yet.
+        """
+        from audit.reports import charts, differences, slopes
+
+        if chart not in CHARTS:
+            raise AuditError(f"chart={chart!r}: expected {', '.join(map(repr, CHARTS))}")
+        names = list(self.relations)
+        if not names:
+            raise AuditError("the report has no relation to plot")
+        name = names[0] if relation is None else relation
+        if name not in names:
+            raise UnknownName("relation of this report", name, names)
+        place = names.index(name)
+        row, document = self.document["relations"][place], dict(self.document)
+        drawn: alt.Chart | None
+        if chart == "rates":
+            drawn = charts.rates_chart(document, row)
+        elif chart == "order":
+            drawn = slopes.order_chart(row)
+        elif chart == "pairs":
+            drawn = differences.differences_chart(row["pairs"], document["signature"].get("delta") or 0.0)
+        else:
+            drawn = charts.false_chart(document, row["task"], row.get("study"))
+        if drawn is None:
+            raise AuditError(f"chart={chart!r} of {name}: too few groups are judged to draw it")
+        return drawn
+
+    def to_html(self, path: str | Path) -> None:
+        """Write the report as one HTML file that needs nothing else. Raises BadFile."""
+        from audit.reports.html import to_html
+
+        write_file(Path(path), to_html(dict(self.document)))
+
+    def to_json(self, path: str | Path) -> None:
+        """Write the document as JSON. Raises BadFile."""
+        write_file(Path(path), json.dumps(self.document, ensure_ascii=False, indent=1) + "\n")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Report) and self.document == other.document
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "\n".join(self.headlines)
+
+    def __str__(self) -> str:
+        from audit.reports.terminal import to_terminal
+
+        return to_terminal(dict(self.document))
+
+    def _repr_html_(self) -> str:
+        heads = "".join(f"<li>{escape(one)}</li>" for one in self.headlines)
+        notes = "".join(f"<li>{escape(one)}</li>" for one in self.notes)
+        rows = pd.DataFrame(
+            [
+                {
+                    "corpus": cell.corpus, "relation": cell.relation, "system": cell.system, "groups": cell.groups,
+                    "satisfied": cell.satisfied, "judged": cell.judged,
+                    "SR_o": "" if cell.sr_observed is None else f"{100 * cell.sr_observed:.1f} %",
+                    "R_FS": repr(cell.fs), "SR_g": repr(cell.sr_genuine),
+                }
+                for cell in self.cells
+            ]
+        )  # fmt: skip
+        table = rows.to_html(index=False, border=0, escape=True)
+        return (
+            f"<ul>{heads}</ul>{table}<details><summary>Notes</summary><ul>{notes}</ul></details>"
+            f"<p><small>signature {escape(self.signature)}</small></p>"
+        )
+
+
+def _estimate(row: Mapping[str, Any], value: str, interval: str, bounds: str | None = None) -> Estimate:
+    least = row.get(f"{bounds}_least") if bounds else None
+    if row.get(value) is None and least is not None:
+        low, high = row.get(f"{bounds}_bound_low"), row.get(f"{bounds}_bound_high")
+        return Estimate(
+            None, low, high, row.get("judged"), row.get("method"), row.get("reason"), least, row[f"{bounds}_most"]
+        )
+    return Estimate(
+        row.get(value), row.get(f"{interval}_low"), row.get(f"{interval}_high"), row.get("judged"), row.get("method"),
+        row.get("reason"),
+    )  # fmt: skip
+
+
+def _cell(row: Mapping[str, Any]) -> Cell:
+    return Cell(
+        row.get("corpus"), row["task"], row["relation"], row["system"], row["groups"], row["satisfied"],
+        row["judged"], row["false"], row.get("waiting") or 0, row["sr_observed"],
+        _estimate(row, "fs_rate", "fs", "fs"), _estimate(row, "sr_genuine", "sr_genuine", "sr"),
+    )  # fmt: skip
+
+
+def _relation(row: Mapping[str, Any]) -> RelationResult:
+    def taken(kind: type, one: Mapping[str, Any]) -> Any:
+        return kind(**{name.name: one.get(name.name) for name in fields(kind)})
+
+    return RelationResult(
+        row.get("corpus"), row["task"], row["relation"], _names(row["order_observed"]), _names(row["order_genuine"]),
+        tuple(row["best_observed"] or ()), tuple(row["best_genuine"] or ()),
+        bool(row["best_changes"]), bool(row.get("best_changes_sure")),
+        tuple(taken(Ranked, one) for one in row.get("ranking") or ()),
+        tuple(taken(Pair, one) for one in row.get("pairs") or ()),
+    )  # fmt: skip
+
+
+def _names(order: Sequence[Any] | None) -> tuple[str, ...]:
+    return tuple(one if isinstance(one, str) else one["system"] for one in order or ())
+
+
+def rerank(
+    totals: str | Path,
+    *,
+    interval: str | None = None,
+    confidence: float = 0.95,
+    target: Target | None = None,
+    delta: float = 0.0,
+) -> Report:
+    """Correct and rank totals that somebody else measured: a CSV, as `audit rerank` takes it. Raises AuditError."""
+    return Report(_rerank(totals, interval, confidence, target=target, delta=delta))
+
+
+class Agreement:
+    """How far annotators agree. `document` is that of `audit agreement --json`; `print` gives it as text."""
+
+    def __init__(self, document: Mapping[str, Any]):
+        self.document = document
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a coefficient: its name, value, interval, and the items and annotators that it rests on."""
+        return pd.DataFrame(self.document["coefficients"])
+
+    @property
+    def signature(self) -> str:
+        """One line that says what the numbers were made from, and how."""
+        return signature_line(self.document["signature"])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Agreement) and self.document == other.document
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "\n".join(agreement_lines(dict(self.document)))
+
+    def _repr_html_(self) -> str:
+        return f"{self.to_frame().to_html(index=False, border=0)}<p><small>{escape(self.signature)}</small></p>"
+
+
+def agreement(
+    ratings: pd.DataFrame,
+    *,
+    by: Literal["pair"] | None = None,
+    level: str | None = None,
+    order: Sequence[str] | None = None,
+    confidence: float = 0.95,
+) -> Agreement:
+    """Coefficients of agreement with intervals, from a frame with the columns item, annotator, label.
+
+    A row a rating; an annotator rates an item once. `order` lists the labels in their order, where they have one, and
+    `level` asks for the coefficients of one (`ordinal`, `interval`, `ratio`, `linear`, `quadratic`). Raises AuditError
+    for columns that are missing, empty fields, an item rated twice by somebody, and fewer than two annotators.
+
+    >>> votes = [("t1", "anna", "x"), ("t1", "ben", "x"), ("t2", "anna", "y"), ("t2", "ben", "x")]
+    >>> agreement(pd.DataFrame(votes, columns=["item", "annotator", "label"])).to_frame()["name"].tolist()[:1]
+    ['percent_agreement']
+    """
+    if lacking := [name for name in RATING if name not in ratings.columns]:
+        raise AuditError(
+            f"ratings has no column {lacking[0]!r}; it needs {', '.join(RATING)}, and has "
+            f"{', '.join(map(str, ratings.columns)) or 'none'}"
+        )
+    if ratings[RATING].isna().to_numpy().any():
+        row = int(ratings[RATING].isna().any(axis=1).to_numpy().argmax()) + 1
+        raise AuditError(f"ratings, row {row}: a field is empty; leave the row out where nobody judged")
+    frame = ratings[RATING].astype(str).reset_index(drop=True)
+    again = frame.duplicated(["item", "annotator"]).to_numpy()
+    if again.any():
+        row = int(again.argmax())
+        who, item = frame["annotator"][row], frame["item"][row]
+        raise AuditError(f"ratings, row {row + 1}: {who} rates item {item} a second time; allowed is one rating")
+    origin: dict[str, object] = {
+        "frame": fingerprint("\t".join(row) for row in frame.itertuples(index=False, name=None))
+    }
+    rated = Rated(frame.assign(line=range(1, len(frame) + 1)), None, (), origin)
+    return Agreement(agreement_report(rated, by=by, level=level, order=order, confidence=confidence))
+
+
+def stored_agreement(engine: Engine, task: str | None) -> Agreement:
+    """The agreement of the people whose judgements a database holds."""
+    return Agreement(agreement_report(stored_ratings(engine, task)))

@@ -1,0 +1,319 @@
+"""A study in a notebook or script: run, sample, answer, report."""
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import get_args
+
+import pandas as pd
+from sqlalchemy import Engine, func, select
+
+from audit.annotation.gold import answer_with_gold
+from audit.annotation.label_files import Label, Labels
+from audit.annotation.labels import import_labels
+from audit.annotation.questions import BEHIND
+from audit.corpora.base import Unit
+from audit.errors import AuditError
+from audit.false_satisfaction.questions import refresh
+from audit.false_satisfaction.settling import Whose
+from audit.library.components import Texts, corpus_of, system_names
+from audit.library.results import Agreement, Report, stored_agreement
+from audit.relations import Outcome
+from audit.reports.study import INTERVAL, study_report
+from audit.runner.executors import Executor, InProcess, Processes
+from audit.runner.run import TIME_LIMIT, Ran, fitting
+from audit.runner.run import run as run_study
+from audit.runner.watching import Watcher
+from audit.sampling.audits import Audits
+from audit.sampling.draw import Size, draw_all
+from audit.statistics.intervals import Target
+from audit.store import open_store, table_of, tables
+
+
+def run(
+    corpus: Texts,
+    systems: object,
+    relations: Sequence[str] | None = None,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    store: str | Path | None = None,
+    task: str | None = None,
+    unit: Unit | None = None,
+    language: str | None = None,
+    name: str | None = None,
+    parameters: Mapping[str, Mapping[str, object]] | None = None,
+    workers: int = 0,
+    time_limit: float = TIME_LIMIT,
+    progress: bool = True,
+) -> "Study":
+    """Make metamorphic groups of a corpus, execute the systems on them, check them, and store everything.
+
+    `corpus` is a name (`audit.all_corpora()`), a CSV or JSONL file, a DataFrame with the columns of such a file, an
+    iterable of texts or of pairs (text, gold), or a `Corpus`. `systems` are names (`audit.all_systems()`), functions of
+    a text, objects with `predict(texts)`, or `module:name`, in a list, or by name in a dict. `relations` are names;
+    None: all that fit. `limit` sources are taken, those with the smallest random numbers of `seed`. `store` is the
+    database: a new file, one that is gone on with, or the URL of a PostgreSQL; None: a temporary file, which goes with
+    the study.
+    `name` names a corpus of a frame or of texts. `parameters` are those of relations, as in
+    `{"MR6.1": {"sentences": 5}}`. `workers` processes do the work, which must find functions by importing them; 0: this
+    one does. Repeating the call executes nothing twice.
+
+    Raises AuditError for whatever cannot be run, before anything is stored.
+
+    >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR1.1", "MR3.1"])
+    >>> study
+    Study of texts: 2 sources, 2 relations, 1 system; 2 groups satisfied, 0 drawn, no question waits
+    """
+    made = corpus_of(corpus, task, unit, language, name)
+    names = system_names(systems, made)
+    chosen = fitting(made, _listed("relations", relations), params=parameters)
+    folder: str | None = None
+    if store is None:
+        folder = tempfile.mkdtemp(prefix="audit-")
+        store = Path(folder) / "audit.db"
+    bar = _Bar(made.name) if progress else None
+    try:
+        with _executor(workers) as executor:
+            opened: list[Engine] = []
+
+            def database() -> Engine:
+                if not opened:
+                    opened.append(open_store(str(store), create=True))
+                return opened[0]
+
+            ran = run_study(
+                database, made, names, chosen, executor,
+                seed=seed, limit=limit, watcher=bar, time_limit=time_limit, first=folder is not None,
+            )  # fmt: skip
+    except BaseException:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    finally:
+        if bar is not None:
+            bar.close()
+    return Study(database(), str(store), ran, folder)
+
+
+def open(store: str | Path) -> "Study":
+    """The studies of a database that is there: a file, or the URL of a PostgreSQL. Raises AuditError."""
+    return Study(open_store(str(store)), str(store))
+
+
+class Study:
+    """What a database holds: groups, samples, questions and answers. Methods that change it return the study."""
+
+    def __init__(self, engine: Engine, store: str, ran: Ran | None = None, folder: str | None = None):
+        self.engine = engine
+        self.store = store
+        """The database, for `audit.open` and `audit app --db`."""
+        self.ran = ran
+        """What `audit.run` did."""
+        self._end = weakref.finalize(self, _ended, engine, folder)
+
+    def sample(
+        self,
+        per_relation: int | Mapping[str, int] | None = None,
+        share: float | None = None,
+        *,
+        design: str = "shared",
+        seed: int | None = None,
+        annotators: int = 2,
+        audit_groups: int = 0,
+        audit_follow_ups: float = 0.1,
+        protocol: str | None = None,
+        domain: str | None = None,
+    ) -> "Study":
+        """Draw satisfied groups of each relation and system for judging: a number of each, or a share.
+
+        60 of each where neither is said. More can be drawn later: what was drawn stays. `domain="gold"` draws from the
+        sources with a gold label alone. Other parameters are those of `audit sample`. Raises AuditError.
+        """
+        if per_relation is None and share is None:
+            per_relation = 60
+        if per_relation is not None and share is not None:
+            raise AuditError(f"per_relation={per_relation!r} and share={share!r}: say one of them")
+        audits = Audits(audit_groups, audit_follow_ups)
+        draw_all(self.engine, Size(per_relation, share), design, seed, annotators, None, audits, protocol, domain)
+        refresh(self.engine)
+        return self
+
+    def answer_with_gold(self) -> "Study":
+        """Let the gold labels of the corpus answer the questions that they can."""
+        answer_with_gold(self.engine)
+        refresh(self.engine)
+        return self
+
+    def answer(self, labels: pd.DataFrame, *, language: str = "en", task: str | None = None) -> "Study":
+        """Store labels that people gave, each as a vote of its annotator.
+
+        Columns of `labels`: text, label, annotator. A text that no source or follow-up has is refused. Raises
+        AuditError with the rows that are wrong; nothing is stored then.
+
+        >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1)
+        >>> _ = study.answer(pd.DataFrame({"text": ["A good film."], "label": ["positive"], "annotator": ["anna"]}))
+        """
+        needed = ["text", "label", "annotator"]
+        if lacking := [name for name in needed if name not in labels.columns]:
+            raise AuditError(
+                f"labels has no column {lacking[0]!r}; it needs {', '.join(needed)}, and has "
+                f"{', '.join(map(str, labels.columns)) or 'none'}"
+            )
+        rows = [
+            Label(f"row {number}", str(row.label), str(row.annotator), str(row.text), language)
+            for number, row in enumerate(labels[needed].itertuples(index=False), start=1)
+        ]
+        if not rows:
+            raise AuditError("labels has no rows")
+        done = import_labels(self.engine, Labels(Path("labels"), rows, {}), task=task, language=language)
+        refresh(self.engine)
+        if done.unmatched:
+            reason = next(iter(done.unmatched))
+            raise AuditError(
+                f"labels, {done.first[reason]}: {reason} ({done.unmatched[reason]:,} such rows; the others are stored)"
+            )
+        return self
+
+    def questions(self) -> pd.DataFrame:
+        """The questions that wait for an answer, the most useful first.
+
+        Columns: task, kind (input, pair or group), text (those of a pair joined by a line end), output, and groups, the
+        number of drawn groups that wait for it.
+        """
+        question, shown = table_of(tables.Question), table_of(tables.Input)
+        query = (
+            select(question.c.task, question.c.kind, shown.c.texts, question.c.output, question.c.waits)
+            .join(shown, shown.c.id == question.c.input_id)
+            .where(question.c.priority < BEHIND)
+            .order_by(question.c.priority, question.c.waits.desc(), question.c.id)
+        )
+        with self.engine.connect() as connection:
+            rows = [
+                (task, kind, "\n".join(texts), output, waits)
+                for task, kind, texts, output, waits in connection.execute(query)
+            ]
+        return pd.DataFrame(rows, columns=["task", "kind", "text", "output", "groups"])
+
+    def report(
+        self,
+        *,
+        answers: Whose = "both",
+        interval: str = INTERVAL,
+        target: Target | None = None,
+        delta: float = 0.0,
+        proxy: str | Sequence[str] = (),
+        by: str | None = None,
+        design: str | None = None,
+    ) -> Report:
+        """Observed and genuine rates, who is best before and after, and how sure that is.
+
+        `answers` are gold's, people's or both; `interval` is "midp" or "sequence" (holds however often one looks);
+        `target` "population" (texts to come) or "corpus"; differences up to `delta` do not count. `proxy` names cheap
+        signals that sharpen estimates, `by` asks for rates by topic. Raises AuditError.
+        """
+        _among("answers", answers, get_args(Whose))
+        if target is not None:
+            _among("target", target, get_args(Target))
+        proxies = [proxy] if isinstance(proxy, str) else list(proxy)
+        document = study_report(
+            self.engine,
+            answers,
+            None,
+            design,
+            interval=interval,
+            target=target,
+            delta=delta,
+            proxies=proxies,
+            by=by,
+        )
+        return Report(document)
+
+    def agreement(self, task: str | None = None) -> Agreement:
+        """How far the annotators agree. Raises AuditError where nobody judged what somebody else did."""
+        return stored_agreement(self.engine, task)
+
+    def close(self) -> None:
+        """Let go of the database; a temporary one is deleted."""
+        self._end()
+
+    def __enter__(self) -> "Study":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        study, source, system = table_of(tables.Study), table_of(tables.Source), table_of(tables.System)
+        verdict, relation, draw = table_of(tables.Verdict), table_of(tables.Relation), table_of(tables.Draw)
+        question = table_of(tables.Question)
+        with self.engine.connect() as connection:
+            corpora = connection.execute(select(study.c.corpus).order_by(study.c.id)).scalars().all()
+            sources, relations, systems, satisfied, drawn, waiting = (
+                int(connection.execute(query).scalar() or 0)
+                for query in (
+                    select(func.count()).select_from(source),
+                    select(func.count()).select_from(relation),
+                    select(func.count()).select_from(system),
+                    select(func.count()).where(verdict.c.outcome == int(Outcome.SATISFIED)),
+                    select(func.count()).select_from(draw),
+                    select(func.count()).where(question.c.priority < BEHIND),
+                )
+            )
+        waits = "no question waits" if not waiting else f"{waiting:,} question{' waits' if waiting == 1 else 's wait'}"
+        return (
+            f"Study of {', '.join(dict.fromkeys(corpora)) or 'nothing'}: {_count(sources, 'source')}, "
+            f"{_count(relations, 'relation')}, {_count(systems, 'system')}; {satisfied:,} groups satisfied, "
+            f"{drawn:,} drawn, {waits}"
+        )
+
+
+def _ended(engine: Engine, folder: str | None) -> None:
+    engine.dispose()
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _listed(parameter: str, names: Sequence[str] | None) -> list[str] | None:
+    if isinstance(names, str):
+        raise AuditError(f"{parameter}={names!r}: expected a list of names, as in [{names!r}]")
+    return None if names is None else list(names)
+
+
+def _among(parameter: str, value: object, allowed: Sequence[object]) -> None:
+    if value not in allowed:
+        raise AuditError(f"{parameter}={value!r}: expected {' or '.join(map(repr, allowed))}")
+
+
+def _executor(workers: int) -> Executor:
+    if workers < 0:
+        raise AuditError(f"workers={workers}: expected 0 (this process) or a number of processes")
+    return Processes(workers) if workers else InProcess()
+
+
+class _Bar(Watcher):
+    """A bar of tqdm, which notebooks draw as a widget."""
+
+    def __init__(self, name: str):
+        self._name = name
+        self._bar = None
+
+    def begin(self, sources: int) -> None:
+        if sources:
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=sources, desc=self._name, unit="source", leave=False)
+
+    def finished(self, sources: int) -> None:
+        if self._bar is not None:
+            self._bar.update(sources)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()

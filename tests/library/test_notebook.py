@@ -1,0 +1,26 @@
+"""The notebook of the docs runs as it stands."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import audit
+from audit.relations import registry
+
+PAGE = Path(__file__).parents[2] / "docs" / "notebook.md"
+
+
+def test_the_notebook_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "_RELATIONS", dict(registry._RELATIONS))
+    cells = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    assert len(cells) == 6
+    names: dict = {}
+    for cell in cells:
+        exec(compile(cell, str(PAGE), "exec"), names)
+    assert (tmp_path / "report.html").is_file()
+    report = names["report"]
+    assert isinstance(report, audit.Report)
+    assert len(report.cells) == 4
+    assert 0 < report.fs.low < report.fs.value < report.fs.high < 1

@@ -1,0 +1,232 @@
+"""The library as a notebook uses it: run, sample, answer, report."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import audit
+from audit.library import components
+from audit.relations import registry
+
+FILMS = [
+    ("A good film with a fine cast.", "positive"),
+    ("A bad film that bored us all.", "negative"),
+    ("We loved every good minute.", "positive"),
+    ("Nothing in it is good.", "negative"),
+]
+
+
+def mine(text: str) -> str:
+    return "positive" if "good" in text.lower() else "negative"
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    before = dict(registry._RELATIONS)
+    yield
+    registry._RELATIONS.clear()
+    registry._RELATIONS.update(before)
+
+
+def shouted(name: str = "MINE.1", **more: object) -> None:
+    options: dict = {"check": audit.equivalent, "preserves": "label"} | more
+
+    @audit.relation(name, **options)
+    def upper(text: str) -> str:
+        """Capital letters change nothing."""
+        return text.upper()
+
+
+def test_a_study_from_texts_to_report():
+    shouted()
+    study = audit.run(FILMS, ["vader", mine], ["MINE.1"], progress=False)
+    assert repr(study).startswith("Study of texts: 4 sources, 1 relation, 2 systems; 8 groups satisfied, 0 drawn")
+    study.sample(per_relation=4)
+    assert sorted(study.questions()["text"]) == sorted(text for text, _ in FILMS)
+    report = study.answer_with_gold().report()
+    by_system = {cell.system: cell for cell in report.cells}
+    # Of the four films `mine` gets "Nothing in it is good." wrong, whatever its letters are.
+    assert (by_system["mine"].satisfied, by_system["mine"].judged, by_system["mine"].false) == (4, 4, 1)
+    assert by_system["mine"].fs.value == 0.25
+    assert by_system["mine"].sr_genuine.value == 0.75
+    assert study.questions().empty
+
+
+def test_the_report_of_a_stored_study_is_the_same_when_it_is_opened(tmp_path: Path):
+    store = tmp_path / "films.db"
+    study = audit.run(FILMS, {"words": mine}, ["MR3.1"], store=store, progress=False)
+    report = study.sample(2).answer_with_gold().report()
+    assert audit.open(store).report() == report
+    assert report.relations["MR3.1"].order_observed == ("words",)
+    report.to_json(tmp_path / "report.json")
+    report.to_html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!")
+    assert list(report.to_frame()["system"]) == ["words"]
+    assert report.signature in report._repr_html_().replace("&#x27;", "'")
+
+
+def test_nothing_is_executed_twice(tmp_path: Path):
+    called = []
+
+    def counting(text: str) -> str:
+        called.append(text)
+        return mine(text)
+
+    for _ in range(2):
+        audit.run(FILMS, {"counting": counting}, ["MR3.1"], store=tmp_path / "films.db", progress=False)
+    assert len(called) == len(set(called)) == 8
+
+
+def test_answers_of_people_settle_groups():
+    study = audit.run(FILMS[:2], [mine], ["MR3.1"], progress=False).sample(2, audit_follow_ups=0)
+    votes = [(text, label, name) for text, label in FILMS[:2] for name in ("anna", "ben")]
+    study.answer(pd.DataFrame(votes, columns=["text", "label", "annotator"]))
+    assert [cell.judged for cell in study.report(answers="people").cells] == [2]
+    alpha = study.agreement().to_frame().set_index("name")
+    assert alpha.loc["percent_agreement", "estimate"] == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        ({"text": ["x"], "label": ["positive"]}, "labels has no column 'annotator'"),
+        ({"text": [], "label": [], "annotator": []}, "labels has no rows"),
+        ({"text": ["Another text."], "label": ["positive"], "annotator": ["anna"]}, "labels, row 1: text not in the"),
+        ({"text": [FILMS[0][0]], "label": ["great"], "annotator": ["anna"]}, "great"),
+    ],
+)
+def test_wrong_labels_are_refused(labels: dict, reason: str):
+    study = audit.run(FILMS[:1], [mine], ["MR3.1"], progress=False).sample(1)
+    with pytest.raises(audit.AuditError, match=reason):
+        study.answer(pd.DataFrame(labels))
+    assert study.report(answers="people").cells[0].judged == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"systems": []}, "systems is empty"),
+        ({"systems": 3}, "systems=3"),
+        ({"systems": [lambda text: "positive"]}, "a lambda, which has no name"),
+        ({"systems": {"vader": mine}}, "the name of a built-in one"),
+        ({"systems": [mine, mine]}, "two of the name 'mine'"),
+        ({"systems": {"a:b": mine}}, "no colon"),
+        ({"systems": {"three": 3}}, "cannot be called"),
+        ({"systems": ["nobody"]}, "unknown system 'nobody'"),
+        ({"relations": "MR3.1"}, r"relations='MR3.1': expected a list"),
+        ({"relations": ["MR9.9"]}, "unknown relation 'MR9.9'"),
+        ({"corpus": 7}, "corpus is a int"),
+        ({"corpus": [7]}, "corpus, row 1"),
+        ({"corpus": [("A film.", "great")]}, "the gold label 'great' is unknown"),
+        ({"corpus": pd.DataFrame({"words": ["x"]})}, "frame has no column 'text'"),
+        ({"corpus": []}, "no rows"),
+        ({"workers": -1}, "workers=-1"),
+    ],
+)
+def test_wrong_arguments_are_told_and_leave_nothing(wrong: dict, reason: str, tmp_path: Path):
+    given = {"corpus": FILMS, "systems": [mine], "relations": ["MR3.1"]} | wrong
+    with pytest.raises(audit.AuditError, match=reason):
+        audit.run(**given, store=tmp_path / "films.db", progress=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_temporary_database_goes_with_its_study():
+    with audit.run(FILMS[:1], [mine], ["MR3.1"], progress=False) as study:
+        folder = Path(study.store).parent
+        assert folder.is_dir()
+    assert not folder.exists()
+
+
+def test_a_frame_with_columns_of_its_own():
+    frame = pd.DataFrame(
+        {"text": ["A good film.", "A bad film."], "gold": ["Positive", None], "year": [1999, 2001], "id": ["a", "b"]}
+    )
+    made = components.corpus_of(frame, None, None, None, "films")
+    first, second = made.rows()
+    assert (made.name, made.has_gold, first.key, first.gold, dict(first.attributes)) == (
+        "films", True, "a", "positive", {"year": "1999"},
+    )  # fmt: skip
+    assert second.gold is None
+
+
+def test_systems_are_told_apart_by_what_they_do():
+    def one(text: str) -> str:
+        return "positive"
+
+    def other(text: str) -> str:
+        return "negative"
+
+    assert components.source_version(one) != components.source_version(other)
+    assert components.source_version(one) == components.source_version(one)
+    namespace: dict = {}
+    exec("def a(text): return 'positive'\ndef b(text): return 'negative'\nc = a", namespace)
+    versions = [components.source_version(namespace[name]) for name in "abc"]
+    assert versions[0] != versions[1]
+    assert versions[0] == versions[2]
+
+
+def test_an_object_with_predict_and_a_task_of_its_own():
+    class Longest:
+        name, version, tasks = "longest", 3, ("sentiment",)
+
+        def predict(self, texts: list[str]) -> list[tuple[str, float]]:
+            return [("positive", 0.5) if len(text) > 20 else ("negative", 0.5) for text in texts]
+
+    study = audit.run(FILMS, [Longest()], ["MR3.1"], progress=False)
+    assert "longest@3" in study.sample(1).report().signature
+
+
+def test_a_relation_is_replaced_when_it_is_defined_again_and_none_of_ours_is():
+    shouted()
+    versions = {one.version for one in audit.all_relations("sentiment") if one.name == "MINE.1"}
+
+    @audit.relation("MINE.1", check=lambda outputs: outputs[0].label == outputs[1].label, preserves=["positive"])
+    def shouted_again(text: str, choices: random.Random) -> str:
+        """One to three exclamation marks."""
+        return text + "!" * choices.randint(1, 3)
+
+    again = next(one for one in audit.all_relations("sentiment") if one.name == "MINE.1")
+    assert versions != {again.version}
+    assert again.summary == "One to three exclamation marks."
+    study = audit.run(FILMS, [mine], ["MINE.1"], progress=False)
+    assert study.ran is not None
+    assert study.ran.counts.outcomes["satisfied"] == 4
+    with pytest.raises(audit.AuditError, match="is there already"):
+        shouted("MR3.1")
+    with pytest.raises(audit.AuditError, match="preserves='everything'"):
+        shouted("MINE.2", preserves="everything")
+
+
+def test_reports_are_asked_for_what_there_is():
+    report = audit.run(FILMS, [mine, "vader"], ["MR3.1"], progress=False).sample(4).answer_with_gold().report()
+    with pytest.raises(audit.AuditError, match="unknown relation of this report"):
+        report.relations["MR1.1"]
+    with pytest.raises(audit.AuditError, match="expected 'rates', 'order', 'pairs', 'false'"):
+        report.plot("pie")  # type: ignore[arg-type]
+    assert report.plot("rates").to_dict()["$schema"]
+    assert len(report.relations["MR3.1"].pairs) == 1
+    with pytest.raises(audit.AuditError, match="answers='all'"):
+        audit.run(FILMS[:1], [mine], ["MR3.1"], progress=False).report(answers="all")  # type: ignore[arg-type]
+
+
+def test_agreement_of_a_frame():
+    votes = [("t1", "anna", "x"), ("t1", "ben", "x"), ("t2", "anna", "y"), ("t2", "ben", "x")]
+    frame = pd.DataFrame(votes, columns=["item", "annotator", "label"])
+    found = audit.agreement(frame).to_frame().set_index("name")["estimate"]
+    assert found["percent_agreement"] == 0.5
+    with pytest.raises(audit.AuditError, match="row 5: ben rates item t2 a second time"):
+        audit.agreement(pd.concat([frame, frame.tail(1)]))
+    with pytest.raises(audit.AuditError, match="ratings has no column 'label'"):
+        audit.agreement(frame.drop(columns="label"))
+
+
+def test_what_import_audit_offers_is_there_and_documented():
+    names = [name for name in audit.__all__ if name != "__version__"]
+    assert 18 <= len(names) <= 26
+    assert all((getattr(audit, name).__doc__ or "").strip() for name in names)
+    assert set(names) <= set(dir(audit))
+    with pytest.raises(AttributeError, match="has no attribute 'rum'"):
+        audit.rum  # noqa: B018
