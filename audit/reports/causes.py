@@ -10,7 +10,8 @@ from audit.annotation.answers import stands
 from audit.annotation.causes import CAUSES, standing_causes
 from audit.annotation.checking import is_check
 from audit.annotation.reasons import REASONS
-from audit.false_satisfaction.cells import CELL, Counted
+from audit.false_satisfaction.audited import CELL
+from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings
 from audit.false_satisfaction.settling import State
 from audit.relations import name_order
