@@ -97,8 +97,8 @@ def read_process(connection: Connection) -> Process:
     return Process(passed, gold_labels(connection))
 
 
-def gold_labels(connection: Connection) -> dict[str, frozenset[str]]:
-    """The labels that the corpora's gold has, by task."""
+def gold_labels(connection: Connection, studies: Sequence[int] | None = None) -> dict[str, frozenset[str]]:
+    """The labels that the gold of these studies (ids; None: of all) has, by task."""
     source, study = table_of(tables.Source), table_of(tables.Study)
     query = (
         select(study.c.task, source.c.gold)
@@ -106,6 +106,8 @@ def gold_labels(connection: Connection) -> dict[str, frozenset[str]]:
         .where(source.c.gold.is_not(None))
         .distinct()
     )
+    if studies is not None:
+        query = query.where(study.c.id.in_(studies))
     labels: dict[str, set[str]] = {}
     for task, label in connection.execute(query):
         labels.setdefault(str(task), set()).add(str(label))

@@ -105,6 +105,13 @@ def count(engine: Engine, whose: Whose = "both", study: int | None = None, desig
 
     Raises AuditError where there is nothing to report, or no such study or sample.
     """
+    return count_drawn(engine, whose, study, design)[0]
+
+
+def count_drawn(
+    engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None
+) -> tuple[Counted, list[DrawnCell]]:
+    """As `count`, with the drawn groups, for whoever asks what other answers would make of them."""
     with engine.connect() as connection:
         ground = ground_of(connection, study, design)
         known = known_answers(connection, whose)
@@ -117,7 +124,7 @@ def count(engine: Engine, whose: Whose = "both", study: int | None = None, desig
                 book.add(cell.key, cell.settled, cell.beginning.judged, cell.beginning.false)
             drawn += cells
     waiting = waiting_questions(drawn)
-    return counted_from(ground, drawn, len(waiting), book.close(waiting))
+    return counted_from(ground, drawn, len(waiting), book.close(waiting)), drawn
 
 
 def ground_of(connection: Connection, study: int | None = None, design: str | None = None) -> Ground:

@@ -2,24 +2,26 @@
 
 For the order in which adjudicators settle disputes. Each label that a question may get is tried: its groups are settled
 as if it were the answer, their cells counted anew by the rule of settled beginnings, and best system and order of each
-relation compared between the labels. Nothing here is part of judging, and nothing of it says which label favours whom:
-that would sway whoever settles the dispute.
+relation, over its common groups as in a report, compared between the labels. Nothing here is part of judging, and
+nothing of it says which label favours whom: that would sway whoever settles the dispute.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import ADJUDICATORS, require
 from audit.annotation.questions import Asked, labels_of
 from audit.false_satisfaction.beginnings import Process, beginnings, read_process
 from audit.false_satisfaction.cells import CELL, count
+from audit.false_satisfaction.groups import Comparison, comparisons
 from audit.false_satisfaction.settling import Drawn, Known, Settled, drawn_groups, known_answers, settle_group
 from audit.sampling.designs import INFORMATIVE
-from audit.statistics.orders import TIED
+from audit.statistics.comparison import Common
+from audit.statistics.orders import changing_places
 from audit.store import pieces, table_of, tables
 
 Place = tuple[int, int]
@@ -64,10 +66,8 @@ class _Cell:
     relation_id: int
     relation: str
     system: str
-    sr_observed: float
-    """NaN where nothing was satisfied or violated."""
     informative: bool
-    """Whether it was drawn for comparisons: its beginning is the relation's, and only differences mean something."""
+    """Whether it was drawn for comparisons."""
     drawn: Sequence[Drawn]
 
 
@@ -81,8 +81,9 @@ class Stakes:
     cells: Sequence[_Cell]
     containing: Mapping[Asked, Sequence[Place]]
     """What is asked -> the groups of which a counted member asks it."""
-    of_relation: Mapping[tuple[int, int], Sequence[int]]
-    """(study, relation id) -> numbers of its cells."""
+    compared: Mapping[tuple[int, int], tuple[Comparison, Sequence[int]]]
+    """(study, relation id) -> how its systems are compared, and numbers of its cells, whose groups come in this order.
+    A relation under which one system alone was checked is not there."""
 
 
 def read_stakes(engine: Engine, account_id: int) -> Stakes:
@@ -94,28 +95,29 @@ def read_stakes(engine: Engine, account_id: int) -> Stakes:
         require(connection, account_id, *ADJUDICATORS)
     counted = count(engine)
     drawn: dict[tuple[int, int, int], list[Drawn]] = {}
-    designs = {int(str(one["study_id"])): one["design"] for one in counted.samples}
     with engine.connect() as connection:
         for sample in counted.samples:
             for one in drawn_groups(connection, [int(str(sample["id"]))]):
                 key = (int(str(sample["study_id"])), one.relation_id, one.system_id)
                 drawn.setdefault(key, []).append(one)
+    informative = {int(str(one["study_id"])) for one in counted.samples if one["design"] == INFORMATIVE}
     cells: list[_Cell] = []
     containing: dict[Asked, list[Place]] = {}
-    of_relation: dict[tuple[int, int], list[int]] = {}
-    numbers = counted.cells[["satisfied", "violated"]].join(counted.keys[[*CELL, "relation", "system"]])
-    for row in numbers.to_dict("records"):
+    number: dict[tuple[int, int, int], int] = {}
+    for row in counted.keys[[*CELL, "relation", "system"]].to_dict("records"):
         study, relation, system = (int(row[name]) for name in CELL)
-        checked = int(row["satisfied"]) + int(row["violated"])
         some = drawn.get((study, relation, system), [])
-        of_relation.setdefault((study, relation), []).append(len(cells))
+        number[study, relation, system] = len(cells)
         for place, one in enumerate(some):
             for asked in dict.fromkeys(one.asked(step) for step in one.steps):
                 containing.setdefault(asked, []).append((len(cells), place))
-        observed = int(row["satisfied"]) / checked if checked else float("nan")
-        alone = designs.get(study) == INFORMATIVE
-        cells.append(_Cell(study, relation, str(row["relation"]), str(row["system"]), observed, alone, some))
-    return Stakes(cells, containing, of_relation)
+        cells.append(_Cell(study, relation, str(row["relation"]), str(row["system"]), study in informative, some))
+    compared = {}
+    for comparison in comparisons(engine, counted):
+        study, relation = comparison.study, comparison.of.relation
+        systems = counted.drawn["system_id"].iloc[comparison.drawn].drop_duplicates()
+        compared[study, relation] = comparison, [number[study, relation, int(system)] for system in systems]
+    return Stakes(cells, containing, compared)
 
 
 def consequences(
@@ -169,17 +171,17 @@ def _of_answer(
     hang = [at for at in places if len({trial[at].state for trial in trials}) > 1]
     touched = [stakes.cells[cell] for cell, _ in hang]
     winners, orders = [], []
-    for study, relation in dict.fromkeys((cell.study, cell.relation_id) for cell in touched):
-        cells = stakes.of_relation[study, relation]
-        rates = [_rates(stakes, cells, settled, process, trial) for trial in trials]
-        name = stakes.cells[cells[0]].relation
-        most = {stakes.cells[cell].system: stakes.cells[cell].sr_observed for cell in cells}
-        best = [_best(one, {} if stakes.cells[cells[0]].informative else most) for one in rates]
-        first = {one for one in best if one}
+    for key in dict.fromkeys((cell.study, cell.relation_id) for cell in touched):
+        if key not in stakes.compared:
+            continue
+        comparison, cells = stakes.compared[key]
+        commons = [_common(comparison, cells, settled, process, trial) for trial in trials]
+        first = {best for one in commons if (best := tuple(one.orders["best_genuine"]))}
         if len(first) > 1:
-            winners.append(Ranking(study, name, tuple(sorted({system for one in first for system in one}))))
-        elif moved := _moved(rates):
-            orders.append(Ranking(study, name, tuple(sorted(moved))))
+            systems = sorted({system for one in first for system in one})
+            winners.append(Ranking(key[0], comparison.relation, tuple(systems)))
+        elif moved := changing_places([_known(one) for one in commons]):
+            orders.append(Ranking(key[0], comparison.relation, tuple(sorted(moved))))
     return Consequence(
         int(row.id),
         len(hang),
@@ -191,52 +193,27 @@ def _of_answer(
     )
 
 
-def _rates(
-    stakes: Stakes,
+def _common(
+    comparison: Comparison,
     cells: Sequence[int],
     settled: list[list[Settled]],
     process: Process,
     trial: Mapping[Place, Settled],
-) -> dict[str, float | None]:
-    """SR_g of each system of a relation; None: not known. Of comparisons, the genuine groups of the beginning."""
+) -> Common:
+    """The common groups of a relation, with the settled groups of a trial in the place of those of today."""
     now = [[trial.get((cell, place), one) for place, one in enumerate(settled[cell])] for cell in cells]
-    rates: dict[str, float | None] = {}
-    for cell, beginning in zip(cells, beginnings(now, process, stakes.cells[cells[0]].informative), strict=True):
-        of = stakes.cells[cell]
-        genuine = beginning.judged - beginning.false
-        if of.sr_observed != of.sr_observed:
-            continue
-        if of.informative:
-            rates[of.system] = float(genuine)
-        elif beginning.judged:
-            rates[of.system] = of.sr_observed * genuine / beginning.judged
-        else:
-            # Whoever satisfies nothing has SR_g = 0 without being judged.
-            rates[of.system] = 0.0 if of.sr_observed == 0 else None
-    return rates
+    found = beginnings(now, process, comparison.design == INFORMATIVE)
+    return comparison.common(
+        np.array([int(one.state) for cell in now for one in cell], int),
+        np.array([good for one in found for good in one.counts], bool),
+        np.array([place < one.judged for one in found for place in range(len(one.counts))], bool),
+    )
 
 
-def _best(rates: Mapping[str, float | None], most: Mapping[str, float]) -> tuple[str, ...]:
-    """The best systems; empty while one without a rate may reach them, with all that it satisfies (`most`)."""
-    known = {system: rate for system, rate in rates.items() if rate is not None}
-    top = max(known.values(), default=0.0)
-    if len(rates) < 2 or any(most.get(system, 1.0) >= top - TIED for system in rates.keys() - known.keys()):
-        return ()
-    return tuple(sorted(system for system, rate in known.items() if top - rate <= TIED))
-
-
-def _moved(rates: Sequence[Mapping[str, float | None]]) -> set[str]:
-    """Systems of pairs that compare differently under two of the trials, of those whose rates are known in both."""
-    found: set[str] = set()
-    for one, other in combinations(rates[0], 2):
-        signs = {_sign(a - b) for trial in rates if (a := trial[one]) is not None and (b := trial[other]) is not None}
-        if len(signs) > 1:
-            found |= {one, other}
-    return found
-
-
-def _sign(difference: float) -> int:
-    return 0 if abs(difference) <= TIED else 1 if difference > 0 else -1
+def _known(common: Common) -> dict[str, float]:
+    """SR_g of the systems that have it, up to a constant."""
+    _, genuine = common.rates(relative=True)
+    return {system: float(rate) for system, rate in zip(common.systems, genuine, strict=True) if not np.isnan(rate)}
 
 
 def _questions(connection: Connection, ids: Collection[int]) -> list[Any]:

@@ -1,16 +1,19 @@
-"""How many answers hold each relation's winner up, from the settled beginnings of the draws."""
+"""How many answers hold each relation's winner up, by the judged common groups that its comparison rests on."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
 from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import counting_votes
 from audit.annotation.questions import ABOUT_OUTPUTS, Asked
-from audit.false_satisfaction.cells import CELL, Counted, count
+from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.groups import Comparison, comparisons
 from audit.false_satisfaction.settling import Drawn, Known, Step, Whose, drawn_groups, known_answers
 from audit.relations.carry import Seen
+from audit.statistics.comparison import Common
 from audit.statistics.fragility import OPEN, RIGHT, WRONG, Fragility, JudgedGroup, Part, fragility
 from audit.store import pieces, table_of, tables
 from audit.tasks import Task, get_task
@@ -23,7 +26,7 @@ class Fragile:
     `questions` is how many questions' answers let `challenger` win when they are changed: the least number where
     `exact`, else at most so many (and at least `least`). `judgements` are those behind the answers of one such set:
     votes of people that agreed, one for an adjudication or gold. `answered` counts the answers that settle the
-    relation's judged groups. Numbers are None where no change of answers does it, with the `reason`.
+    groups that the comparison rests on. Numbers are None where no change of answers does it, with the `reason`.
     """
 
     task: str
@@ -44,87 +47,70 @@ def fragile(
 ) -> list[Fragile]:
     """One entry per relation of a report, in its cells' order; arguments and errors as of `count`.
 
-    A relation has no winner while a system that might be best has no estimate. What an answer could be instead is
-    any single label of the task; answers are carried as ever. Changes that leave a judged group unsettled do not count.
+    Winners are those of the report, over the groups that apply to all systems of the relation; where these do not say
+    who is best there is none. What an answer could be instead is any single label of the task; answers are carried as
+    ever. Changes that leave a judged group unsettled do not count.
     """
     counted = count(engine, whose, study, design)
     with engine.connect() as connection:
         known = known_answers(connection, whose)
-        samples = [int(str(one["id"])) for one in counted.samples]
-        judged = _judged(counted)
-        by_cell: dict[tuple[int, int, int], list[Drawn]] = {}
-        studies = {int(str(one["id"])): int(str(one["study_id"])) for one in counted.samples}
-        for sample in samples:
-            for drawn in drawn_groups(connection, [sample]):
-                key = (studies[sample], drawn.relation_id, drawn.system_id)
-                if (key, drawn.group_id) in judged:
-                    by_cell.setdefault(key, []).append(drawn)
+        compared = {
+            (one.study, one.of.relation): (one, one.settled(counted.drawn)) for one in comparisons(engine, counted)
+        }
+        resting: set[tuple[int, int, int]] = set()
+        for comparison, common in compared.values():
+            rows = counted.drawn.iloc[comparison.drawn]
+            rows = rows[comparison.resting_on(common, rows["judged"].to_numpy(bool))]
+            resting.update(rows[["relation_id", "system_id", "group_id"]].itertuples(index=False, name=None))
+        drawn: dict[tuple[int, int], list[Drawn]] = {}
+        for sample in counted.samples:
+            study_id = int(str(sample["study_id"]))
+            for one in drawn_groups(connection, [int(str(sample["id"]))]):
+                if (one.relation_id, one.system_id, one.group_id) in resting:
+                    drawn.setdefault((study_id, one.relation_id), []).append(one)
         found, behind = [], []
-        numbers = counted.cells.assign(**{name: counted.keys[name] for name in CELL})
-        for (study_id, relation_id), cells in numbers.groupby(["study_id", "relation_id"], sort=False):
-            one, changed = _relation(
-                cells.to_dict("records"),
-                {int(s): by_cell.get((int(study_id), int(relation_id), int(s)), []) for s in cells["system_id"]},
-                known,
-            )
-            found.append(one)
+        names = counted.keys[["study_id", "relation_id", "task", "study", "relation"]].drop_duplicates()
+        for study_id, relation_id, task, number, relation in names.itertuples(index=False):
+            key = (int(study_id), int(relation_id))
+            empty = Fragile(str(task), int(number), str(relation), (), None, None, None, False, None, 0)
+            if key in compared:
+                entry, changed = _relation(empty, *compared[key], drawn.get(key, []), known)
+            else:
+                entry, changed = _because(empty, "fewer than two systems are compared"), []
+            found.append(entry)
             behind.append(changed)
         votes = _votes(engine, {asked for changed in behind for asked in changed}, known)
     return [
-        one if one.questions is None else Fragile(**vars(one) | {"judgements": sum(votes[asked] for asked in changed)})
+        one if one.questions is None else replace(one, judgements=sum(votes[asked] for asked in changed))
         for one, changed in zip(found, behind, strict=True)
     ]
 
 
-def _judged(counted: Counted) -> set[tuple[tuple[int, int, int], int]]:
-    rows = counted.drawn[counted.drawn["judged"]]
-    keys = zip(rows["study_id"], rows["relation_id"], rows["system_id"], strict=True)
-    return {
-        ((int(study), int(relation), int(system)), int(group))
-        for (study, relation, system), group in zip(keys, rows["group_id"], strict=True)
-    }
-
-
 def _relation(
-    cells: list[dict[str, object]], drawn: Mapping[int, list[Drawn]], known: Mapping[Asked, Known]
+    empty: Fragile, comparison: Comparison, common: Common, drawn: Sequence[Drawn], known: Mapping[Asked, Known]
 ) -> tuple[Fragile, list[Asked]]:
     """The entry of one relation without its judgements, and the questions whose answers would change."""
-    first = cells[0]
-    empty = Fragile(
-        str(first["task"]), int(str(first["study"])), str(first["relation"]), (), None, None, None, False, None, 0
-    )
-    compared = [cell for cell in cells if int(str(cell["satisfied"])) + int(str(cell["violated"]))]
-    rates = [
-        int(str(cell["satisfied"])) / (int(str(cell["satisfied"])) + int(str(cell["violated"]))) for cell in compared
-    ]
-    # A system that satisfies nothing has SR_g = 0 without being judged.
-    unknown = [
-        str(cell["system"]) for cell, rate in zip(compared, rates, strict=True) if rate and not int(str(cell["judged"]))
-    ]
-    if len(compared) < 2:
-        return _because(empty, "fewer than two systems are compared"), []
+    if common.short:
+        return _because(empty, common.short), []
+    best = tuple(common.orders["best_genuine"])
+    _, rates = common.rates(relative=True)
+    unknown = [system for system, rate in zip(common.systems, rates, strict=True) if np.isnan(rate)]
     if unknown:
-        return _because(empty, f"no estimate for {', '.join(unknown)}"), []
+        return _because(replace(empty, winner=best), f"no estimate for {', '.join(unknown)}"), []
     numbers: dict[Asked, int] = {}
-    groups = [
-        JudgedGroup(place, tuple(_parts(one, known, numbers)))
-        for place, cell in enumerate(compared)
-        for one in drawn[int(str(cell["system_id"]))]
-    ]
-    result = fragility(rates, groups)
-    names = [str(cell["system"]) for cell in compared]
-    entry = Fragile(
-        empty.task,
-        empty.study,
-        empty.relation,
-        tuple(sorted(names[at] for at in result.best)),
-        None if result.challenger is None else names[result.challenger],
-        result.most,
-        result.least,
-        result.exact and result.most is not None,
-        None,
-        len(numbers),
-        _reason(result),
+    place = {system: at for at, system in enumerate(comparison.of.systems)}
+    groups = [JudgedGroup(place[one.system_id], tuple(_parts(one, known, numbers))) for one in drawn]
+    most, each = common.by_false
+    result = fragility(most.tolist(), each.tolist(), groups)
+    entry = replace(
+        empty,
+        winner=best,
+        challenger=None if result.challenger is None else common.systems[result.challenger],
+        questions=result.most,
+        least=result.least,
+        exact=result.exact and result.most is not None,
+        answered=len(numbers),
+        reason=_reason(result),
     )
     asked = {number: of for of, number in numbers.items()}
     return entry, [asked[number] for number, _ in result.changes]
@@ -139,7 +125,7 @@ def _reason(result: Fragility) -> str | None:
 
 
 def _because(entry: Fragile, reason: str) -> Fragile:
-    return Fragile(**vars(entry) | {"reason": reason})
+    return replace(entry, reason=reason)
 
 
 def _parts(drawn: Drawn, known: Mapping[Asked, Known], numbers: dict[Asked, int]) -> list[Part]:

@@ -1,7 +1,7 @@
 """The groups behind a report's counts, with their sources: what roll-ups and paired comparisons need."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -27,10 +27,6 @@ class Shared:
     task: str
     relation: str
     common: Common
-
-
-ComparedBy = Mapping[int, tuple[Numbers, Clusters, Sequence[Compared]]]
-"""By study: the numbers and the clusters of its sources, and what its relations compare. No answer changes it."""
 
 
 def judged_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
@@ -81,106 +77,140 @@ def checked_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame
     return pd.DataFrame(named | {"source": source, "cluster": clusters.of(source), "satisfied": satisfied})
 
 
-def read_compared(engine: Engine, counted: Counted) -> ComparedBy:
-    """What the relations of the counted studies compare, for `shared_groups`."""
-    seeds = {int(str(one["study_id"])): int(str(one["seed"])) for one in counted.samples}
-    found = {}
+@dataclass(frozen=True)
+class Comparison:
+    """The common groups of one relation and where drawn groups lie among them: all but what answers make of these.
+
+    `drawn` are the rows of `Counted.drawn` under the relation, which are the same whatever is answered: `inside`
+    (drawn,) says which are common, `place` and `column` (drawn,) are their rows and their systems' columns among the
+    common groups. `beyond` (groups,) says which of these lie behind what is drawn for every system that satisfies them.
+    """
+
+    study: int
+    task: str
+    relation: str
+    systems: tuple[str, ...]
+    of: Compared
+    design: str | None
+    cluster: np.ndarray
+    drawn: np.ndarray
+    inside: np.ndarray
+    place: np.ndarray
+    column: np.ndarray
+    beyond: np.ndarray
+
+    def common(self, state: np.ndarray, counts: np.ndarray, judged: np.ndarray) -> Common:
+        """The common groups as some answers settle them; arguments (drawn,) as the columns of `Counted.drawn`.
+
+        Of any design the judged groups of a cell that are common are a random sample of its satisfied common ones.
+        Samples of the designs `shared` and `informative` tell more: there a source has one random number in all cells,
+        so that the sources up to the smallest last number of any cell are a random sample whose groups are drawn for
+        every system that satisfies them. Of those, the longest beginning counts in which every group that decides is
+        settled for all.
+        """
+        of, systems = self.of, len(self.systems)
+        random = self.inside & judged & (self.design != INFORMATIVE)
+        paired = self.design in ("shared", INFORMATIVE)
+        settled = self.inside & counts if paired else random
+        genuine = np.where(of.satisfied, np.nan, 0.0)
+        genuine[self.place[settled], self.column[settled]] = state[settled] == State.TRUE
+        if paired:
+            stop = np.flatnonzero(of.informative & (np.isnan(genuine).any(axis=1) | self.beyond))
+            if len(stop):
+                genuine[stop[0] :] = np.nan
+        return Common(
+            self.systems,
+            np.full(systems, len(of.source)),
+            of.satisfied.sum(axis=0),
+            judged=np.bincount(self.column[random], minlength=systems),
+            false=np.bincount(self.column[random & (state == State.FALSE)], minlength=systems),
+            genuine=genuine,
+            held=of.satisfied,
+            decides=of.informative if paired else None,
+            source=of.source,
+            cluster=self.cluster,
+        )
+
+    def settled(self, drawn: pd.DataFrame) -> Common:
+        """The common groups as they are settled in `Counted.drawn`, of whatever counts of the same samples."""
+        rows = drawn.iloc[self.drawn]
+        return self.common(rows["state"].to_numpy(), rows["counts"].to_numpy(bool), rows["judged"].to_numpy(bool))
+
+    def resting_on(self, common: Common, judged: np.ndarray) -> np.ndarray:
+        """The drawn groups that `common.by_false` counts, bool (drawn,); `judged` as in the method `common`."""
+        if common.outcomes is None or common.genuine is None or common.decides is None:
+            return self.inside & judged
+        rows = common.decides & ~np.isnan(common.genuine).any(axis=1)
+        found = self.inside.copy()
+        found[found] = rows[self.place[found]]
+        return found
+
+
+def comparisons(engine: Engine, counted: Counted) -> list[Comparison]:
+    """How the systems of each relation with two or more are compared, in the order of studies and relations."""
+    samples = {int(str(one["study_id"])): one for one in counted.samples}
+    names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
+    found = []
     with engine.connect() as connection:
         apart = Apart(connection)
         clusters = source_clusters(connection, [int(str(one["id"])) for one in counted.studies])
-        for one in counted.studies:
-            study = int(str(one["id"]))
-            numbers = Numbers.of_study(connection, study, seeds.get(study, 0))
-            relations = list(compared_groups(connection, counted.checks, study, numbers, apart))
-            found[study] = numbers, clusters, relations
+        for study in (int(str(one["id"])) for one in counted.studies):
+            sample = samples.get(study, {"seed": 0, "design": None})
+            numbers = Numbers.of_study(connection, study, int(str(sample["seed"])))
+            design = None if sample["design"] is None else str(sample["design"])
+            for one in compared_groups(connection, counted.checks, study, numbers, apart):
+                of = (counted.drawn["study_id"] == study) & (counted.drawn["relation_id"] == one.relation)
+                drawn = counted.drawn[of]
+                source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
+                cells = [names[study, one.relation, system] for system in one.systems]
+                beyond = np.zeros(len(one.source), bool)
+                if design == "shared":
+                    beyond = one.number > _reach(one, counted, drawn["system_id"].to_numpy(), numbers.of(source))
+                found.append(
+                    Comparison(
+                        study,
+                        cells[0][0],
+                        cells[0][1],
+                        tuple(str(cell[2]) for cell in cells),
+                        one,
+                        design,
+                        clusters.of(one.source),
+                        np.flatnonzero(of),
+                        *_places(one, source, drawn["system_id"]),
+                        beyond,
+                    )
+                )
     return found
 
 
-def shared_groups(engine: Engine, counted: Counted, compared: ComparedBy | None = None) -> list[Shared]:
-    """Per relation with two systems or more, the groups that apply to all of them; in the order of studies and cells.
-
-    Of any design the judged groups of a cell that are common are a random sample of its satisfied common ones. Samples
-    of the designs `shared` and `informative` tell more: there a source has one random number in all cells, so that the
-    sources up to the smallest last number of any cell are a random sample whose groups are drawn for every system that
-    satisfies them. Of those, the longest beginning counts in which every group that decides is settled for all.
-    `compared` saves reading what is compared again.
-    """
-    designs = {int(str(one["study_id"])): one["design"] for one in counted.samples}
-    names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
-    found = []
-    for study, (numbers, clusters, relations) in (
-        read_compared(engine, counted) if compared is None else compared
-    ).items():
-        design = designs.get(study)
-        of_study = counted.drawn[counted.drawn["study_id"] == study]
-        for one in relations:
-            drawn = of_study[of_study["relation_id"] == one.relation]
-            inside, place, column = _places(one, drawn)
-            cells = [names[study, one.relation, system] for system in one.systems]
-            random = inside & drawn["judged"].to_numpy() & (design != INFORMATIVE)
-            false = random & (drawn["state"] == State.FALSE).to_numpy()
-            common = Common(
-                tuple(str(cell[2]) for cell in cells),
-                np.full(len(cells), len(one.source)),
-                one.satisfied.sum(axis=0),
-                judged=np.bincount(column[random], minlength=len(cells)),
-                false=np.bincount(column[false], minlength=len(cells)),
-            )
-            if design in ("shared", INFORMATIVE):
-                genuine = _genuine(one, counted, drawn, numbers, design == INFORMATIVE, inside, place, column)
-                common = replace(common, genuine=genuine, held=one.satisfied, decides=one.informative)
-                common = replace(common, cluster=clusters.of(one.source))
-            found.append(Shared(study, cells[0][0], cells[0][1], common))
-    return found
+def shared_groups(counted: Counted, compared: Sequence[Comparison]) -> list[Shared]:
+    """The common groups of these comparisons as `counted` has them settled: counts of the samples of which they are."""
+    return [Shared(one.study, one.task, one.relation, one.settled(counted.drawn)) for one in compared]
 
 
-def _places(one: Compared, drawn: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _places(one: Compared, source: np.ndarray, system: pd.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of drawn groups: whether they are common, their rows among the common groups, and their systems' columns."""
-    source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
     order = np.argsort(one.source)
     place = np.searchsorted(one.source, source, sorter=order)
     place = order[np.minimum(place, len(order) - 1)] if len(order) else place
-    column = drawn["system_id"].map({system: at for at, system in enumerate(one.systems)}).fillna(-1).to_numpy(int)
+    column = system.map({system: at for at, system in enumerate(one.systems)}).fillna(-1).to_numpy(int)
     inside = (column >= 0) & (place < len(one.source))
     inside[inside] &= one.source[place[inside]] == source[inside]
     return inside, place, column
 
 
-def _genuine(
-    one: Compared,
-    counted: Counted,
-    drawn: pd.DataFrame,
-    numbers: Numbers,
-    alone: bool,
-    inside: np.ndarray,
-    place: np.ndarray,
-    column: np.ndarray,
-) -> np.ndarray:
-    """What is genuine under one relation, NaN from the first deciding group on that is not settled for all systems.
+def _reach(one: Compared, counted: Counted, system: np.ndarray, number: np.ndarray) -> float:
+    """The smallest last number of the cells that are not drawn whole: up to it every satisfied group is drawn.
 
-    `inside`, `place` and `column` of the drawn groups are those of `_places`.
+    `system` and `number` are of the drawn groups.
     """
-    genuine = np.where(one.satisfied, np.nan, 0.0)
-    settled = inside & drawn["counts"].to_numpy()
-    genuine[place[settled], column[settled]] = drawn.loc[settled, "state"] == State.TRUE
-    decides = one.informative
-    source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
-    behind = np.zeros(len(decides), bool) if alone else one.number > _reach(one, counted, drawn, numbers, source)
-    stop = np.flatnonzero(decides & (np.isnan(genuine).any(axis=1) | behind))
-    if len(stop):
-        genuine[stop[0] :] = np.nan
-    return genuine
-
-
-def _reach(one: Compared, counted: Counted, drawn: pd.DataFrame, numbers: Numbers, source: np.ndarray) -> float:
-    """The smallest last number of the cells that are not drawn whole: up to it every satisfied group is drawn."""
     checks = counted.checks
     of = (checks.study == one.study) & (checks.relation == one.relation)
     reach = 1.0
-    for system in one.systems:
-        mine = (drawn["system_id"] == system).to_numpy()
-        if mine.sum() < (checks.outcome[of, checks.systems.index(system)] == Outcome.SATISFIED).sum():
-            reach = min(reach, float(numbers.of(source[mine]).max(initial=-1.0)))
+    for id in one.systems:
+        mine = system == id
+        if mine.sum() < (checks.outcome[of, checks.systems.index(id)] == Outcome.SATISFIED).sum():
+            reach = min(reach, float(number[mine].max(initial=-1.0)))
     return reach
 
 

@@ -11,7 +11,7 @@ the relations between texts is exactly one whose outputs correspond, Replace(sum
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
 from itertools import groupby
@@ -72,11 +72,13 @@ class Drawn:
     but can be looked at, whose task has people judge each output, it does not."""
     params: str = "{}"
     """The relation's parameters, as stored: of an imported relation, what it was declared to carry."""
+    looked_up: Carry | None = field(default=None, compare=False, repr=False)
+    """What the relation carries, where that was looked up for many groups at once."""
 
     @property
     def carry(self) -> Carry:
         """What the relation carries."""
-        return carry_of(self.task, self.relation, self.params)
+        return self.looked_up or carry_of(self.task, self.relation, self.params)
 
     def asked(self, step: Step) -> Asked:
         """What the question asks about whose answer says whether the output of this step is right."""
@@ -182,7 +184,8 @@ def drawn_groups(
             for row in connection.execute(query.where(draw.c.group_id.in_(piece)))
         ]
     # The rows' values by place, in the order of the query: by name takes longer than everything else here.
-    read = {of for of in {row[-3:] for row in rows} if carry_of(*of).reads}
+    carries = {of: carry_of(*of) for of in {row[-3:] for row in rows}}
+    read = {of for of, carry in carries.items() if carry.reads}
     reading = {row[7] for row in rows if row[-3:] in read} if read else set()
     inputs: dict[int, Input] = {}
     for piece in pieces(reading):
@@ -196,7 +199,8 @@ def drawn_groups(
         for step, role, input_id, label, score, text, error in (row[5:12] for row in some):
             # Ordered by attempt: the last one stays.
             steps[step] = Step(role, input_id, Output(label, score, text, error), inputs.get(input_id))
-        yield Drawn(task, name, relation_id, system_id, rank, group_id, tuple(steps.values()), sample_id, params=params)
+        of, parts = carries[task, name, params], tuple(steps.values())
+        yield Drawn(task, name, relation_id, system_id, rank, group_id, parts, sample_id, params=params, looked_up=of)
 
 
 def carry_of(task: str, relation: str, params: str = "{}") -> Carry:
@@ -218,6 +222,12 @@ def _declared(params: str) -> Carry | None:
 def carries_all(carry: Carry, labels: frozenset[str]) -> bool:
     """Whether each of these labels about the source is carried, without looking at texts."""
     return not carry.reads and all(carry({label}) is not None for label in labels)
+
+
+@cache
+def carries_every_label(carry: Carry, task: str) -> bool:
+    """Whether whatever the source's answer may be is carried, without looking at texts."""
+    return carries_all(carry, frozenset(get_task(task).labels))
 
 
 @cache
@@ -278,7 +288,7 @@ def _carried_whatever(drawn: Drawn, step: Step, source: Step | None, about_sourc
         return False
     carry = drawn.carry
     if not carry.reads:
-        return carries_all(carry, frozenset(get_task(drawn.task).labels))
+        return carries_every_label(carry, drawn.task)
     seen = _seen(source), _seen(step)
     return all(carry({label}, *seen) is not None for label in get_task(drawn.task).labels)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audit.false_satisfaction.accuracy import NO_GOLD, Answered, RightOutputs
+from audit.reports.order_words import in_order
 from audit.reports.violations import rates_of
 from audit.statistics.intervals import mid_p
 from audit.statistics.orders import TIED
@@ -79,11 +80,5 @@ def order_words(entry: Mapping[str, Any], score: str) -> str:
     >>> order_words({"systems": systems, "order_accuracy": ["a", "b"]}, "accuracy")
     'a > b'
     """
-    order = entry[f"order_{score}"]
-    if not order:
-        return ""
     rates = {one["system"]: one[SCORES[score]] for one in entry["systems"]}
-    text = str(order[0])
-    for before, system in zip(order, order[1:], strict=False):  # noqa: RUF007 - pairwise hides the first system
-        text += (" = " if rates[before] - rates[system] <= TIED else " > ") + system
-    return text
+    return in_order(entry[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))

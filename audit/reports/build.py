@@ -138,7 +138,7 @@ def build_report(
         frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
     sure = certainty(frame, judged, checked, target, confidence)
     stopping = interval is METHODS[SEQUENCE]
-    relations, standing, draws = compare_all(frame, shared, target, delta, confidence, stopping, posterior.DRAWS)
+    relations, standing, commons = compare_all(frame, shared, target, delta, confidence, stopping, posterior.DRAWS)
     for one in relations:
         one["holds"] = holds.get((one["task"], one["study"], one["relation"]))
     families = families_of(frame, "file" not in signature)
@@ -155,7 +155,7 @@ def build_report(
     }
     add_audits(report, frame, groups.audits if groups else None, sure.of_false, interval, confidence, target)
     if weights is not None:
-        report["preference"] = preference(standing, draws, sure, weights, delta, confidence)
+        report["preference"] = preference(standing, commons, sure, weights, delta, stopping)
     return report
 
 
@@ -201,16 +201,16 @@ def compare_all(
     confidence: float,
     stopping: bool,
     size: int = 0,
-) -> tuple[list[dict[str, Any]], pd.DataFrame, np.ndarray]:
-    """The relations of a report, its cells with rates over the common groups, and draws of these (size, cells).
+) -> tuple[list[dict[str, Any]], pd.DataFrame, list[Common | None]]:
+    """The relations of a report, its cells with rates over the common groups, and the common groups by relation.
 
     `frame` is what `rated` made, `shared` the common groups where they are known. Without `size` there are no
     probabilities.
     """
     # Orders and rankings are about common groups, and may need differences only; the rest is about cells.
     standing = frame.assign(own=frame["sr_genuine"], relative=False)
-    draws = np.full((size, len(frame)), np.nan)
     relations: list[dict[str, Any]] = []
+    commons: list[Common | None] = []
     for (task, study, relation), group in frame.groupby(["task", "study", "relation"], sort=False, dropna=False):
         key = (task, _plain(study), relation)
         common = shared.get(key) or Common.of_totals(group)
@@ -218,9 +218,7 @@ def compare_all(
         standing.loc[group.index, ["sr_observed", "sr_genuine"]] = np.column_stack([observed, genuine])
         standing.loc[group.index, "relative"] = common is not None and bool(np.isnan(common.sr_genuine).all())
         found = None if common is None or stopping or not size else common.draws(target, size, len(relations))
-        if common is not None and found is not None:
-            place = dict(zip(group["system"], group.index, strict=True))
-            draws[:, [place[system] for system in common.systems]] = found
+        commons.append(common)
         relations.append(
             {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
             | dict(compare_orders(standing.loc[group.index]))
@@ -231,7 +229,7 @@ def compare_all(
             | {"pairs": _pairs(common, target, confidence, delta, stopping)}
         )
     decide(relations, delta, confidence)
-    return relations, standing, draws
+    return relations, standing, commons
 
 
 def rated(

@@ -295,13 +295,9 @@ def rates_of(cells: pd.DataFrame, common: Common | None, relative: bool = False)
     own = cells["sr_observed"].to_numpy(float)
     if common is None:
         return own, cells["sr_genuine"].to_numpy(float)
-    found = common.sr_relative if relative and np.isnan(common.sr_genuine).all() else common.sr_genuine
-    # Few groups: an order would be a matter of luck. A cell with enough of its own has its rate all the same.
-    few = common.few if common.outcomes is None else np.full(len(common.systems), common.short is not None)
     place = {system: at for at, system in enumerate(common.systems)}
     at = np.array([place.get(str(system), -1) for system in cells["system"]])
-    rates = (common.sr_observed, np.where(few, np.nan, found))
-    observed, genuine = (np.where(at >= 0, rate[at], np.nan) for rate in rates)
+    observed, genuine = (np.where(at >= 0, rate[at], np.nan) for rate in common.rates(relative))
     return observed, genuine
 
 

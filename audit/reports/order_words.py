@@ -1,6 +1,7 @@
 """One relation in words: who was best, who is, what the comparison is about."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from audit.reports.words import UNKNOWN, count
@@ -28,12 +29,17 @@ def order_text(relation: Mapping[str, Any], when: str) -> str:
             return abs(level.get(frozenset((before, after)), 1.0) or 0.0) <= TIED
         return bool(rates[before] - rates[after] <= TIED)
 
-    if not systems:
-        return UNKNOWN
-    text = systems[0]
-    for before, system in zip(systems, systems[1:], strict=False):  # noqa: RUF007 - pairwise hides the first system
-        text += (" = " if tied(before, system) else " > ") + system
-    return text
+    return in_order(systems, tied) or UNKNOWN
+
+
+def in_order(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
+    """Systems, best first, with `=` between those that are `tied`.
+
+    >>> in_order(["a", "b", "c"], lambda before, after: after == "b")
+    'a = b > c'
+    """
+    signs = [" = " if tied(before, after) else " > " for before, after in pairwise(systems)]
+    return "".join(sign + system for sign, system in zip(["", *signs], systems, strict=False))
 
 
 def change_text(relation: Mapping[str, Any]) -> str:

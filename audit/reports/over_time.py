@@ -12,11 +12,11 @@ from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.clusters import Clusters, source_clusters
 from audit.false_satisfaction.groups import (
-    ComparedBy,
+    Comparison,
     Shared,
     checked_groups,
+    comparisons,
     judged_groups,
-    read_compared,
     shared_groups,
 )
 from audit.false_satisfaction.history import POINTS, replay
@@ -46,15 +46,15 @@ def history_report(
     """
     reached: list[dict[str, Any]] = []
     relations: dict[tuple[str, object, str], dict[str, Any]] = {}
-    compared: ComparedBy | None = None
+    compared: Sequence[Comparison] | None = None
     checked: pd.DataFrame | None = None
     for point in replay(engine, whose, study, points):
         if checked is None or compared is None:  # what was checked, and what is compared, is the same at all points
             with engine.connect() as connection:
                 clusters = source_clusters(connection, [int(str(one["id"])) for one in point.counted.studies])
             checked = checked_groups(point.counted, clusters)
-            compared = read_compared(engine, point.counted)
-        report = _report(point.counted, clusters, checked, shared_groups(engine, point.counted, compared))
+            compared = comparisons(engine, point.counted)
+        report = _report(point.counted, clusters, checked, shared_groups(point.counted, compared))
         for entry in report["relations"]:
             key = (entry["task"], entry["study"], entry["relation"])
             relations.setdefault(key, {"corpus": entry["corpus"], "systems": {}})

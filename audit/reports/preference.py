@@ -1,7 +1,7 @@
 """A user's preferences: weights over relations give one ranking, and say how much hangs on the weights."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,15 @@ from audit.errors import BadFile, UnknownName
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.relations.registry import name_order
 from audit.reports.certainty import WITHOUT_COUNTS, Certainty
-from audit.statistics.orders import TIED
+from audit.statistics.comparison import Common, weighted_draws
+from audit.statistics.intervals import Target
+from audit.statistics.orders import best_of
 from audit.statistics.preferences import normalised, smallest_move
 from audit.statistics.ranking import rank_systems
 from audit.statistics.rollups import combine
 
 NO_CHANCES = "the judged groups do not tell how sure the ranking is: too few, or judging may stop at any time"
+UNRELATED = "totals do not say which relations' groups share a source, so nobody knows how sure the ranking is"
 COMPARED_ONLY = "cells with a weight were drawn to compare systems only"
 Profile = Callable[[list[str]], Mapping[str, float]]
 
@@ -97,20 +100,21 @@ def read_weights(name: str) -> Weights:
 
 def preference(
     cells: pd.DataFrame,
-    draws: np.ndarray,
+    commons: Sequence[Common | None],
     sure: Certainty,
     weights: Weights,
     delta: float,
-    confidence: float,
+    stopping: bool = False,
 ) -> dict[str, Any]:
     """The entry `preference` of a report: every system's weighted SR_g, how sure the winner is, what would change it.
 
     `cells` are the report's, with rates over the common groups of their relation, and with the cells' own SR_g in a
-    column `own`; `draws` (draws, cells) are draws of SR_g, independent between relations; `sure` says how cells go
-    together, by which a score has its interval. A relation that is in several
-    studies shares its weight among them. A system that was not run under a relation with a weight is left out, with the
-    reason; while one has no estimate there, nobody knows the winner, and probabilities are None. Where the column
-    `relative` is true rates are known up to a constant: they decide who wins, but give no score.
+    column `own`; `commons` are the relations' common groups in the order of the cells, None where rates alone are
+    known; `sure` says how cells go together, by which a score has its interval, and what it is about. With `stopping`
+    there are no probabilities. A relation that is in several studies shares its weight among them. A system that was
+    not run under a relation with a weight is left out, with the reason; while one has no estimate there, nobody knows
+    the winner, and probabilities are None. Where the column `relative` is true rates are known up to a constant: they
+    decide who wins, but give no score.
     """
     entries = cells[["task", "study", "relation"]].drop_duplicates().reset_index(drop=True)
     relations = sorted(dict.fromkeys(entries["relation"]), key=name_order)
@@ -149,28 +153,44 @@ def preference(
         "weights": shares,
         "source": weights.source,
         "ranking": ranking,
-        "winner_observed": [
-            systems[at] for at, one in zip(compared, before, strict=True) if one >= before.max() - TIED
-        ],
+        "winner_observed": best_of(dict(zip((systems[at] for at in compared), before, strict=True))),
         "winner": [],
         "move": None,
     }
     if not len(compared) or np.isnan(after).any():
         return answer
-    answer["winner"] = [systems[at] for at, one in zip(compared, after, strict=True) if one >= after.max() - TIED]
-    joint = np.stack([draws[:, place[at, used]] @ weight[used] for at in compared], axis=1)
+    answer["winner"] = best_of(dict(zip((systems[at] for at in compared), after, strict=True)))
     if not relative:
         for at in compared:
             ranking[at] |= _ends(cells, sure, place[at, used], weight[used], ranking[at]["score"])
-    if not np.isnan(joint).any():
-        for at, one in zip(compared, rank_systems(joint, delta, confidence), strict=True):
-            ranking[at] |= {"p_best": one.p_best, "rank_low": one.rank_low, "rank_high": one.rank_high}
-    else:
-        counted = cells["satisfied"].notna().to_numpy()[place[np.ix_(compared, used)]].all()
+    draws = _chances(
+        [common for common, counts in zip(commons, used, strict=True) if counts],
+        weight[used],
+        [systems[at] for at in compared],
+        sure.target,
+        stopping,
+    )
+    if isinstance(draws, str):
         for at in compared:
-            ranking[at]["reason"] = NO_CHANCES if counted else WITHOUT_COUNTS
+            ranking[at]["reason"] = draws
+    else:
+        for at, one in zip(compared, rank_systems(draws, delta, sure.confidence), strict=True):
+            ranking[at] |= {"p_best": one.p_best, "rank_low": one.rank_low, "rank_high": one.rank_high}
     winner = systems.index(answer["winner"][0])
     return answer | _moves(genuine, weight, winner, systems, entries["relation"].tolist(), delta)
+
+
+def _chances(
+    commons: Sequence[Common | None], weight: np.ndarray, systems: list[str], target: Target, stopping: bool
+) -> np.ndarray | str:
+    """Draws of the systems' scores (draws, systems), of the relations that have a weight; or why there are none."""
+    known = [common for common in commons if common is not None]
+    if len(known) < len(commons):
+        return WITHOUT_COUNTS
+    if len(known) > 1 and any(common.source is None for common in known):
+        return UNRELATED
+    draws = None if stopping else weighted_draws(known, weight.tolist(), systems, target)
+    return NO_CHANCES if draws is None else draws
 
 
 def _ends(

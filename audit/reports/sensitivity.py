@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -9,9 +10,9 @@ from sqlalchemy import Engine
 
 from audit.false_satisfaction.audited import CELL
 from audit.false_satisfaction.beginnings import read_process
-from audit.false_satisfaction.cells import Counted, Ground, counted_from, drawn_cells
-from audit.false_satisfaction.groups import ComparedBy, Shared, shared_groups
-from audit.false_satisfaction.settling import Known, State, Whose, drawn_groups, known_answers
+from audit.false_satisfaction.cells import Counted, DrawnCell, Ground, counted_from, drawn_cells
+from audit.false_satisfaction.groups import Comparison, Shared, shared_groups
+from audit.false_satisfaction.settling import Known, State, Whose, known_answers
 from audit.statistics.comparison import LEAST
 
 
@@ -29,9 +30,15 @@ class Lenient:
 
 
 def read_lenient(
-    engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]], compared: ComparedBy
+    engine: Engine,
+    counted: Counted,
+    drawn: Sequence[DrawnCell],
+    whose: Whose,
+    lacking: Mapping[str, Sequence[str]],
+    compared: Sequence[Comparison],
 ) -> Lenient | None:
-    """The counts once more; `lacking` has for each task the labels that gold never says. None where there is none."""
+    """The counts once more, of the groups `drawn` that were `counted`; `lacking` has for each task the labels that gold
+    never says. None where there is none."""
     if not lacking:
         return None
     ground = Ground(counted.studies, counted.samples, counted.checks, counted.keys.join(counted.cells[_OBSERVED]))
@@ -44,18 +51,18 @@ def read_lenient(
         process = read_process(connection)
         gold = {task: labels | set(lacking.get(task, ())) for task, labels in process.gold.items()}
         process = replace(process, gold=gold)
-        for sample in counted.samples:
-            groups = list(drawn_groups(connection, [int(str(sample["id"]))]))
-            cells += drawn_cells(sample, groups, known, process)
-            says += [
-                (sample["study_id"], one.relation_id, one.system_id, one.group_id)
-                for one in groups
-                if any(step.output.label in lacking.get(one.task, ()) for step in one.steps)
-            ]
+    samples = {sample["study_id"]: sample for sample in counted.samples}
+    for study, some in groupby(drawn, lambda cell: cell.key[0]):
+        groups = [one.drawn for cell in some for one in cell.settled]
+        cells += drawn_cells(samples[study], groups, known, process)
+        says += [
+            (study, one.relation_id, one.system_id, one.group_id)
+            for one in groups
+            if any(step.output.label in lacking.get(one.task, ()) for step in one.steps)
+        ]
     found = counted_from(ground, cells, 0, counted.audited)
     labels = tuple(dict.fromkeys(label for some in lacking.values() for label in some))
-    shared = shared_groups(engine, found, compared)
-    return Lenient(labels, found, shared, pd.DataFrame(says, columns=[*CELL, "group_id"]))
+    return Lenient(labels, found, shared_groups(found, compared), pd.DataFrame(says, columns=[*CELL, "group_id"]))
 
 
 _OBSERVED = ["groups", "satisfied", "violated", "inapplicable", "errors"]

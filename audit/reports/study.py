@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Connection, Engine, func, select
 
 import audit
 from audit.annotation.answers import ORIGINS
 from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.arms import Arms, count_arms
-from audit.false_satisfaction.cells import CELL, Counted, count
+from audit.false_satisfaction.beginnings import gold_labels
+from audit.false_satisfaction.cells import CELL, Counted, count_drawn
 from audit.false_satisfaction.clusters import source_clusters
-from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, read_compared, shared_groups
+from audit.false_satisfaction.groups import Shared, checked_groups, comparisons, judged_groups, shared_groups
 from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
 from audit.false_satisfaction.topics import Topics, count_topics
@@ -132,20 +133,22 @@ def evidence(
 
     Raises AuditError where nothing was run.
     """
-    counted = count(engine, whose, study, design)
-    compared = read_compared(engine, counted)
+    counted, drawn = count_drawn(engine, whose, study, design)
+    compared = comparisons(engine, counted)
     causes, arms = named_falses(engine, counted), count_arms(engine, counted, whose)
     given = int(causes["code"].notna().sum())
     with engine.connect() as connection:
         clusters = source_clusters(connection, [int(str(one["id"])) for one in counted.studies])
-    made_from = signature(engine, counted, whose)
-    lacking = never_gold(engine, counted) if made_from["answers"].get("gold") else {}
+        lacking = never_gold(connection, counted)
+    made_from = signature(engine, counted, whose, lacking)
+    if not made_from["answers"].get("gold"):
+        lacking = {}
     described = made_from | ({"causes": given} if given else {})
     return Evidence(
         counted,
         judged_groups(counted, clusters),
         checked_groups(counted, clusters) if target == "population" else None,
-        shared_groups(engine, counted, compared),
+        shared_groups(counted, compared),
         count_holds(engine, counted, whose),
         described | ({"protocols": METHOD} if arms else {}),
         causes,
@@ -154,7 +157,7 @@ def evidence(
         arms,
         right_outputs(engine, counted),
         count_topics(engine, counted, by, clusters) if by else None,
-        read_lenient(engine, counted, whose, lacking, compared),
+        read_lenient(engine, counted, drawn, whose, lacking, compared),
     )
 
 
@@ -261,8 +264,11 @@ def how(
     return found | ({} if weights is None else {"weights": weights.source})
 
 
-def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
-    """Versions, seeds, design and answers: with these and `how`, the same numbers come out again. Holds no times."""
+def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Versions, seeds, design and answers: with these and `how`, the same numbers come out again. Holds no times.
+
+    `lacking` is that of `never_gold`.
+    """
     relation, system = table_of(tables.Relation), table_of(tables.System)
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     with engine.connect() as connection:
@@ -290,7 +296,6 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         run = [
             {"name": row["name"], "version": row["version"], "settings": json.loads(row["settings"])} for row in systems
         ]
-        lacking = never_gold(engine, counted) if answers.get("gold") else {}
         audited = {one["id"]: audits_of(connection, int(str(one["id"]))).groups for one in counted.samples}
     compares = [one["design"] == INFORMATIVE for one in counted.samples]
     # A sample that only compares systems has no audits: what they measure is about rates.
@@ -313,7 +318,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose) -> dict[str, Any]:
         "notes": [
             *(
                 TWO_CLASSES if task == "sentiment" else NEVER_GOLD.format(task=task, labels=", ".join(labels))
-                for task, labels in lacking.items()
+                for task, labels in (lacking if answers.get("gold") else {}).items()
             ),
             *(DOMAIN.format(study=one["study_id"]) for one in counted.samples if one["domain"] != ALL),
             *([COMPARISONS] if any(compares) else []),
@@ -334,21 +339,13 @@ def _sensitivity(found: Evidence, report: Report, interval: str, target: Target,
     return sensitivity_entry(found.counted, found.lenient, report["overall"], overall(frame, relations))
 
 
-def never_gold(engine: Engine, counted: Counted) -> dict[str, list[str]]:
+def never_gold(connection: Connection, counted: Counted) -> dict[str, list[str]]:
     """By task, the labels that systems may say and the gold of these studies never does; tasks that lack none are not
     there."""
-    source, study = table_of(tables.Source), table_of(tables.Study)
-    studies = [one["id"] for one in counted.studies]
-    query = (
-        select(study.c.task, source.c.gold)
-        .join(source, source.c.study_id == study.c.id)
-        .where(study.c.id.in_(studies), source.c.gold.is_not(None))
-        .distinct()
-    )
-    found: dict[str, set[str]] = {}
-    with engine.connect() as connection:
-        for task, label in connection.execute(query):
-            if not asks_pairs(task):
-                found.setdefault(task, set()).add(label)
-    lacking = {task: [one for one in get_task(task).labels if one not in labels] for task, labels in found.items()}
+    said = gold_labels(connection, [int(str(one["id"])) for one in counted.studies])
+    lacking = {
+        task: [one for one in get_task(task).labels if one not in labels]
+        for task, labels in said.items()
+        if not asks_pairs(task)
+    }
     return {task: labels for task, labels in lacking.items() if labels}

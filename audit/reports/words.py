@@ -172,6 +172,8 @@ def preference_lines(report: Report) -> list[str]:
     sure = ranking_text(found["ranking"])
     if sure:
         lines.append(f"How sure: {sure}.")
+    elif scored and found["winner"]:
+        lines.append(f"No P(best): {scored[0]['reason']}.")
     for one in found["ranking"]:
         if one["score"] is None:
             lacks = "is not ranked" if one["p_best"] is None else "has no score"

@@ -5,6 +5,7 @@ and the higher rate need not be the better system's. So whatever is said about w
 those that apply to all systems compared.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from audit.statistics.intervals import Target
+from audit.statistics.orders import Orders, compare_orders
 from audit.statistics.paired import (
     PairedDifference,
     independent_difference,
@@ -34,10 +36,11 @@ class Common:
 
     `groups` are the satisfied or violated ones, `satisfied` those that each system satisfies. Where totals alone are
     known (`own`) these are each system's own groups. `judged` and `false` count the judged groups of each cell that are
-    common: a random sample of its satisfied common ones, whatever the design. Where the design draws the same groups
-    for all systems, `genuine` (groups, systems) has 1 for a genuine satisfaction, 0 for a false one or a violation and
-    NaN for what is not settled, `held` (groups, systems) who satisfies, `decides` (groups,) which groups can add to a
-    difference, and `cluster` (groups,) codes of the sources' documents: what `paired_differences` takes.
+    common: a random sample of its satisfied common ones, whatever the design. `genuine` (groups, systems) has 1 for a
+    genuine satisfaction, 0 for a false one or a violation and NaN for what is not settled, `held` (groups, systems) who
+    satisfies; `source` and `cluster` (groups,) are codes of the sources and of their documents, the same in all
+    relations. `decides` (groups,), which groups can add to a difference, is there where the design draws the same
+    groups for all systems: then these are what `paired_differences` takes.
     """
 
     systems: tuple[str, ...]
@@ -48,6 +51,7 @@ class Common:
     genuine: np.ndarray | None = None
     held: np.ndarray | None = None
     decides: np.ndarray | None = None
+    source: np.ndarray | None = None
     cluster: np.ndarray | None = None
     own: bool = False
 
@@ -118,6 +122,34 @@ class Common:
             return np.full(len(self.systems), np.nan)
         return self.sr_relative + (known.mean() * alike.sum() / self.groups if alike.any() else 0.0)
 
+    def rates(self, relative: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """(SR_o, SR_g) of every system; SR_g is NaN where too few groups are judged, since an order would be luck.
+
+        With `relative` SR_g is known up to a constant where the judged groups say no more.
+        """
+        found = self.sr_relative if relative and np.isnan(self.sr_genuine).all() else self.sr_genuine
+        few = self.few if self.outcomes is None else np.full(len(self.systems), self.short is not None)
+        return self.sr_observed, np.where(few, np.nan, found)
+
+    @property
+    def orders(self) -> Orders:
+        """Order and best systems over the common groups: what reports, replays and disputes say of them."""
+        observed, genuine = self.rates(relative=True)
+        return compare_orders(pd.DataFrame({"system": self.systems, "sr_observed": observed, "sr_genuine": genuine}))
+
+    @property
+    def by_false(self) -> tuple[np.ndarray, np.ndarray]:
+        """What each system has before anything counts as false, and what each false group takes; both (systems,).
+
+        `sr_relative` is the former less the latter times the false groups that the comparison rests on: those of
+        `outcomes`, or those that `false` counts.
+        """
+        if self.outcomes is None or self.held is None:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return self.sr_observed, np.where(self.judged > 0, self.sr_observed / self.judged, 0.0)
+        each = self.deciding / max(len(self.outcomes), 1) / self.groups
+        return self.held[self._settled].sum(axis=0) * each, each
+
     def _by_cells(self) -> np.ndarray:
         with np.errstate(invalid="ignore", divide="ignore"):
             rate = np.where(self.satisfied > 0, self.false / self.judged, 0.0)
@@ -154,29 +186,30 @@ class Common:
         ]
 
     def draws(self, target: Target, draws: int = DRAWS, seed: int = 0) -> np.ndarray | None:
-        """Draws of SR_g, up to a constant that all systems share; float array (draws, systems). None where `short`.
+        """Draws of SR_g, up to a constant that all systems share, as of `weighted_draws`; None where `short`."""
+        return weighted_draws([self], [1.0], self.systems, target, draws, seed)
 
-        R_FS is drawn by `hierarchical_draws`: over the deciding groups where groups are judged for all systems at once,
-        with errors that go together as the judged groups have it, else over each cell with independent errors. For the
-        population the common groups are a sample too, and SR_o is drawn with the covariance of the satisfactions.
+    def _errors(self, target: Target) -> "_Errors":
+        """What is known of SR_o and R_FS, and how far off it may be.
+
+        R_FS is over the deciding groups where groups are judged for all systems at once, with errors that go together
+        as the judged groups have it, else over each cell with independent errors. For the population the common groups
+        are a sample too, and SR_o has the covariance of the satisfactions.
         """
-        if self.short:
-            return None
-        if self.outcomes is not None and not self.deciding:
-            return np.zeros((draws, len(self.systems)))
         population = target == "population"
-        if self.outcomes is not None and self.held is not None and self.decides is not None:
-            held = self.held[self._settled].astype(float)
-            judged, false = held.sum(axis=0), (held - self.outcomes).sum(axis=0)
-            whole = self.held[self.decides].sum(axis=0).astype(float)
+        held = None if self.held is None else self.held.astype(float)
+        if self.outcomes is not None and held is not None and self.decides is not None:
+            rows = self._settled
+            judged, whole = held[rows].sum(axis=0), held[self.decides].sum(axis=0)
+            false = judged - self.outcomes.sum(axis=0)
             share = false / np.maximum(judged, 1)
-            off = held - self.outcomes - share * held
+            off = held[rows] - self.outcomes - share * held[rows]
             squares = off.T @ off + PRIOR * np.eye(len(share))
             observed = whole / self.groups
-            spread = np.cov(self.held, rowvar=False) / len(self.held) if len(self.held) > 1 else np.zeros_like(squares)
+            spread = np.cov(held, rowvar=False) / len(held) if len(held) > 1 else np.zeros_like(squares)
             if population and self.cluster is not None:
                 # Groups of one document say less than as many of documents of their own.
-                worth = worth_of_differences(self.outcomes, self.cluster[self._settled])
+                worth = worth_of_differences(self.outcomes, self.cluster[rows])
                 squares, spread = squares / worth, spread / worth
         else:
             judged, false, whole = self.judged, self.false, self.satisfied
@@ -184,19 +217,149 @@ class Common:
             squares = np.diag(judged * share * (1 - share) + PRIOR)
             observed = self.sr_observed
             spread = np.diag(observed * (1 - observed) / self.groups)
+            rows, off = np.zeros(0, bool), np.zeros((0, len(share)))
+            if self.genuine is not None and held is not None:
+                rows = (self.held & ~np.isnan(self.genuine)).any(axis=1)
+                off = np.where(held[rows] > 0, np.nan_to_num(1 - self.genuine[rows] - share), 0.0)
         rest = np.ones(len(share)) if population else np.sqrt(np.clip(1 - judged / np.maximum(whole, 1), 0.0, 1.0))
         # Nothing judged of what a system satisfies: any rate from 0 to 1 is as good as another.
         covariance = squares * np.outer(rest, rest) / np.outer(np.maximum(judged, 1), np.maximum(judged, 1))
         low, high = np.zeros(len(share)), np.ones(len(share))
         if not population:
             low, high = false / np.maximum(whole, 1), 1 - (judged - false) / np.maximum(whole, 1)
-        rates = hierarchical_draws(observed, share, covariance, low, high, draws, seed)
-        if population:
-            values, vectors = np.linalg.eigh(np.atleast_2d(spread))
-            scores = np.random.default_rng(seed + 1).standard_normal(rates.shape)
-            moved = scores @ (vectors * np.sqrt(np.clip(values, 0.0, None))).T
-            observed = np.clip(observed + moved, 0.0, 1.0)
-        return np.asarray(observed * (1 - rates))
+        cluster = self.cluster if population else self.source
+        return _Errors(
+            observed,
+            share,
+            covariance,
+            spread,
+            low,
+            high,
+            cluster,
+            None if cluster is None else cluster[rows],
+            off * rest / np.maximum(judged, 1),
+            None if held is None or not population else (held - held.mean(axis=0)) / max(len(held), 1),
+        )
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """SR_o and R_FS of the systems of one relation (systems,), and their errors' covariances (systems, systems).
+
+    `low` and `high` (systems,) are what the judged groups leave possible of R_FS. `off_share` (judged, systems) and
+    `off_observed` (groups, systems) are what each group adds to the errors, `judged` and `cluster` their codes of
+    sources or documents; None where nobody knows them.
+    """
+
+    observed: np.ndarray
+    share: np.ndarray
+    covariance: np.ndarray
+    spread: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    cluster: np.ndarray | None
+    judged: np.ndarray | None
+    off_share: np.ndarray
+    off_observed: np.ndarray | None
+
+    def of(self, at: Sequence[int]) -> "_Errors":
+        """Those of the systems at these places alone."""
+        both, place = np.ix_(at, at), list(at)
+        return _Errors(
+            self.observed[place],
+            self.share[place],
+            self.covariance[both],
+            self.spread[both],
+            self.low[place],
+            self.high[place],
+            self.cluster,
+            self.judged,
+            self.off_share[:, place],
+            None if self.off_observed is None else self.off_observed[:, place],
+        )
+
+
+def weighted_draws(
+    commons: Sequence[Common],
+    weights: Sequence[float],
+    systems: Sequence[str],
+    target: Target,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> np.ndarray | None:
+    """Draws of the weighted mean of SR_g over relations, up to a constant all systems share; float array (draws,
+    systems).
+
+    `systems` are those compared, each of which every one of `commons` has; `weights` (above 0) sum to 1. R_FS over all
+    relations is drawn by `hierarchical_draws`. The errors of relations go together where these share sources, of the
+    population where they share documents: by the sums over clusters of what each group adds (linearisation, as
+    `audit.statistics.dependence`), all relations at once. None where a relation is `short`, and where several
+    relations have groups whose sources nobody knows.
+    """
+    if any(one.short for one in commons):
+        return None
+    if len(commons) > 1 and any(one.source is None for one in commons):
+        return None
+    every = [one._errors(target).of([one.systems.index(system) for system in systems]) for one in commons]
+    weight = np.asarray(weights, float)[:, None]
+    scores = weight * np.array([one.observed for one in every])
+    observed = scores.sum(axis=0)
+    if not observed.any():
+        return np.zeros((draws, len(systems)))
+    # What each relation counts for in a system's R_FS over all of them.
+    parts = np.where(observed > 0, np.divide(scores, observed, out=np.zeros_like(scores), where=observed > 0), weight)
+    share = (parts * [one.share for one in every]).sum(axis=0)
+    low, high = ((parts * [getattr(one, name) for one in every]).sum(axis=0) for name in ("low", "high"))
+    kept = np.divide(
+        [1 - one.share for one in every], 1 - share, out=np.ones_like(parts), where=(1 - share > 0) & (observed > 0)
+    )
+    moved = weight * kept
+    covariance = sum(np.outer(part, part) * one.covariance for part, one in zip(parts, every, strict=True))
+    spread = sum(np.outer(part, part) * one.spread for part, one in zip(moved, every, strict=True))
+    if len(every) > 1:
+        covariance, spread = _together(every, parts, moved, observed, share, covariance, spread)
+    rates = hierarchical_draws(observed, share, covariance, low, high, draws, seed)
+    if target == "population":
+        values, vectors = np.linalg.eigh(np.atleast_2d(spread))
+        noise = np.random.default_rng(seed + 1).standard_normal(rates.shape)
+        observed = np.clip(observed + noise @ (vectors * np.sqrt(np.clip(values, 0.0, None))).T, 0.0, 1.0)
+    return np.asarray(observed * (1 - rates))
+
+
+def _together(
+    every: Sequence[_Errors],
+    parts: np.ndarray,
+    moved: np.ndarray,
+    observed: np.ndarray,
+    share: np.ndarray,
+    covariance: np.ndarray,
+    spread: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The covariances of R_FS and of SR_o over all relations, with what relations have in common added to each one's
+    own."""
+    known = [code for one in every for code in (one.judged, one.cluster) if code is not None]
+    codes = pd.factorize(np.concatenate(known))[0]
+    codes_of = iter(np.split(codes, np.cumsum([len(code) for code in known])[:-1]))
+    number = int(codes.max(initial=-1)) + 1
+    of_share, of_observed = (np.zeros((number, len(observed))) for _ in range(2))
+    own = [np.zeros_like(covariance) for _ in range(3)]
+    for one, part, move in zip(every, parts, moved, strict=True):
+        sums = []
+        for off, weight in ((one.off_share, part), (one.off_observed, move)):
+            found, code = np.zeros_like(of_share), next(codes_of)
+            if off is not None:
+                np.add.at(found, code, off * weight)
+            sums.append(found)
+        of_share, of_observed = of_share + sums[0], of_observed + sums[1]
+        for at, (a, b) in enumerate(((0, 0), (1, 1), (0, 1))):
+            own[at] += sums[a].T @ sums[b]
+    covariance = covariance + of_share.T @ of_share - own[0]
+    # Sources that are hard under one relation are violated more often under another: SR_o and R_FS go together, too.
+    turned = np.divide(observed, 1 - share, out=np.zeros_like(observed), where=share < 1)[:, None]
+    both = turned * (of_share.T @ of_observed - own[2])
+    spread = spread + of_observed.T @ of_observed - own[1] - both - both.T
+    values, vectors = np.linalg.eigh(covariance)  # a covariance, whatever few clusters happen to show
+    return (vectors * np.clip(values, 0.0, None)) @ vectors.T, spread
 
 
 NOT_ENOUGH = "not enough judged: {judged} groups, needed are {least}"

@@ -10,17 +10,11 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaln, gammaln, lambertw, logsumexp
+from scipy.special import betaln, gammaln, logsumexp
 
 from audit.errors import AuditError
-from audit.statistics.allocation import effective_size
 from audit.statistics.bounded import Interval, check_counts
 
-ASYMPTOTIC_FROM = 30
-"""Fewer observations than this get the whole range: the asymptotic sequence promises nothing at small n."""
-TIGHTEST_AT = 400.0
-"""Effective size at which the asymptotic sequence is tightest: the number of informative groups that differences of a
-few points need."""
 CORPUS_ONLY = (
     "the interval 'sequence' is about this corpus, whose satisfied groups are judged one after the other; for the "
     "target population choose midp, or take the target corpus"
@@ -29,84 +23,6 @@ PRIOR_POSTERIOR = "prior-posterior sequence"
 """The method of a cell's interval by `prior_posterior`."""
 HOLDS = "sequence: holds whenever judging stops"
 """What signatures and reports say of intervals that are confidence sequences."""
-
-
-def asymptotic_half_width(
-    effective: ArrayLike, deviation: ArrayLike, confidence: float = 0.95, tightest_at: float = TIGHTEST_AT
-) -> np.ndarray:
-    """Half-width of the asymptotic confidence sequence of a mean: arrays broadcast, in the unit of `deviation`.
-
-    deviation x sqrt(2 (v r^2 + 1) / (v^2 r^2) x log(sqrt(v r^2 + 1) / alpha)) with v the effective size; r makes it
-    tightest at v = `tightest_at`, which must be chosen before looking. Sampling without replacement: v (mean - mu) is
-    a martingale with variance v sigma^2 for v = n (N - 1) / (N - n), so time runs in v and the sequence closes when
-    all are judged. Source: Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas, "Time-uniform central limit theory and
-    asymptotic confidence sequences" (Annals of Statistics 52, 2024), theorem 2.2 and, for r, appendix B.2.
-
-    >>> asymptotic_half_width([100, 400, np.inf], 0.5).round(3).tolist()
-    [0.163, 0.076, 0.0]
-    """
-    v, sigma = np.broadcast_arrays(np.asarray(effective, float), np.asarray(deviation, float))
-    r2 = _mixing(1 - _confidence(confidence)) / tightest_at
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inside = 2 * (v * r2 + 1) / (v * v * r2) * np.log(np.sqrt(v * r2 + 1) / (1 - confidence))
-        return np.where(np.isinf(v), 0.0, np.where(v > 0, sigma * np.sqrt(inside), np.inf))
-
-
-def asymptotic(
-    values: ArrayLike, population: int, confidence: float = 0.95, tightest_at: float = TIGHTEST_AT
-) -> tuple[float, float]:
-    """Lower and upper end for the mean of `population` values, of which `values` (one dimension) were drawn at random.
-
-    Not cut to the range of the values; infinite below `ASYMPTOTIC_FROM` values unless those are all. The standard
-    deviation counts one unit of spread more than was seen, so that values that happen to be equal at first prove
-    nothing. Raises AuditError where there are more values than the population has.
-
-    >>> low, high = asymptotic(np.tile([0.0, 1.0], 200), 100_000)
-    >>> round(low, 3), round(high, 3)
-    (0.424, 0.576)
-    """
-    seen = np.asarray(values, float)
-    n = len(seen)
-    if n > population:
-        raise AuditError(f"{n} values of a population of {population} are impossible; allowed are 0 to {population}")
-    if n and n == population:
-        return float(seen.mean()), float(seen.mean())
-    if n < ASYMPTOTIC_FROM:
-        return -math.inf, math.inf
-    half = float(asymptotic_half_width(effective_size(n, population), _deviation(seen), confidence, tightest_at))
-    return float(seen.mean()) - half, float(seen.mean()) + half
-
-
-def asymptotic_p(
-    values: ArrayLike, population: int, confidence: float = 0.95, tightest_at: float = TIGHTEST_AT
-) -> float:
-    """Always-valid p value for a mean of 0 of `population` values, of which `values` were drawn at random.
-
-    The dual of `asymptotic`: the least alpha at which that sequence, its r kept as `confidence` chose it, leaves out 0;
-    so it is at most 1 - confidence exactly where that sequence does. In the limit P(p <= alpha at any number of values)
-    <= alpha: one may look as often as one likes. 1 below `ASYMPTOTIC_FROM` values; where all are drawn the mean is
-    known and p is 1 or 0. Source: Johari, Koomen, Pekelis, Walsh, "Always valid inference" (Operations Research 70,
-    2022), section 3, with the mixture of `asymptotic_half_width`. Raises AuditError as `asymptotic` does.
-
-    >>> asymptotic_p(np.tile([-1.0, 1.0], 200), 100_000), round(asymptotic_p(np.tile([0, 0, 0, 1], 20), 1000), 4)
-    (1.0, 0.0003)
-    """
-    seen = np.asarray(values, float)
-    n = len(seen)
-    if n > population:
-        raise AuditError(f"{n} values of a population of {population} are impossible; allowed are 0 to {population}")
-    if n and n == population:
-        return float(seen.mean() == 0)
-    if n < ASYMPTOTIC_FROM:
-        return 1.0
-    v = float(effective_size(n, population))
-    x = v * _mixing(1 - _confidence(confidence)) / tightest_at
-    distance = float(np.square(seen.mean())) / _deviation(seen) ** 2
-    return min(1.0, math.exp(0.5 * math.log(x + 1) - distance * v * x / (2 * (x + 1))))
-
-
-def _deviation(seen: np.ndarray) -> float:
-    return math.sqrt((np.square(seen - seen.mean()).sum() + 1) / (len(seen) + 1))
 
 
 def prior_posterior(k: float, n: float, population: int | None, *, confidence: float = 0.95) -> Interval:
@@ -329,11 +245,6 @@ def _drawn(
         limits = f"from {least[kind[at]]:g} to {most[kind[at]]:g}"
         raise AuditError(f"difference {at} (from 0) is {x[at]:g}; of its kind it is a whole number {limits}")
     return x, kind, size
-
-
-def _mixing(alpha: float) -> float:
-    """r^2 v at which the sequence is tightest: -W(-alpha^2 / e) - 1 on the lower branch."""
-    return float(-lambertw(-(alpha**2) / math.e, k=-1).real - 1)
 
 
 def _confidence(confidence: float) -> float:

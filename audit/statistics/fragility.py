@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from audit.statistics.orders import TIED
+from audit.statistics.orders import TIED, best_of
 
 RIGHT, WRONG, OPEN = 0, 1, 2
 """What an answer makes of a member's output; OPEN: it leaves it without an answer."""
@@ -57,31 +57,25 @@ class Fragility:
         return self.least == self.most
 
 
-def fragility(sr_observed: Sequence[float], groups: Iterable[JudgedGroup]) -> Fragility:
+def fragility(whole: Sequence[float], each: Sequence[float], groups: Iterable[JudgedGroup]) -> Fragility:
     """How many questions' answers separate the best systems of a relation from being beaten by another one.
 
-    `sr_observed[i]` is SR_o of system i, whose SR_g is SR_o (1 - false / judged) over its groups (without any it is
-    SR_o, which is right for SR_o = 0). The best are those with the highest SR_g, ties included; they are beaten when
-    a system that is not among them has a higher SR_g than each of them. `least` is a bound that no smaller number
-    passes: each question is credited with all that its groups could change for the better, and the largest credits are
-    added up until they reach the gap. `most` is what a greedy search needs, which changes the answer that closes most
-    of the gap, again and again, or all wrong parts of a group together where no single one does. Where every group
-    hangs on one question and one system is best, both are the answer.
+    The rate of system i is `whole[i]` - `each[i]` x the false ones of its groups (`Common.by_false`). The best have the
+    highest rate, ties included; they are beaten when a system that is not among them has a higher rate than each of
+    them. `least` is a bound that no smaller number passes: each question is credited with all that its groups could
+    change for the better, and the largest credits are added up until they reach the gap. `most` is what a greedy search
+    needs, which changes the answer that closes most of the gap, again and again, or all wrong parts of a group together
+    where no single one does. Where every group hangs on one question and one system is best, both are the answer.
 
     >>> one = JudgedGroup(0, (Part(0, (RIGHT, WRONG)),))
     >>> other = JudgedGroup(1, (Part(1, (WRONG, RIGHT)),))
-    >>> fragility([0.9, 0.8], [one, other]).most
+    >>> fragility([0.9, 0.8], [0.9, 0.8], [one, other]).most
     2
     """
     every = list(groups)
-    judged = [0] * len(sr_observed)
-    for group in every:
-        judged[group.system] += 1
-    weight = [rate / number if number else 0.0 for rate, number in zip(sr_observed, judged, strict=True)]
-    search = _Search(every, weight)
-    rates = [rate - weight[at] * search.false[at] for at, rate in enumerate(sr_observed)]
-    top = max(rates, default=0.0)
-    best = tuple(at for at, rate in enumerate(rates) if top - rate <= TIED)
+    search = _Search(every, each)
+    rates = [rate - each[at] * search.false[at] for at, rate in enumerate(whole)]
+    best = tuple(best_of(dict(enumerate(rates))))
     found = [(at, _least(search, rates, best, at)) for at in range(len(rates)) if at not in best]
     possible = sorted((least, at) for at, least in found if least is not None)
     if not possible:
@@ -91,12 +85,17 @@ def fragility(sr_observed: Sequence[float], groups: Iterable[JudgedGroup]) -> Fr
     for least, at in possible:
         if changes is not None and least >= len(changes):
             break
-        way = _Search(every, weight).beat([rates[one] - rates[at] for one in best], best, at)
+        way = _Search(every, each).beat([rates[one] - rates[at] for one in best], best, at)
         if way is not None and (changes is None or len(way) < len(changes)):
             challenger, changes = at, way
     bound = possible[0][0]
     if changes is None:
         return Fragility(best, challenger, bound, None)
+    # What lets one system beat the best may let another one that beats them, too, come out before it.
+    false = _Search(every, each, changes).false
+    challenger = max(
+        (at for at in range(len(rates)) if at not in best), key=lambda at: whole[at] - each[at] * false[at]
+    )
     return Fragility(best, challenger, bound, len(changes), tuple(sorted(changes.items())))
 
 
@@ -118,9 +117,9 @@ def _least(search: "_Search", rates: Sequence[float], best: Sequence[int], chall
 class _Search:
     """The judged groups under a choice of answers."""
 
-    def __init__(self, groups: Sequence[JudgedGroup], weight: Sequence[float]):
+    def __init__(self, groups: Sequence[JudgedGroup], weight: Sequence[float], chosen: Mapping[int, int] | None = None):
         self._groups, self._weight = groups, weight
-        self._chosen: dict[int, int] = {}
+        self._chosen = dict(chosen or {})
         self._of: dict[int, list[int]] = {}
         """Groups by question."""
         self._answers: dict[int, int] = {}
@@ -148,7 +147,7 @@ class _Search:
         return state
 
     def credits(self, one: int, challenger: int) -> list[float]:
-        """Per question the most that it can add to SR_g(challenger) - SR_g(one), whatever the others do."""
+        """Per question the most that it can add to the challenger's rate less that of `one`, whatever the others do."""
         return [
             max([0.0, *(self._credit(question, answer, one, challenger) for answer in range(1, answers))])
             for question, answers in self._answers.items()

@@ -1,12 +1,15 @@
 """Which system looks best for one relation, and which is (Jiang et al. 2022, section 6.2)."""
 
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 import pandas as pd
 
 TIED = 1e-12
 """Rates closer than this are equal: what is left are the last bits of a product."""
+
+Name = TypeVar("Name", str, int)
 
 
 class Orders(TypedDict):
@@ -35,8 +38,7 @@ def compare_orders(frame: pd.DataFrame) -> Orders:
     """
     observed = _known(frame, "sr_observed")
     genuine = _known(frame, "sr_genuine")
-    both = sorted(set(observed) & set(genuine))
-    best_before, best_after = _best(observed), _best(genuine)
+    best_before, best_after = best_of(observed), best_of(genuine)
     # Whoever has no genuine rate yet may still reach the observed one.
     if any(observed[system] >= max(genuine.values(), default=0.0) - TIED for system in set(observed) - set(genuine)):
         best_after = []
@@ -45,12 +47,22 @@ def compare_orders(frame: pd.DataFrame) -> Orders:
         "order_genuine": _order(genuine),
         "best_observed": best_before,
         "best_genuine": best_after,
-        "order_changes": any(
-            _sign(observed[one] - observed[other]) != _sign(genuine[one] - genuine[other])
-            for one, other in combinations(both, 2)
-        ),
+        "order_changes": bool(changing_places([observed, genuine])),
         "best_changes": bool(best_after) and not set(best_before) & set(best_after),
     }
+
+
+def changing_places(rates: Sequence[Mapping[str, float]]) -> set[str]:
+    """The systems of pairs that compare differently under some of these rates, of those that know both systems.
+
+    >>> sorted(changing_places([{"a": 0.9, "b": 0.8, "c": 0.1}, {"a": 0.7, "b": 0.7}]))
+    ['a', 'b']
+    """
+    found: set[str] = set()
+    for one, other in combinations(sorted(set().union(*rates)), 2):
+        if len({_sign(rate[one] - rate[other]) for rate in rates if one in rate and other in rate}) > 1:
+            found |= {one, other}
+    return found
 
 
 def order_where_known(frame: pd.DataFrame, rate: str) -> tuple[list[str], list[str]] | None:
@@ -67,7 +79,7 @@ def order_where_known(frame: pd.DataFrame, rate: str) -> tuple[list[str], list[s
     observed = _known(frame, "sr_observed")
     if not observed or set(observed) - set(rates):
         return None
-    return _order(rates), _best(rates)
+    return _order(rates), best_of(rates)
 
 
 def _known(frame: pd.DataFrame, column: str) -> dict[str, float]:
@@ -80,9 +92,14 @@ def _order(rates: dict[str, float]) -> list[str]:
     return sorted(rates, key=lambda system: (-round(rates[system], 12), system))
 
 
-def _best(rates: dict[str, float]) -> list[str]:
+def best_of(rates: Mapping[Name, float]) -> list[Name]:
+    """Whoever has the highest rate, in order; all that are tied.
+
+    >>> best_of({"b": 0.5, "a": 0.5, "c": 0.4})
+    ['a', 'b']
+    """
     top = max(rates.values(), default=0.0)
-    return sorted(system for system, rate in rates.items() if top - rate <= TIED)
+    return sorted(name for name, rate in rates.items() if top - rate <= TIED)
 
 
 def _sign(difference: float) -> int:

@@ -241,7 +241,7 @@ def _difference(
     # What the share of informative groups adds; 0 for the corpus, where that share is known.
     spread = 0.0 if target == "corpus" else z * z * share * (1 - share) * mean * mean / groups
     between = 0.0
-    several = cluster is not None and len(np.unique(cluster)) < groups
+    several = cluster is not None and int(cluster.max()) + 1 < groups
     if several and cluster is not None:
         between = _between_clusters(judged[:, one] - judged[:, other], decides, cluster, among)
         spread += z * z * between

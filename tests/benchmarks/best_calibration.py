@@ -2,6 +2,7 @@
 
 Samples are drawn again and again from groups whose truth is known: those of real systems on rotten-tomatoes, which gold
 answers, and those of made-up systems that are close (SR_o .84 to .86, R_FS .28 to .32), where orders are hard to tell.
+With weights over relations that share their sources, or documents, the same is asked of the weighted ranking.
 
     python tests/benchmarks/best_calibration.py     # prints the tables of docs/benchmarks.md
 """
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from audit.statistics.comparison import Common
+from audit.statistics.comparison import Common, weighted_draws
 from audit.statistics.paired import holm, informative
 from audit.statistics.ranking import rank_systems
 
@@ -55,11 +56,11 @@ def whole(held, genuine, decides):
     )
 
 
-def redrawn(common, size, design, rng):
+def redrawn(common, size, design, rng, order=None):
     """A sample of `size` satisfied groups a cell (below 1: a share), by one random order for all cells or one each."""
     genuine, held = common.genuine == 1, common.held
     judged, false = np.zeros(len(common.systems), int), np.zeros(len(common.systems), int)
-    order, reach = rng.permutation(len(held)), len(held)
+    order, reach = rng.permutation(len(held)) if order is None else order, len(held)
     for at in range(len(common.systems)):
         rows = order if design == "shared" else rng.permutation(len(held))
         cell = rows[held[rows, at]]
@@ -72,6 +73,79 @@ def redrawn(common, size, design, rng):
     seen = np.full(common.genuine.shape, np.nan)
     seen[order[:reach]] = common.genuine[order[:reach]]
     return replace(common, judged=judged, false=false, genuine=seen)
+
+
+def weighted_world(rng, relations=6, systems=4, sources=1_000, documents=None, spread=0.02, flips=(0.1, 0.2)):
+    """Common groups of relations that share sources, all judged, and each system's SR_g over the population.
+
+    A system is wrong on a source or right under all relations at once, and on sources of one document alike. Each
+    relation applies to half of the sources. `spread` is how far systems' shares of wrong sources and of violated groups
+    lie about .3 and about a relation's own; 0: all are equally good.
+    """
+    document = np.arange(sources) if documents is None else rng.integers(documents, size=sources)
+    chance = 0.3 + rng.uniform(-spread, spread, systems)
+    parts = rng.standard_normal((sources, 1))[document], rng.standard_normal((sources, systems))[document]
+    own = rng.standard_normal((sources, systems))
+    wrong = np.sqrt(0.3) * parts[0] + np.sqrt(0.3) * parts[1] + np.sqrt(0.4) * own < ndtri(chance)
+    found, rates = [], []
+    for _ in range(relations):
+        source = np.flatnonzero(rng.random(sources) < 0.5)
+        violated = np.clip(rng.uniform(*flips) + rng.uniform(-spread, spread, systems) / 2, 0, 1)
+        held = rng.random((len(source), systems)) >= violated
+        genuine = held & ~wrong[source]
+        # Two labels: who is wrong says what all who are wrong say.
+        common = whole(held, genuine, informative(held, wrong[source].astype(int)))
+        found.append(replace(common, source=source, cluster=document[source]))
+        rates.append((1 - chance) * (1 - violated))
+    return found, np.mean(rates, axis=0)
+
+
+def weighted_claims(world, size, design, rng, seed, target="population", apart=False):
+    """Rows (P(best), whether it is best) of the weighted ranking of one sample; `apart`: as if they shared nothing."""
+    commons, truth = world
+    number = rng.random(1 + max(int(one.source.max()) for one in commons))
+    samples = [redrawn_of(one, size, design, rng, np.argsort(number[one.source])) for one in commons]
+    if apart:
+        samples = [replace(one, source=one.source + at * 10**6, cluster=one.cluster + at * 10**6)
+                   for at, one in enumerate(samples)]  # fmt: skip
+    if target == "corpus":
+        truth = np.mean([one.genuine.mean(axis=0) for one in commons], axis=0)
+    share = [1 / len(samples)] * len(samples)
+    draws = weighted_draws(samples, share, commons[0].systems, target, DRAWS, seed)
+    best = truth >= truth.max() - 1e-12
+    return [] if draws is None else [
+        (one.p_best, right) for one, right in zip(rank_systems(draws), best, strict=True)
+    ]  # fmt: skip
+
+
+def redrawn_of(common, size, design, rng, order):
+    """As `redrawn`, of groups whose sources are known."""
+    if design == "shared":
+        return redrawn(common, size, design, rng, order)
+    seen = np.full(common.genuine.shape, np.nan)
+    for at in range(len(common.systems)):
+        rows = rng.permutation(np.flatnonzero(common.held[:, at]))[:size]
+        seen[rows, at] = common.genuine[rows, at]
+    judged = (common.held & ~np.isnan(seen)).sum(axis=0)
+    false = (common.held & (seen == 0)).sum(axis=0)
+    return replace(common, judged=judged, false=false, genuine=seen, decides=None)
+
+
+def weighted_rows(worlds, size=60, design="shared", target="population", apart=False, seed=0, **made):
+    rng = np.random.default_rng(seed)
+    return [
+        (*row, number)
+        for number in range(worlds)
+        for row in weighted_claims(weighted_world(rng, **made), size, design, rng, number, target, apart)
+    ]
+
+
+def told_apart(rows, level=0.95):
+    """The share of worlds in which a system is said to be best with `level` or more, and the share of claims that one
+    is not, with 1 - `level` over the number of systems or less."""
+    p, _, world = (np.array(column, float) for column in zip(*rows, strict=True))
+    systems = len(p) / len(np.unique(world))
+    return len(np.unique(world[(p >= level)])) / len(np.unique(world)), float((p <= (1 - level) / systems).mean())
 
 
 def claims(common, size, design, rng, seed):
@@ -156,29 +230,52 @@ def table(found):
     return "\n".join(lines)
 
 
+def weighted_table(worlds):
+    names = ("target", "sources of", "design", "relations", "equal systems: one with P >= .80", "P(best)", "claims")
+    names = (*names, "mean P", "came true", "standard errors off")
+    lines = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
+    for target, documents in (("population", None), ("population", 60), ("corpus", None)):
+        for design, apart in itertools.product(DESIGNS, (True, False)):
+            given = {"design": design, "target": target, "apart": apart, "documents": documents}
+            equal = told_apart(weighted_rows(worlds, spread=0.0, **given), 0.8)[0]
+            place = f"{target} | {f'{documents} documents' if documents else 'their own'} | {design}"
+            what = f"{place} | {'as if independent' if apart else 'together'} | {equal:.3f}"
+            lines += [
+                f"| {what} | {label} | {number:,} | {mean:.3f} | {true:.3f} | {off:+.1f} |"
+                for label, number, mean, true, off in reliability(weighted_rows(worlds, spread=0.04, **given))
+            ]
+    return "\n".join(lines)
+
+
 def real_relations():
     """Common groups of every relation of redraw_reports.py, all judged."""
     from redraw_reports import study
 
     from audit.false_satisfaction.cells import count
-    from audit.false_satisfaction.groups import shared_groups
+    from audit.false_satisfaction.groups import comparisons
 
     with tempfile.TemporaryDirectory() as folder:
         engine, _ = study(Path(folder) / "redraws.db")
-        return [one.common for one in shared_groups(engine, count(engine, "gold"))]
+        counted = count(engine, "gold")
+        return [one.settled(counted.drawn) for one in comparisons(engine, counted)]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--redraws", type=int, default=100)
     parser.add_argument("--worlds", type=int, default=400)
+    parser.add_argument("--weighted", action="store_true", help="only the table of weighted rankings")
     arguments = parser.parse_args()
+    if arguments.weighted:
+        print(weighted_table(arguments.worlds))
+        return
     real, found = real_relations(), {}
     for design in DESIGNS:
         for size in SIZES:
             found["real", design, size] = real_rows(real, size, design, arguments.redraws)
             found["close", design, size] = close_rows(size, design, arguments.worlds)
     print(table(found))
+    print(weighted_table(arguments.worlds))
     for name, of in (
         (
             "20 relations of systems that are equally false",

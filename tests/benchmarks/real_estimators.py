@@ -18,7 +18,7 @@ from sqlalchemy import select
 from audit.reports.study import study_report
 from audit.sampling.draw import Size, draw
 from audit.statistics.allocation import width_targeted
-from audit.statistics.confidence_sequences import asymptotic, prior_posterior
+from audit.statistics.confidence_sequences import prior_posterior
 from audit.statistics.intervals import METHODS
 from audit.statistics.prediction_powered import disagreement, low_confidence, prediction_powered
 from audit.store import open_store, table_of, tables
@@ -70,7 +70,6 @@ def estimate(false, proxies, rng, n=JUDGED):
         found[f"PPI++, {name}"] = (at.estimate, at.low, at.high)
     at = prior_posterior(k, n, total)
     found["prior-posterior sequence"] = (k / n, at.low, at.high)
-    found["asymptotic sequence"] = (k / n, *asymptotic(seen, total))
     judged = 0
     while True:  # judge until the interval is narrow enough, in phases
         wanted = int(width_targeted([judged], [false[order[:judged]].sum()], [total], HALF_WIDTH)[0])

@@ -19,9 +19,19 @@ def films(said, relation="X"):
     ]
 
 
-def world(build, said, **more):
-    engine = build(films(said, **more))
-    draw_all(engine, Size(share=1.0))
+def alone(system, labels, others, relation="X"):
+    """Groups that apply to one system alone: `labels` are what it says of them, `others` to whom they do not apply."""
+    return [
+        row(f"Own {n}.", f"Own {n}!", [label, label], verdict, relation=relation, system=name, id=f"own-{n}")
+        for n, label in enumerate(labels)
+        for name, verdict in [(system, "satisfied"), *((other, "inapplicable") for other in others)]
+    ]
+
+
+def world(build, said, more=(), design="shared", **given):
+    """Films, `more` rows beside them, everything drawn; and an adjudicator."""
+    engine = build([*films(said, **given), *more])
+    draw_all(engine, Size(share=1.0), design)
     refresh(engine)
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
     return engine, judge

@@ -3,19 +3,17 @@
 import json
 
 import pytest
-from film_world import answer, films, world
+from film_world import alone, answer, films, world
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from audit.annotation.accounts import add_account
 from audit.errors import AuditError, NotAllowed
-from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.consequences import consequences, read_stakes
 from audit.false_satisfaction.questions import refresh
+from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size, draw_all
-from audit.statistics.orders import compare_orders
-from audit.statistics.rates import with_rates
 from audit.store import open_store
 
 
@@ -46,6 +44,25 @@ def test_a_question_decides_an_order_but_not_the_winner(build):
     # Now film 3 is c's: with Film 2. positive a 3/4, b 2/4, c 2/4; else a 2/4, b 1/4, c 2/4: a tie at the top.
     (one,) = consequences(engine, judge, [ids["Film 2."]])
     assert [of.systems for of in one.winners] == [("a", "c")]
+
+
+@pytest.mark.parametrize("design", ["shared", "simple", "informative"])
+def test_what_applies_to_one_system_alone_decides_no_winner(build, design):
+    """By its own groups a is best whatever the answer, 7/8 or 6/8 to 1/2 or 0; of the two common ones each has one."""
+    own = {f"Own {n}{end}": "positive" for n in range(6) for end in ".!"}
+    said = {"a": ["negative", "positive"], "b": ["positive", "negative"]}
+    engine, judge = world(build, said, alone("a", ["positive"] * 6, "b"), design)
+    ids = answer(engine, {"Film 0!": "positive", "Film 1.": "positive", "Film 1!": "positive"} | own)
+    (one,) = consequences(engine, judge, [ids["Film 0."]])
+    # Film 0. positive: one genuine group each, a tie; else that of b is false, and a is best.
+    assert [of.systems for of in one.winners] == [("a", "b")]
+
+
+def test_systems_that_share_no_group_have_no_winner(build):
+    engine, judge = world(build, {"a": ["positive"]}, alone("b", ["positive", "negative"], "a"))
+    ids = answer(engine, {"Film 0.": "positive", "Film 0!": "positive", "Own 0!": "positive"})
+    (one,) = consequences(engine, judge, [ids["Own 0."]])
+    assert (one.pairs, one.winners, one.orders) == (1, (), ())
 
 
 def test_the_most_consequential_comes_first(build):
@@ -83,7 +100,7 @@ def test_it_foresees_what_the_counts_say_after_each_answer(three_films, labels):
         best, orders = set(), set()
         for label in ("positive", "neutral", "negative"):
             answer(engine, known | {text: label})
-            found = compare_orders(with_rates(count(engine).cells))
+            found = study_report(engine)["relations"][0]
             best.add(tuple(found["best_genuine"]))
             orders.add(tuple(found["order_genuine"]) if len(found["order_genuine"]) == 2 else ())
         assert bool(foreseen[ids[text]].winners) == (len(best - {()}) > 1), (text, known)

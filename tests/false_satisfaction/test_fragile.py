@@ -2,6 +2,8 @@
 
 import json
 
+import film_world
+import pytest
 from sqlalchemy import select
 
 from audit.annotation.answers import settle
@@ -9,6 +11,7 @@ from audit.false_satisfaction.fragile import fragile
 from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size, draw_all
+from audit.statistics import comparison
 from audit.store import insert_new, open_store, table_of, tables
 
 
@@ -57,9 +60,10 @@ def test_one_answer_settles_groups_of_both_systems(tmp_path):
     engine = world(tmp_path, said)
     answer(engine, lambda text: "positive")
     (found,) = fragile(engine)
-    # SR_g of a: 4/5, of b: 3/5. Each group needs both of its answers: film 0 for b takes two answers (both parts of its
-    # group mended, which also makes a's group false): 3/5 and 4/5.
-    assert (found.winner, found.challenger, found.questions, found.answered) == (("a",), "b", 2, 10)
+    # SR_g of a: 4/5, of b: 3/5. Films 3 and 4 add the same to both, whatever is answered about them. Each group needs
+    # both of its answers: film 0 for b takes two answers (both parts of its group mended, which also makes a's group
+    # false): 3/5 and 4/5.
+    assert (found.winner, found.challenger, found.questions, found.answered) == (("a",), "b", 2, 6)
     assert found.exact or found.least == 1
     assert best(engine) == ["a"]
     answer(engine, lambda text: "negative" if text in ("Film 0.", "Film 0!") else "positive")
@@ -79,13 +83,15 @@ def test_carried_answers_change_with_the_source(tmp_path):
             connection.execute(table_of(table).delete().where(table_of(table).c.question_id.in_(follow_ups)))
         connection.execute(question.delete().where(question.c.id.in_(follow_ups)))
     (found,) = fragile(engine)
-    # a 4/4, b 2/4. Film 0 answered negative: a 3/4, b 3/4, a tie; film 1 too: a 2/4, b 4/4.
-    assert (found.questions, found.exact, found.judgements, found.answered) == (2, True, 2, 4)
+    # a 4/4, b 2/4, and films 2 and 3 add the same to both. Film 0 answered negative: a 3/4, b 3/4, a tie; film 1 too: a
+    # 2/4, b 4/4.
+    assert (found.questions, found.exact, found.judgements, found.answered) == (2, True, 2, 2)
     answer(engine, lambda text: "negative" if text.startswith(("Film 0", "Film 1")) else "positive")
     assert best(engine) == ["b"]
 
 
-def test_judgements_behind_people_are_counted(judged):
+def test_judgements_behind_people_are_counted(judged, monkeypatch):
+    monkeypatch.setattr(comparison, "LEAST", 1)  # twenty-odd questions are few
     for one in fragile(open_store(judged)):
         assert one.winner
         if one.questions is not None:
@@ -93,10 +99,38 @@ def test_judgements_behind_people_are_counted(judged):
             assert one.least <= one.questions <= one.answered
 
 
+@pytest.mark.parametrize("design", ["shared", "simple", "informative"])
+def test_a_winner_is_the_reports_not_that_of_own_groups(build, design):
+    """Films 0 to 3 apply to both: b is right on three, a on two. Six easy ones are a's alone: 8/10 of its own."""
+    said = {
+        "a": ["negative", "negative", "positive", "positive"],
+        "b": ["positive", "positive", "positive", "negative"],
+    }
+    engine, _ = film_world.world(build, said, film_world.alone("a", ["positive"] * 6, "b"), design)
+    films, own = ({f"{name} {n}{end}": "positive" for n in range(6) for end in ".!"} for name in ("Film", "Own"))
+    film_world.answer(engine, films | own)
+    (found,) = fragile(engine)
+    relation = study_report(engine)["relations"][0]
+    assert found.winner == tuple(relation["best_genuine"]) == ("b",)
+    assert relation["best_own"] == (None if design == "informative" else ["a"])
+    # Film 0 answered otherwise: 3/4 become 2/4 for b and 2/4 become 3/4 for a, with both of its questions.
+    assert (found.challenger, found.questions) == ("a", 2)
+    assert found.answered == (6 if design != "simple" else 8)
+
+
+@pytest.mark.parametrize("design", ["shared", "simple"])
+def test_systems_that_share_no_group_have_no_winner(build, design):
+    engine, _ = film_world.world(build, {"a": ["positive"]}, film_world.alone("b", ["negative"], "a"), design)
+    film_world.answer(engine, {f"{name} 0{end}": "positive" for name in ("Film", "Own") for end in ".!"})
+    (found,) = fragile(engine)
+    assert (found.winner, found.reason) == ((), "the systems share no group")
+    assert study_report(engine)["relations"][0]["best_genuine"] == []
+
+
 def test_no_winner_without_estimates(tmp_path):
     engine = world(tmp_path, {"a": ["positive"], "b": ["negative"]})
     (found,) = fragile(engine)
-    assert (found.winner, found.questions, found.reason) == ((), None, "no estimate for a, b")
+    assert (found.winner, found.questions, found.reason) == ((), None, "not enough judged: 0 groups, needed are 30")
     (tmp_path / "one").mkdir()
     (found,) = fragile(world(tmp_path / "one", {"a": ["positive"]}))
     assert found.reason == "fewer than two systems are compared"

@@ -5,7 +5,7 @@ from conftest_rows import row
 
 from audit.annotation.gold import answer_with_gold
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.groups import checked_groups, judged_groups, shared_groups
+from audit.false_satisfaction.groups import checked_groups, comparisons, judged_groups, shared_groups
 from audit.false_satisfaction.questions import refresh
 from audit.sampling.draw import Size, draw_all
 from audit.statistics.paired import paired_differences
@@ -51,7 +51,7 @@ def test_checked_groups_are_those_in_a_rate(build):
 
 def test_shared_groups_that_decide(build):
     engine, counted = prepared(build)
-    (found,) = shared_groups(engine, counted)
+    (found,) = shared_groups(counted, comparisons(engine, counted))
     assert (found.relation, found.common.systems) == ("MR1.1", ("a", "b"))
     # Groups 0 and 1 are satisfied with identical outputs, 4 by nobody; 5 does not apply to b.
     assert found.common.decides.sum() == 2
@@ -64,14 +64,14 @@ def test_shared_groups_that_decide(build):
 def test_groups_that_are_not_settled_end_the_beginning(build):
     engine, counted = prepared(build, gold=False)
     assert judged_groups(counted).empty
-    (found,) = shared_groups(engine, counted)
+    (found,) = shared_groups(counted, comparisons(engine, counted))
     assert np.isnan(found.common.genuine[found.common.decides]).any(axis=1).all()
     assert paired_differences(found.common.genuine, found.common.decides)[0].difference is None
 
 
 def test_what_was_not_drawn_is_not_judged(build):
     engine, counted = prepared(build, per_relation=1)
-    (found,) = shared_groups(engine, counted)
+    (found,) = shared_groups(counted, comparisons(engine, counted))
     judged = ~np.isnan(found.common.genuine[found.common.decides]).any(axis=1)
     assert judged.sum() <= 1
     # A beginning: nothing behind a gap counts.
@@ -80,12 +80,13 @@ def test_what_was_not_drawn_is_not_judged(build):
 
 def test_simple_samples_count_the_common_groups_of_each_cell(build):
     engine, counted = prepared(build, design="simple")
-    (found,) = shared_groups(engine, counted)
+    (found,) = shared_groups(counted, comparisons(engine, counted))
     common = found.common
     # Six groups for a and five for b, which does not apply to one: it is in a's rate, and in no comparison.
     assert (common.groups.tolist(), common.satisfied.tolist()) == ([5, 5], [4, 3])
     assert (common.judged.tolist(), common.false.tolist()) == ([4, 3], [2, 1])
-    assert common.genuine is common.decides is None
+    assert (common.outcomes, common.decides) == (None, None)
+    assert np.argwhere(np.isnan(common.genuine)).size == 0  # everything is judged, each cell by itself
     assert counted.cells.set_index("system")["satisfied"].to_dict() == {"a": 5, "b": 3}
 
 
@@ -94,4 +95,4 @@ def test_before_anything_is_drawn_there_are_no_groups(build):
     counted = count(engine)
     assert judged_groups(counted).empty
     assert len(checked_groups(counted)) == 1
-    assert shared_groups(engine, counted) == []
+    assert shared_groups(counted, comparisons(engine, counted)) == []

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from audit.annotation.gold import answer_with_gold
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.groups import judged_groups, shared_groups
+from audit.false_satisfaction.groups import comparisons, judged_groups, shared_groups
 from audit.false_satisfaction.questions import refresh
 from audit.keys import uniform
 from audit.relations import COUNTED, Outcome
@@ -67,7 +67,7 @@ def test_the_beginning_ends_for_all_systems_where_one_waits(build):
     before = order[: order.index(6)]  # nobody has answered 6
     judged = counted.cells.set_index("system")["judged"].to_dict()
     assert judged == {"a": len(before), "b": sum(n == 2 for n in before)}
-    (found,) = shared_groups(engine, counted)
+    (found,) = shared_groups(counted, comparisons(engine, counted))
     assert found.common.judged.sum() == 0  # a sample of comparisons is none of the cells
     settled = found.common.genuine[found.common.decides & ~np.isnan(found.common.genuine).any(axis=1)]
     # Group 2: a is wrong, b right. Group 3: a is right, b violates it.
@@ -129,7 +129,7 @@ def test_the_arrays_say_what_plain_loops_say(own, toy_corpus, toy_relations, sha
     refresh(engine)
     answer_with_gold(engine)
     counted = count(engine)
-    found = shared_groups(engine, counted)
+    found = shared_groups(counted, comparisons(engine, counted))
     expected = by_loops(engine, "informative", study, 0)
     assert [one.relation for one in found] == ["T1", "T2", "T3"]
     assert any(one.common.decides.sum() for one in found)

@@ -9,11 +9,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.statistics.comparison import LEAST, Common
+from audit.statistics.comparison import LEAST, Common, weighted_draws
 from audit.statistics.ranking import rank_systems
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
-from best_calibration import close_rows, close_systems, redrawn, reliability, sure_changes
+from best_calibration import (
+    close_rows,
+    close_systems,
+    redrawn,
+    redrawn_of,
+    reliability,
+    sure_changes,
+    told_apart,
+    weighted_rows,
+    weighted_world,
+)
 
 
 def by_hand():
@@ -142,3 +152,64 @@ def test_of_systems_that_are_alike_each_may_be_best():
     common = by_hand()
     alike = replace(common, genuine=common.held.astype(float), decides=np.zeros(6, bool), false=np.zeros(2))
     assert [one.p_best for one in rank_systems(alike.draws("corpus", 10))] == [1.0, 1.0]
+
+
+def sampled(design, rng, **made):
+    """One sample of each relation of a world whose relations share sources."""
+    commons, _ = weighted_world(rng, **made)
+    number = rng.random(1_000)
+    return [redrawn_of(one, 200, design, rng, np.argsort(number[one.source])) for one in commons]
+
+
+def spread(draws):
+    return (draws[:, 0] - draws[:, 1]).std()
+
+
+@pytest.mark.parametrize("target", ["corpus", "population"])
+@pytest.mark.parametrize("design", ["shared", "simple"])
+@pytest.mark.parametrize("documents", [None, 40])
+def test_a_relation_that_is_there_twice_makes_nothing_surer(design, target, documents):
+    """As if independent, the same groups counted twice would leave 1/sqrt(2) of the doubt."""
+    (one,) = sampled(design, np.random.default_rng(4), relations=1, documents=documents)
+    systems = one.systems
+    alone, twice = (weighted_draws([one] * n, [1 / n] * n, systems, target, 4_000) for n in (1, 2))
+    assert (alone == one.draws(target, 4_000)).all()
+    other = replace(one, source=one.source + 10**6, cluster=one.cluster + 10**6)
+    apart = weighted_draws([one, other], [0.5, 0.5], systems, target, 4_000)
+    assert spread(twice) > 0.9 * spread(alone)
+    assert spread(apart) < (0.99 if documents else 0.9) * spread(twice)
+
+
+def test_weights_over_relations_of_unknown_sources_have_no_draws():
+    one, other = sampled("shared", np.random.default_rng(4), relations=2)
+    unknown = replace(other, source=None)
+    assert weighted_draws([one, unknown], [0.5, 0.5], one.systems, "corpus", 10) is None
+    assert weighted_draws([unknown], [1.0], one.systems, "corpus", 10) is not None
+    few = replace(one, genuine=np.full(one.genuine.shape, np.nan))
+    assert weighted_draws([few, other], [0.5, 0.5], one.systems, "corpus", 10) is None
+
+
+def test_weighted_draws_lie_about_the_weighted_rates():
+    commons, weights = sampled("shared", np.random.default_rng(9), relations=3), [0.6, 0.3, 0.1]
+    draws = weighted_draws(commons, weights, ("s2", "s0"), "population", 4_000)
+    rates = sum(weight * one.sr_relative[[2, 0]] for weight, one in zip(weights, commons, strict=True))
+    assert draws.shape == (4_000, 2)
+    assert (draws[:, 0] - draws[:, 1]).mean() == pytest.approx(rates[0] - rates[1], abs=0.04)
+
+
+@pytest.mark.parametrize("documents", [None, 60])
+def test_equal_systems_are_not_told_apart_by_relations_that_share_sources(documents):
+    """Taken as independent, relations named one of four equal systems best with .8 or more in up to .085 of worlds."""
+    rows = weighted_rows(60, spread=0.0, documents=documents)
+    sure, never = told_apart(rows)
+    assert sure <= 0.05
+    assert never <= 0.025
+    assert np.mean([p >= 0.8 for p, _, _ in rows]) <= 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["corpus", "population"])
+@pytest.mark.parametrize("design", ["shared", "simple"])
+def test_probabilities_of_weighted_rankings_hold(design, target):
+    for _, _, mean, true, off in reliability(weighted_rows(300, design=design, target=target, spread=0.04, seed=2)):
+        assert abs(off) < 3 or (true > mean) == (mean > 0.25)  # off to the side of caution
