@@ -33,6 +33,7 @@ def _light_hashes() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _statements_compiled_once() -> Iterator[None]:
     """What SQLAlchemy compiled for one SQLite database serves the next: else each of 1,500 compiles the same anew."""
+    from sqlalchemy import event
     from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
     from sqlalchemy.util import LRUCache
 
@@ -43,7 +44,10 @@ def _statements_compiled_once() -> Iterator[None]:
 
     def sharing(url, **options):
         sqlite = url.get_backend_name() == "sqlite"
-        return create(url, **options, **({"execution_options": {"compiled_cache": shared}} if sqlite else {}))
+        made = create(url, **options, **({"execution_options": {"compiled_cache": shared}} if sqlite else {}))
+        if not sqlite or url.database not in (None, "", ":memory:"):  # in memory, the connection is the database
+            event.listen(made, "connect", lambda *_: _CONNECTED.add(made))
+        return made
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "create_engine", sharing)
@@ -51,6 +55,19 @@ def _statements_compiled_once() -> Iterator[None]:
         patch.setattr(SQLiteDialect_pysqlite, "__hash__", lambda self: hash(type(self)))
         patch.setattr(SQLiteDialect_pysqlite, "__eq__", lambda self, other: type(self) is type(other))
         yield
+
+
+_CONNECTED: set = set()
+"""Engines that opened connections in the present test."""
+
+
+@pytest.fixture(autouse=True)
+def _connections_end_with_the_test() -> Iterator[None]:
+    """No test leaves files of databases open: Streamlit's cache keeps the engine of each, and others wait for garbage
+    to be collected. An engine that goes on connects again."""
+    yield
+    while _CONNECTED:
+        _CONNECTED.pop().dispose()
 
 
 LABELS = ("positive", "neutral", "negative")

@@ -162,7 +162,7 @@ def test_no_file_may_grow_any_more(command, undisturbed, tmp_path, content, caps
         resource.setrlimit(resource.RLIMIT_FSIZE, (kibibytes << 10, kibibytes << 10))
 
     done = subprocess.run(
-        [sys.executable, "-m", "audit.cli", *command, "--db", str(database)],
+        [sys.executable, "-m", "audit", *command, "--db", str(database)],
         cwd=tmp_path,
         preexec_fn=limited,
         capture_output=True,

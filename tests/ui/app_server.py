@@ -31,7 +31,7 @@ def app_server(
 ) -> Iterator[str]:
     """Serve the database, started in `folder`; gives the address. What the server prints goes to `log`."""
     port = free_port()
-    command = [sys.executable, "-m", "audit.cli", "app", "--db", database, "--port", str(port)]
+    command = [sys.executable, "-m", "audit", "app", "--db", database, "--port", str(port)]
     command += ["--address", "127.0.0.1", *options]
     with log.open("wb") as printed:
         server = subprocess.Popen(
