@@ -1,8 +1,12 @@
 """What several rooms' tests share: a toy corpus, toy relations, a user's own systems, what a database holds."""
 
 import hashlib
+import os
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -183,6 +187,44 @@ def own(tmp_path, monkeypatch) -> OwnSystems:
     """The user's own systems in the current directory, which is the test's folder."""
     monkeypatch.chdir(tmp_path)
     return OwnSystems(tmp_path)
+
+
+class SmallDisk:
+    """A file system of a size of its own."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._filler = folder / "filler"
+
+    def resize(self, size: str) -> None:
+        """Another size, such as "50m"."""
+        subprocess.run(["mount", "-o", f"remount,size={size}", str(self.folder)], check=True)
+
+    def fill(self) -> None:
+        """Take all the room that is left."""
+        with self._filler.open("wb", buffering=0) as written:
+            for size in (1 << 20, 1 << 12, 1):
+                with suppress(OSError):
+                    while True:
+                        written.write(bytes(size))
+
+    def free(self) -> None:
+        """Give it back."""
+        self._filler.unlink()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """A file system of 700 KiB."""
+    if os.name != "posix" or os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("only root may mount a small file system")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=700k", "none", str(folder)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("this machine lets nobody mount a small file system")
+    yield SmallDisk(folder)
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 @pytest.fixture(scope="module")
