@@ -1,8 +1,12 @@
 """What several rooms' tests share: a toy corpus, toy relations, a user's own systems, what a database holds."""
 
 import hashlib
+import os
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -33,6 +37,7 @@ def _light_hashes() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _statements_compiled_once() -> Iterator[None]:
     """What SQLAlchemy compiled for one SQLite database serves the next: else each of 1,500 compiles the same anew."""
+    from sqlalchemy import event
     from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
     from sqlalchemy.util import LRUCache
 
@@ -43,7 +48,10 @@ def _statements_compiled_once() -> Iterator[None]:
 
     def sharing(url, **options):
         sqlite = url.get_backend_name() == "sqlite"
-        return create(url, **options, **({"execution_options": {"compiled_cache": shared}} if sqlite else {}))
+        made = create(url, **options, **({"execution_options": {"compiled_cache": shared}} if sqlite else {}))
+        if not sqlite or url.database not in (None, "", ":memory:"):  # in memory, the connection is the database
+            event.listen(made, "connect", lambda *_: _CONNECTED.add(made))
+        return made
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "create_engine", sharing)
@@ -51,6 +59,19 @@ def _statements_compiled_once() -> Iterator[None]:
         patch.setattr(SQLiteDialect_pysqlite, "__hash__", lambda self: hash(type(self)))
         patch.setattr(SQLiteDialect_pysqlite, "__eq__", lambda self, other: type(self) is type(other))
         yield
+
+
+_CONNECTED: set = set()
+"""Engines that opened connections in the present test."""
+
+
+@pytest.fixture(autouse=True)
+def _connections_end_with_the_test() -> Iterator[None]:
+    """No test leaves files of databases open: Streamlit's cache keeps the engine of each, and others wait for garbage
+    to be collected. An engine that goes on connects again."""
+    yield
+    while _CONNECTED:
+        _CONNECTED.pop().dispose()
 
 
 LABELS = ("positive", "neutral", "negative")
@@ -166,6 +187,44 @@ def own(tmp_path, monkeypatch) -> OwnSystems:
     """The user's own systems in the current directory, which is the test's folder."""
     monkeypatch.chdir(tmp_path)
     return OwnSystems(tmp_path)
+
+
+class SmallDisk:
+    """A file system of a size of its own."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._filler = folder / "filler"
+
+    def resize(self, size: str) -> None:
+        """Another size, such as "50m"."""
+        subprocess.run(["mount", "-o", f"remount,size={size}", str(self.folder)], check=True)
+
+    def fill(self) -> None:
+        """Take all the room that is left."""
+        with self._filler.open("wb", buffering=0) as written:
+            for size in (1 << 20, 1 << 12, 1):
+                with suppress(OSError):
+                    while True:
+                        written.write(bytes(size))
+
+    def free(self) -> None:
+        """Give it back."""
+        self._filler.unlink()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """A file system of 700 KiB."""
+    if os.name != "posix" or os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("only root may mount a small file system")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=700k", "none", str(folder)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("this machine lets nobody mount a small file system")
+    yield SmallDisk(folder)
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 @pytest.fixture(scope="module")

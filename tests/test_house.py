@@ -61,6 +61,8 @@ def test_rooms_import_only_from_rooms_before_them(path):
         return  # the front door, which hands names of all rooms on
     room = place[0] if len(place) > 1 else None
     allowed = set(GROUND) | (set(ROOMS[: ROOMS.index(room) + 1]) if room else set())
+    if path == PACKAGE / "__main__.py":  # which begins the last room
+        allowed.add(ROOMS[-1])
     assert imports(path) - {"__version__"} <= allowed
 
 

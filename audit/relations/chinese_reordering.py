@@ -37,7 +37,8 @@ def reordered(
 ) -> Rewritten | None:
     """All sentences but the first are put in random order; the output stays.
 
-    The first one says what the text is about, with the dateline of news before it. As in the study, a text loses its
+    The first one says what the text is about, with the dateline of news before it; that it stays is ours, as in the
+    study's one example (table 4), where its text says no more than "change the order of sentences". A text loses its
     thread: many a 但是 or 他 then stands before what it refers to. `coherent`: at most `exchanges` sentences change
     places with the next one, only where both say side by side what they say, which few texts do. A text of fewer than
     three sentences makes no group; nor does a coherent one in traditional characters, whose words the taggers do not

@@ -2,7 +2,8 @@
 
 Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
 (Information and Software Technology 150, 2022), section 4.3.2 (2). The study took its sentences from its own data; ours
-are written for audit (data/sentences), so that their sentiment is beyond doubt and they read well after any review.
+are written for audit (data/sentences), so that their sentiment is beyond doubt; they are about a film, and cohere with
+few other texts.
 """
 
 import random

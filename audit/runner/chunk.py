@@ -12,6 +12,7 @@ from sqlalchemy import Connection, select
 from audit.language import Analysis
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
 from audit.relations.base import Role, Steps, Words
+from audit.runner.executors.batch import Identity
 from audit.runner.planning import Made, Planning
 from audit.store import group_id, insert_new, table_of, tables, upsert
 from audit.tasks import Input, Output
@@ -23,7 +24,8 @@ Lacks = Callable[[Input], bool]
 @dataclass(frozen=True)
 class Bound:
     """A relation or system with the id of its row. `spec` is how workers make the system; `call`, `aim` and `lacks` are
-    its `call_size`, `batch_seconds` and `lacks`, where it has them (`audit.systems.base.System`)."""
+    its `call_size`, `batch_seconds` and `lacks`, where it has them (`audit.systems.base.System`), and `identity` what
+    they compare theirs with."""
 
     id: int
     name: str
@@ -32,6 +34,7 @@ class Bound:
     call: int | None = None
     aim: float | None = None
     lacks: Lacks | None = None
+    identity: Identity | None = None
 
 
 @dataclass

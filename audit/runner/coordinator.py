@@ -147,7 +147,7 @@ class Coordinator:
             for key in chosen:
                 del first.inputs[key]
         call = bound.call or CALL[self.study.unit]
-        batch = Batch(bound.spec, self.study.task, tuple(chosen.values()), call, self.limit)
+        batch = Batch(bound.spec, self.study.task, tuple(chosen.values()), call, self.limit, bound.identity)
         self._at_work[id(batch)] = first.system, chosen
         executor.submit(batch)
         return True

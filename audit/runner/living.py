@@ -20,8 +20,8 @@ def another_python(*arguments: str) -> list[str]:
 
     -P: a file of the folder where the user is, called statistics.py or queue.py, must not stand in for Python's own.
 
-    >>> another_python("-m", "audit.cli")[1:]
-    ['-P', '-m', 'audit.cli']
+    >>> another_python("-m", "audit")[1:]
+    ['-P', '-m', 'audit']
     """
     return [sys.executable, "-P", *arguments]
 

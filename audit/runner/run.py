@@ -22,6 +22,7 @@ from audit.runner.chunk import Bound, Counts
 from audit.runner.coordinator import Coordinator, finished
 from audit.runner.executors import Executor, InProcess
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
+from audit.runner.executors.batch import Identity
 from audit.runner.loading import TIME_LIMIT, loaded, prepared
 from audit.runner.patience import patiently, written
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
@@ -243,7 +244,7 @@ def run(
             prepared(made, time_limit, apart)
     watcher.begin(sum(study.size(number) for number in todo))
     waiters = {id: one.batch for id, bound in by_id.items() if is_asynchronous(one := made[bound.spec])}
-    with Asynchronous() if waiters and todo else nullcontext() as waiting:
+    with Asynchronous(apart) if waiters and todo else nullcontext() as waiting:
         Coordinator(
             engine,
             study,
@@ -321,6 +322,7 @@ def _bound(
                 call=getattr(systems[spec], "call_size", None),
                 aim=getattr(systems[spec], "batch_seconds", None),
                 lacks=getattr(systems[spec], "lacks", None),
+                identity=Identity.of(systems[spec]),
             )
             for spec, id in ids.items()
         },

@@ -175,7 +175,7 @@ def _state(row: RowMapping) -> str:
 def _begin_process(name: str, id: int, where: str) -> int:
     """Begin the process, in a session of its own: what ends the app does not end it. Returns its pid."""
     process = subprocess.Popen(
-        another_python("-m", "audit.cli", "study", "run", name, "--job", str(id)),
+        another_python("-m", "audit", "study", "run", name, "--job", str(id)),
         env={**its_environment(), DATABASE: where},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

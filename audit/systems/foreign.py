@@ -4,11 +4,13 @@ It may raise anything, `SystemExit` and `KeyboardInterrupt` among them, and take
 process is no exception: who wants to be safe from that does it in another process (`audit.runner.loading`).
 """
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 from audit.errors import AuditError
 
@@ -64,6 +66,26 @@ def contained() -> Iterator[None]:
             if _interrupts != asked:
                 raise
             raise Left from problem
+
+
+@contextmanager
+def exits_raised() -> Iterator[None]:
+    """`os._exit` in this block is SystemExit, in this thread of this process; native code and signals still end it.
+
+    A process that is forked meanwhile, as those of multiprocessing, ends as it does.
+    """
+    end, mine = os._exit, (os.getpid(), threading.get_ident())
+
+    def told(status: int) -> NoReturn:
+        if (os.getpid(), threading.get_ident()) == mine:
+            raise SystemExit(status)
+        end(status)
+
+    os._exit = told
+    try:
+        yield
+    finally:
+        os._exit = end
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from typing import Any
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical, fingerprint
 from audit.systems.base import System
-from audit.systems.foreign import contained, foreign, message, shortened, shown
+from audit.systems.foreign import contained, exits_raised, foreign, message, shortened, shown
 from audit.tasks import Input, Output, get_task, spellings
 
 _ALLOWED = {
@@ -61,7 +61,7 @@ def load(spec: str, seconds: float | None = None) -> System:
     says of itself that is not allowed, is one AuditError that names the system. So are a module or a name that is not
     there, and what cannot be called.
     """
-    with foreign(f"system {spec!r} cannot be loaded", seconds):
+    with foreign(f"system {spec!r} cannot be loaded", seconds), exits_raised():
         module_name, _, name = spec.partition(":")
         if not module_name or not name:
             raise AuditError(f"{spec!r} does not name a system; write module:name, for example mine:classify")

@@ -1,8 +1,9 @@
 """Similarity of two texts: a number from 0 (nothing in common) to 1 (the same), read in five intervals.
 
 Source: Jin, Ding, Zhou, "Evaluation of Chinese natural language processing system based on metamorphic testing"
-(Mathematics 10(8), 1276, 2022), section 4.1: [0, .2) zero, [.2, .4) weak, [.4, .6) regulated, [.6, .8) strong and
-[.8, 1] perfect correlation.
+(Mathematics 10(8), 1276, 2022), section 4.1, whose intervals are closed at both ends: [0, .2] zero, [.2, .4] weak,
+[.4, .6] regulated, [.6, .8] strong and [.8, 1] perfect correlation. A score on a bound would lie in two of them; here
+it lies in the upper one.
 """
 
 import math

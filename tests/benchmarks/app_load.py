@@ -70,7 +70,7 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self._command = [sys.executable, "-m", "audit.cli", "app", "--db", where, "--port", str(self.port)]
+        self._command = [sys.executable, "-m", "audit", "app", "--db", where, "--port", str(self.port)]
         self._command += ["--address", "127.0.0.1"]
         self._log = log
         self._gone = 0.0

@@ -55,7 +55,7 @@ def main():
     parser.add_argument("--limit", default="2000")
     parser.add_argument("--repeat", type=int, default=3)
     arguments = parser.parse_args()
-    audit = [sys.executable, "-m", "audit.cli"]
+    audit = [sys.executable, "-m", "audit"]
     walls, cpus = {name: [] for name in EXECUTORS}, {name: [] for name in EXECUTORS}
     made = set()
     for turn in range(arguments.repeat):

@@ -79,7 +79,7 @@ def one_piece(connection, numbers):
 def measured(*arguments):
     """Seconds, peak resident MiB, JSON answer of one command."""
     started = time.perf_counter()
-    command = [sys.executable, "-m", "audit.cli", *map(str, arguments), "--json"]
+    command = [sys.executable, "-m", "audit", *map(str, arguments), "--json"]
     with tempfile.TemporaryFile("w+") as answer:
         process = subprocess.Popen(command, stdout=answer)
         peak, watched = 0, psutil.Process(process.pid)

@@ -106,7 +106,7 @@ def prepare(path, groups, systems):
 
 def measured(arguments):
     """Wall seconds, CPU seconds, peak resident MiB and the JSON answer of one `audit` command."""
-    command = [sys.executable, "-m", "audit.cli", *arguments]
+    command = [sys.executable, "-m", "audit", *arguments]
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     answer = process.stdout.read()

@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 
 SYSTEMS = "vader,textblob,hiv4,tfidf-logreg"
-AUDIT = [sys.executable, "-m", "audit.cli"]
+AUDIT = [sys.executable, "-m", "audit"]
 
 
 @dataclass(frozen=True)

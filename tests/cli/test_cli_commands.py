@@ -10,6 +10,7 @@ import pytest
 
 import audit
 from audit.cli import main
+from audit.runner.living import its_environment
 
 FIGURES = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
 
@@ -192,7 +193,7 @@ def test_what_a_system_prints_does_not_reach_stdout(tmp_path, reviews):
         "    return 'positive'\n",
         encoding="utf-8",
     )
-    command = [sys.executable, "-m", "audit.cli", "run", "--corpus", str(reviews), "--systems", "loud:loud"]
+    command = [sys.executable, "-m", "audit", "run", "--corpus", str(reviews), "--systems", "loud:loud"]
     command += ["--relations", "MR3.1", "--limit", "3", "--workers", "1", "--json"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["executed"] == 6
@@ -292,6 +293,9 @@ def test_accounts_are_disabled_enabled_and_given_passwords(answered, run_of, mon
     assert "at most 1000 are allowed" in user("password", "mia")[1]
 
 
-def test_the_version(capsys):
-    done = subprocess.run([sys.executable, "-m", "audit.cli", "--version"], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("name", ["argparse", "logging", "statistics", "numpy"])
+def test_the_version_in_a_folder_with_a_file_named_as_one_of_pythons(name, tmp_path):
+    (tmp_path / f"{name}.py").write_text("raise SystemExit(9)\n", encoding="utf-8")
+    command = [sys.executable, "-m", "audit", "--version"]
+    done = subprocess.run(command, cwd=tmp_path, env=its_environment(), capture_output=True, text=True, check=True)
     assert done.stdout == f"audit {audit.__version__}\n"

@@ -1,6 +1,7 @@
 """Export, import, replay, labels, backup, restore, doctor and `user delete`, through `main`."""
 
 import json
+import shutil
 
 import pytest
 
@@ -82,6 +83,28 @@ def test_label_studio_there_and_labels_back(call, judged, tmp_path):
     labels.write_text("text,label\nFilm 1 was fine.,great\n", encoding="utf-8")
     status, _, said = call(*arguments)
     assert (status, "line 2: label 'great' is not one of positive" in said) == (2, True)
+
+
+@pytest.mark.slow
+def test_labels_that_a_full_disk_does_not_take(call, judged, tmp_path, small_disk, content):
+    """All of them or none, in one sentence; the same command works when there is room."""
+    small_disk.resize("30m")
+    database = small_disk.folder / "judged.db"
+    shutil.copy(judged, database)
+    labels = tmp_path / "labels.csv"
+    films = [f"{text},positive" for number in range(10) for text in (f"Film {number} was fine.", f"Film {number} ...")]
+    labels.write_text("\n".join(["text,label", *films]) + "\n", encoding="utf-8")
+    arguments = ("import-labels", labels, "--db", database, "--annotator", "crowd")
+    before = content(open_store(str(database)), "judgement", "annotator", "answer")
+    small_disk.fill()
+    status, _, said = call(*arguments)
+    assert (status, said.count("\n"), "database or disk is full" in said) == (2, 1, True)
+    small_disk.free()
+    assert content(open_store(str(database)), "judgement", "annotator", "answer") == before
+    status, made, _ = call(*arguments)
+    assert (status, made["added"]) == (0, 10)
+    status, found, _ = call("doctor", "--db", database)
+    assert [one["check"] for one in found["checks"] if not one["ok"] and one["check"] != "disk"] == []
 
 
 def test_backup_restore_and_doctor(call, judged, tmp_path):

@@ -70,7 +70,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_report(own, tmp_path, capsy
 
     killed = tmp_path / "killed.db"
     process = subprocess.Popen(
-        [sys.executable, "-m", "audit.cli", *command, "--db", "killed.db", "--workers", "2"],
+        [sys.executable, "-m", "audit", *command, "--db", "killed.db", "--workers", "2"],
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

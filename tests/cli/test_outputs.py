@@ -85,7 +85,7 @@ def test_an_older_report_is_replaced(here):
 
 def shell(command, **environment):
     """Status, stdout and stderr of a line of the shell, in which `audit` is the command."""
-    line = command.replace("audit ", f"{shlex.quote(sys.executable)} -m audit.cli ")
+    line = command.replace("audit ", f"{shlex.quote(sys.executable)} -m audit ")
     done = subprocess.run(["bash", "-c", line], capture_output=True, env={**os.environ, **environment}, timeout=120)
     return done.returncode, done.stdout, done.stderr
 

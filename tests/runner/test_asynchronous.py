@@ -11,8 +11,11 @@ import time
 import pytest
 from service import Reply, Server, label_of, plain_answer, serving
 
-from audit.runner.executors import Asynchronous, Batch, is_asynchronous
+from audit.relations import get_relation
+from audit.runner.executors import Asynchronous, Batch, Lost, Processes, is_asynchronous
 from audit.runner.executors.base import too_long
+from audit.runner.run import run
+from audit.store import open_store
 from audit.systems import get_system
 from audit.tasks import Input, Output
 
@@ -26,7 +29,7 @@ RIGHT = [Output(label_of(text), 0.75) for text in TEXTS]
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch):
     """Waits between tries are drawn from 0 to 10 ms, doubling."""
-    monkeypatch.setattr("audit.runner.executors.asynchronous.Asking", _hasty)
+    monkeypatch.setattr("audit.runner.executors.event_loop.Asking", _hasty)
 
 
 def _hasty(concurrency, tries, patience):
@@ -289,7 +292,7 @@ def test_finished_waits_no_longer_than_it_is_told(tmp_path):
 def test_the_seconds_of_a_batch_are_its_share_of_the_systems_time(tmp_path, monkeypatch):
     """One call of 3 "seconds" by a clock that the test winds; five may be made at once, so 3 / 5."""
     clock = iter(range(0, 10_000, 3))
-    monkeypatch.setattr("audit.runner.executors.asynchronous.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("audit.runner.executors.event_loop.perf_counter", lambda: next(clock))
     with serving() as server:
         (returned,) = done(Batch(server.file(tmp_path, "batch = 2\nconcurrency = 5"), "sentiment", INPUTS[:2]))
     assert returned.seconds == 3 / 5
@@ -360,11 +363,78 @@ def test_a_users_own_asynchronous_system(tmp_path, monkeypatch):
     assert sys.modules["own_asynchronous"].Mine.closed == 1
 
 
+KEEPS = """
+import asyncio, os, sys, time
+from audit.tasks import Output
+
+class Mine:
+    name, version, settings, summary = "mine", "1", {}, "a system that keeps the event loop on Film 2"
+    tasks, languages = ("sentiment",), ("en",)
+    concurrency, batch = 8, 1
+
+    def needs(self):
+        return None
+
+    def run(self, inputs):
+        raise NotImplementedError
+
+    async def run_async(self, inputs):
+        await asyncio.sleep(0.01)
+        if "Film 2 " in inputs[0].text:
+            KEEP
+        return [Output("positive", 0.5) for one in inputs]
+"""
+HOLDS = {
+    "sleeps": "time.sleep(20)",
+    "loops": "while True: pass",
+    "stays": "while True:\n                try: await asyncio.sleep(20)\n"
+    "                except asyncio.CancelledError: pass",
+}
+HARMS = {
+    "native": "import re; re.match('(a+)+b', 'a' * 60)",
+    "leaves": "os._exit(3)",
+}
+
+
+@pytest.mark.parametrize(
+    ("apart", "act"), [*((False, one) for one in HOLDS.values()), *((True, one) for one in (HOLDS | HARMS).values())]
+)
+def test_a_call_that_keeps_the_event_loop_costs_its_own_input(tmp_path, monkeypatch, apart, act):
+    """The others that were on the loop are done again; so is what comes after."""
+    monkeypatch.setattr("audit.runner.executors.event_loop.ENDING", 0.2)
+    monkeypatch.setattr("audit.runner.executors.asynchronous._LOOK", 0.02)
+    monkeypatch.chdir(tmp_path)
+    module = f"keeps_{abs(hash(tmp_path))}"
+    (tmp_path / f"{module}.py").write_text(KEEPS.replace("KEEP", act))
+    jobs = [Batch(f"{module}:Mine", "sentiment", (one,), limit=0.5) for one in INPUTS[:6]]
+    found = []
+    with Asynchronous(apart) as executor:
+        for job in jobs:
+            executor.submit(job)
+        while len(found) < len(jobs):
+            found += executor.finished()
+    results = [next(result for job, result in found if job is one) for one in jobs]
+    lost = results.pop(2)
+    assert lost == (Lost("its process ended with status 3") if "_exit" in act else too_long(0.5))
+    assert [result.outputs(1) for result in results] == [[Output("positive", 0.5)]] * 5
+
+
+def test_a_run_goes_on_after_a_call_that_keeps_the_event_loop(tmp_path, monkeypatch, toy_corpus):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "keeps_in_a_run.py").write_text(KEEPS.replace("KEEP", "time.sleep(20)"))
+    engine = open_store("sqlite://", create=True)
+    with Processes(1) as executor:
+        relations = [get_relation("sentiment", "MR3.1")]
+        ran = run(engine, toy_corpus(), ["keeps_in_a_run:Mine"], relations, executor, time_limit=2)
+    assert (ran.counts.failed, ran.counts.first_error) == (1, "no answer within 2 s")
+    assert ran.counts.outcomes["error"] == 1
+
+
 def test_what_goes_wrong_in_the_executor_itself_is_raised(tmp_path, monkeypatch):
     async def broken(self, inputs):
         raise MemoryError("no room for outputs")
 
-    monkeypatch.setattr("audit.runner.executors.asynchronous._Calls.outputs", broken)
+    monkeypatch.setattr("audit.runner.executors.event_loop._Calls.outputs", broken)
     with serving() as server, Asynchronous() as executor:
         executor.submit(Batch(server.file(tmp_path), "sentiment", INPUTS[:1]))
         with pytest.raises(MemoryError, match="no room for outputs"):

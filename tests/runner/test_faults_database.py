@@ -3,7 +3,6 @@
 import contextlib
 import os
 import resource
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -119,33 +118,14 @@ def test_a_database_that_has_no_room_left_is_whole_and_the_run_goes_on_when_it_h
     assert held(content, database) == undisturbed
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 700 KiB, and a function that gives it room."""
-    if os.name != "posix" or os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("only root may mount a small file system")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=700k", "none", str(folder)], capture_output=True)
-    if mounted.returncode:
-        pytest.skip("this machine lets nobody mount a small file system")
-
-    def widen():
-        subprocess.run(["mount", "-o", "remount,size=50m", str(folder)], check=True)
-
-    yield folder, widen
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
 def test_a_real_full_disk(command, undisturbed, small_disk, content, capsys):
-    folder, widen = small_disk
-    database = folder / "a.db"
+    database = small_disk.folder / "a.db"
     assert main([*command, "--db", str(database)]) == 2
     said = sentence(capsys)
     assert said.startswith("audit: ")
     assert "full" in said or "disk I/O error" in said
     assert 0 < rows(database, "output") < len(undisturbed["output"])
-    widen()
+    small_disk.resize("50m")
     assert whole(database)
     forget_leases(database)
     assert main([*command, "--db", str(database)]) == 0
@@ -162,7 +142,7 @@ def test_no_file_may_grow_any_more(command, undisturbed, tmp_path, content, caps
         resource.setrlimit(resource.RLIMIT_FSIZE, (kibibytes << 10, kibibytes << 10))
 
     done = subprocess.run(
-        [sys.executable, "-m", "audit.cli", *command, "--db", str(database)],
+        [sys.executable, "-m", "audit", *command, "--db", str(database)],
         cwd=tmp_path,
         preexec_fn=limited,
         capture_output=True,

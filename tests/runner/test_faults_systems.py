@@ -339,7 +339,7 @@ def test_processes_that_end_before_they_say_what_they_do_are_given_up_in_the_end
     """A worker that never comes up, as where a process may not be made: told, not waited for."""
     from audit.runner.executors import Batch, processes
 
-    monkeypatch.setattr(processes, "_start_worker", _die)
+    monkeypatch.setattr(processes, "start_worker", _die)
     with processes.Processes(2) as executor:
         jobs = [Batch("vader", "sentiment", ()) for _ in range(3)]
         for job in jobs:

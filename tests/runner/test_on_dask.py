@@ -20,8 +20,10 @@ from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.relations import get_relation
 from audit.runner.executors import Batch, Dask, InProcess, Lost, on_dask
 from audit.runner.executors.base import too_long
+from audit.runner.executors.batch import Identity
 from audit.runner.run import run
 from audit.store import open_store
+from audit.systems import get_system
 from audit.tasks import Input
 
 pytest.importorskip("distributed", reason="pip install 'audit[dask]'")
@@ -139,12 +141,17 @@ def test_a_worker_with_another_version_of_a_system_is_refused(executor, tmp_path
         own = Path("own_changed.py")
         own.write_text("def classify(text):\n    return 'positive'\n", encoding="utf-8")
         first = Batch("own_changed:classify", "sentiment", (Input.of("A film."),))
+        identity = Identity.of(get_system("own_changed:classify"))
         assert results(executor, first)[first].labels == ("positive",)
         # Edited in the middle of a run: a process that starts now reads another file than the run began with.
         own.write_text("def classify(text):\n    return 'neutral'\n", encoding="utf-8")
         results(executor, *[Kill(limit=100 + number) for number in range(executor.places)])
-        with pytest.raises(AuditError, match=r"system own_changed:classify is version .* on a worker and .* here"):
-            results(executor, Batch("own_changed:classify", "sentiment", (Input.of("Another film."),)))
+        with pytest.raises(
+            AuditError, match=r"system own_changed:classify had version .* at first, and version .* loaded once more"
+        ):
+            results(
+                executor, Batch("own_changed:classify", "sentiment", (Input.of("Another film."),), identity=identity)
+            )
 
 
 def test_a_module_that_a_worker_lacks_is_one_sentence(cluster, executor):

@@ -19,6 +19,7 @@ from audit.systems.foreign import Left, contained, foreign
 ACTS = {
     "raises": "raise ValueError('boom')",
     "leaves": "raise SystemExit(7)",
+    "ends": "import os; os._exit(7)",
     "interrupts": "raise KeyboardInterrupt",
     "odd": "raise type('Odd', (BaseException,), {})('odd')",
     "deep": "return act()",
@@ -107,6 +108,61 @@ def test_preparing_in_another_process_costs_that_process(mine, act: str, says: s
     spec = mine(source, act) + ":f"
     with pytest.raises(AuditError, match=rf"prepare\(\) of the system .* failed: {says}"):
         prepared(loaded([spec], 1), 1, apart=True)
+
+
+COUNTED = """
+import pathlib
+
+
+def loadings():
+    file = pathlib.Path(__file__).with_suffix(".count")
+    file.write_text((file.read_text() if file.exists() else "") + "x")
+    return len(file.read_text())
+
+
+class Base:
+    def __init__(self): again(self, loadings())
+    def __call__(self, text): return "positive"
+
+
+class Waiting(Base):
+    concurrency, batch = 2, 2
+    def needs(self): return None
+    def run(self, inputs): raise NotImplementedError
+    async def run_async(self, inputs): raise NotImplementedError
+"""
+AGAIN = {
+    "raises": ("if n > LAST: raise OSError('no more')", "cannot be created without arguments: OSError: no more"),
+    "leaves": ("if n > LAST: raise SystemExit(3)", "cannot be created without arguments: SystemExit: 3"),
+    "ends": ("import os\n  if n > LAST: os._exit(3)", "cannot be created without arguments: SystemExit: 3"),
+    "version": ("self.version = str(n > LAST)", "had version .* at first, and version .* when it was loaded once more"),
+    "settings": ("self.settings = {'a': n > LAST}", "had settings .* at first, and settings .* loaded once more"),
+    "name": ("self.name = 'n' + str(n > LAST)", "had name .* at first, and name .* loaded once more"),
+    "tasks": (
+        "self.tasks = ('similarity',) if n > LAST else ('sentiment',)",
+        "had tasks .* at first, and tasks|not sent",
+    ),
+}
+
+
+@pytest.mark.parametrize("last", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["Base", "Waiting"])
+@pytest.mark.parametrize(("act", "says"), AGAIN.values(), ids=list(AGAIN))
+def test_one_that_is_another_when_it_is_loaded_again_is_refused(mine, toy_corpus, kind, last, act, says) -> None:
+    """Loaded for trying, by the run, for preparing, by a worker: whichever time, it is one sentence."""
+    spec = f"{mine(f'{COUNTED}{chr(10)}def again(self, n):{chr(10)}  {act}'.replace('LAST', str(last)))}:{kind}"
+    engine = open_store("sqlite://", create=True)
+    with Processes(1) as at_work, pytest.raises(AuditError, match=says) as raised:
+        run(engine, toy_corpus(), [spec], [get_relation("sentiment", "MR3.1")], at_work, time_limit=1)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["Base", "Waiting"])
+def test_one_that_is_another_when_this_process_loads_it_again_is_refused(mine, toy_corpus, kind) -> None:
+    spec = f"{mine(f'{COUNTED}{chr(10)}def again(self, n): self.version = str(n > 1)')}:{kind}"
+    engine = open_store("sqlite://", create=True)
+    with pytest.raises(AuditError, match=r"had version .* loaded once more"):
+        run(engine, toy_corpus(), [spec], [get_relation("sentiment", "MR3.1")], InProcess(), time_limit=1)
 
 
 @pytest.mark.parametrize("executor", [InProcess, lambda: Processes(2)])

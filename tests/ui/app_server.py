@@ -35,7 +35,7 @@ def app_server(
     `open_files` is the soft limit of open files that the server starts with.
     """
     port = free_port()
-    command = [sys.executable, "-m", "audit.cli", "app", "--db", database, "--port", str(port)]
+    command = [sys.executable, "-m", "audit", "app", "--db", database, "--port", str(port)]
     command += ["--address", "127.0.0.1", *options]
     if open_files is not None:
         # Set in the server alone: the tests' own process may have more files open than that.

@@ -25,7 +25,7 @@ def in_session(leader: int) -> list[int]:
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_nothing_outlives_the_command(prepared: Prepared, how: signal.Signals) -> None:
     port = free_port()
-    command = [sys.executable, "-m", "audit.cli", "app", "--db", str(prepared.path), "--port", str(port)]
+    command = [sys.executable, "-m", "audit", "app", "--db", str(prepared.path), "--port", str(port)]
     server = subprocess.Popen(
         [*command, "--address", "127.0.0.1"],
         stdout=subprocess.DEVNULL,

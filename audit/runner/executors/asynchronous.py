@@ -1,73 +1,78 @@
-"""The executor for systems that mostly wait for another machine: many calls at once, from one thread."""
+"""The executor for systems that mostly wait for another machine: many calls at once, from one thread.
 
-import asyncio
+A call that keeps the event loop to itself (it sleeps, or never ends) keeps every other call on it, so each system of
+the user's own has a loop to itself, in a process of its own where that is allowed, which can be ended.
+"""
+
+import queue
 import threading
-from collections.abc import Coroutine, Sequence
+from collections import deque
 from contextlib import AbstractContextManager, suppress
-from queue import Empty, SimpleQueue
-from time import perf_counter
+from itertools import count
+from multiprocessing import Pipe, Process, connection
+from time import monotonic
 from types import TracebackType
-from typing import Any, TypeGuard
+from typing import Any, Protocol
 
-from audit.errors import Declined, Unanswered
-from audit.runner.executors.base import Job, too_long
-from audit.runner.executors.batch import Batch, Returned, checked, failed
-from audit.systems import get_system
-from audit.systems.asking import PATIENCE, TRIES, Asking
-from audit.systems.base import AsynchronousSystem, System
-from audit.systems.foreign import foreign, message
-from audit.tasks import Input, Output, get_task
+from audit.errors import AuditError
+from audit.runner.executors.base import Job, Lost, ended, too_long
+from audit.runner.executors.batch import Batch, Identity
+from audit.runner.executors.child import sendable
+from audit.runner.executors.event_loop import ENDING, EventLoop, Say, is_asynchronous
+from audit.runner.executors.processes import FORKING, start_worker
+from audit.systems import is_own
+from audit.systems.foreign import late
 
 _WAITING = 32
 """Jobs at once. 256 inputs each keep a hundred requests of 64 inputs under way."""
-_ENDING = 5.0
-"""Seconds that systems have to end what they hold."""
-
-
-def is_asynchronous(system: System) -> TypeGuard[AsynchronousSystem]:
-    """Whether a system can be asked many times at once, by `Asynchronous`."""
-    return callable(getattr(system, "run_async", None))
+_LOOK = 0.25
+"""Seconds between two looks whether an event loop still turns."""
 
 
 class Asynchronous(AbstractContextManager["Asynchronous"]):
-    """Does batches of systems that have `run_async`, on an event loop in a thread of its own.
+    """Does batches of systems that have `run_async`, as `audit.runner.executors.event_loop.EventLoop` tells.
 
-    A batch is cut into calls of the system's `batch` inputs. All calls of all batches to one system share one
-    `audit.systems.asking.Asking`: never more than `concurrency` at once, fewer while the machine is crowded, none while
-    it asks for a pause. What a call returns is checked as in every executor; where it cannot be used, its inputs are
-    asked one by one; what has no answer in the end is a stored error. Batches begin in the order in which they came.
+    With `apart`, a system of the user's own is loaded and asked in a process of its own, which costs nobody else
+    anything when it comes to an end or has to be ended; without, in a thread, which can only be left alone.
 
-    A job's limit counts from its first call on, pauses included. It holds for what awaits, as all systems here should.
+    A job's limit holds whatever a call does: where a loop has made no turn for so long, it is given up with the
+    batches that were on it. Any of them may be the one that kept it, so each is done again with none beside it; one
+    that is lost then is told of as lost.
     """
 
     places = _WAITING
 
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread: threading.Thread | None = None
-        self._systems: dict[str, tuple[AsynchronousSystem, Asking]] = {}
-        self._done: SimpleQueue[tuple[Job, Any, BaseException | None]] = SimpleQueue()
+    def __init__(self, apart: bool = False) -> None:
+        self._apart = apart
+        self._places: dict[str, _Place] = {}
+        self._done: queue.SimpleQueue[tuple[Job, Any, BaseException | None]] = queue.SimpleQueue()
         self._at_work = 0
 
     def submit(self, job: Job) -> None:
-        """Take a batch of a system that has `run_async`. Raises TypeError for any other job."""
+        """Take a batch of a system that has `run_async`. Raises TypeError for any other job, and what loading and
+        preparing the system raise."""
         if not isinstance(job, Batch):
             raise TypeError(f"{job!r} is not a Batch, which is what this executor does")
-        self._know(job.system, job.limit)
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._loop.run_forever, name="asynchronous systems", daemon=True)
-            self._thread.start()
+        own = job.system if is_own(job.system) else ""
+        if own not in self._places:
+            self._places[own] = _Place(self._done, apart=self._apart and bool(own))
+        self._places[own].submit(job)
         self._at_work += 1
-        self._begin(self._do(job))
 
     def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
         """Batches that came to an end, with what the system returned."""
+        until = None if timeout is None else monotonic() + timeout
         found: list[tuple[Job, Any]] = []
         while self._at_work:
+            for place in self._places.values():
+                place.look()
+            left = _LOOK if until is None else max(0.0, min(_LOOK, until - monotonic()))
             try:
-                job, result, problem = self._done.get_nowait() if found else self._done.get(timeout=timeout)
-            except Empty:
-                break
+                job, result, problem = self._done.get_nowait() if found else self._done.get(timeout=left)
+            except queue.Empty:
+                if found or (until is not None and monotonic() >= until):
+                    break
+                continue
             if problem is not None and found:
                 self._done.put((job, result, problem))  # first what came to a good end
                 break
@@ -80,99 +85,217 @@ class Asynchronous(AbstractContextManager["Asynchronous"]):
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._thread is not None:
-            with suppress(TimeoutError):  # foreign code may keep the loop: the thread then ends with the process
-                self._begin(self._end()).result(_ENDING)
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(_ENDING)
-            if self._thread.is_alive():
-                return
-        self._loop.close()
+        for place in self._places.values():
+            place.end()
 
-    def _begin(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def _know(self, spec: str, limit: float | None) -> None:
-        if spec in self._systems:
+class _Worker(Protocol):
+    """An event loop, here or in another process."""
+
+    def know(self, spec: str, limit: float | None, wanted: Identity | None = None) -> None: ...
+    def do(self, number: int, job: Batch) -> None: ...
+    def turn(self, say: Any) -> None: ...
+    def end(self) -> None: ...
+    def give_up(self) -> None: ...
+
+
+class _Place:
+    """Has an event loop, and another one after it was lost."""
+
+    def __init__(self, done: "queue.SimpleQueue[tuple[Job, Any, BaseException | None]]", apart: bool):
+        self._done, self._apart = done, apart
+        self._lock = threading.RLock()
+        self._worker: _Worker | None = None
+        self._numbers = count()
+        self._known: dict[str, Batch] = {}
+        """By system, a batch of it."""
+        self._waiting: deque[tuple[Batch, bool]] = deque()
+        """Batches that were not begun, and whether each was on a loop that was lost: it is done with none beside it."""
+        self._given: dict[int, Batch] = {}
+        self._alone = False
+        """Whether what is done now is done with none beside it."""
+        self._asked: float | None = None
+        """Since when the loop was asked for a sign and gave none."""
+        self._lost: Lost | None = None
+        """Why the process is gone."""
+
+    def submit(self, job: Batch) -> None:
+        if self._worker is None:
+            self._begin()
+        if job.system not in self._known:
+            self._know(job)
+            self._known[job.system] = job
+        with self._lock:
+            self._waiting.append((job, False))
+        self._give()
+
+    def look(self) -> None:
+        """See whether the loop turns: give it up where it has not for as long as its batches may take."""
+        worker = self._worker
+        if worker is None or not self._given:
             return
-        # Its own object, not the one that batches share: connections belong to one event loop.
-        system = get_system(spec)
-        if not is_asynchronous(system):
-            raise TypeError(f"the system {spec!r} has no run_async, so another executor must do it")
-        with foreign(f"system {spec!r} cannot be prepared", limit):
-            system.prepare()
-        tries, patience = getattr(system, "tries", TRIES), getattr(system, "patience", PATIENCE)
-        self._systems[spec] = system, Asking(system.concurrency, tries, patience)
+        if self._lost is not None:
+            self._lose(self._lost)
+        elif self._asked is None:
+            self._asked = monotonic()
+            worker.turn(self._turned)
+        else:
+            limits = [job.limit for job in list(self._given.values())]
+            longest = max((one for one in limits if one is not None), default=0.0)
+            if None not in limits and monotonic() - self._asked > longest:
+                self._lose(too_long(longest))
 
-    async def _do(self, job: Batch) -> None:
-        """Do a batch and say that it came to an end."""
+    def end(self) -> None:
+        if self._worker is not None:
+            self._worker.end()
+
+    def _begin(self) -> None:
+        self._asked = self._lost = None
+        say, over = self._over, self._gone
+        self._worker = _Beside(say, over) if self._apart else EventLoop(say)
+
+    def _give(self) -> None:
+        """Hand on what may be begun."""
+        with self._lock:
+            while self._waiting and self._worker and not (self._given and (self._alone or self._waiting[0][1])):
+                job, self._alone = self._waiting.popleft()
+                number = next(self._numbers)
+                self._given[number] = job
+                self._worker.do(number, job)
+
+    def _lose(self, lost: Lost) -> None:
+        """Begin anew without the loop; a batch that was alone on it is lost."""
+        worker, self._worker = self._worker, None  # whose end is no news from here on
+        if worker is not None:
+            worker.give_up()
+        with self._lock:
+            given = list(self._given.values())
+            self._given.clear()
+            if len(given) == 1:
+                self._done.put((given[0], lost, None))
+            else:
+                self._waiting.extendleft((job, True) for job in reversed(given))
+        self._begin()
+        for job in self._known.values():
+            self._know(job)
+        self._give()
+
+    def _know(self, job: Batch) -> None:
+        if self._worker is not None:
+            self._worker.know(job.system, job.limit, job.identity)
+
+    def _turned(self) -> None:
+        self._asked = None
+
+    def _gone(self, worker: "_Beside", reason: str) -> None:
+        if worker is self._worker:
+            self._lost = Lost(reason)
+
+    def _over(self, number: int, good: bool, value: Any) -> None:
+        """Take what a batch came to; what comes of a loop that was given up is none of `_given`."""
+        with self._lock:
+            job = self._given.pop(number, None)
+        if job is None:
+            return
+        self._done.put((job, value, None) if good else (job, None, value))
+        self._give()
+
+
+class _Beside:
+    """An event loop in a process of its own."""
+
+    def __init__(self, say: Say, gone: Any) -> None:
+        self._say, self._gone = say, gone
+        self._commands: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()
+        self._known: queue.SimpleQueue[BaseException | Lost | None] = queue.SimpleQueue()
+        self._turned: Any = None
+        with FORKING:
+            self._pipe, its = Pipe()
+            self._process = Process(target=_serve, args=(its,))
+            self._process.start()
+            its.close()
+        # A process that holds its interpreter reads nothing: neither writing nor reading may keep this thread.
+        for part in (self._write, self._read):
+            threading.Thread(target=part, daemon=True).start()
+
+    def know(self, spec: str, limit: float | None, wanted: Identity | None = None) -> None:
+        self._commands.put(("know", spec, limit, wanted))
         try:
-            self._done.put((job, await self._outcome(job), None))
-        except asyncio.CancelledError:
-            raise
-        except BaseException as problem:  # `finished` raises it again, where somebody hears it
-            self._done.put((job, None, problem))
+            problem = self._known.get(timeout=None if limit is None else 2 * limit + ENDING)
+        except queue.Empty:
+            self.give_up()
+            raise AuditError(late(f"system {spec!r} cannot be prepared", limit or 0)) from None
+        if isinstance(problem, Lost):
+            raise AuditError(f"system {spec!r} cannot be prepared: {problem.reason}")
+        if problem is not None:
+            raise problem
 
-    async def _outcome(self, job: Batch) -> Any:
-        system, asking = self._systems[job.system]
-        calls = _Calls(system, asking, job.task)
-        work = asyncio.ensure_future(calls.outputs(job.inputs))
-        try:
-            begun: list[asyncio.Future[Any]] = [work, calls.began]
-            await asyncio.wait(begun, return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait({work}, timeout=job.limit)
-            if not work.done():
-                return too_long(job.limit or 0)
-            # Batches overlap, so that the time from the beginning of one to its end says little: this is its share.
-            return Returned.of(work.result(), calls.seconds / asking.limit)
-        finally:
-            work.cancel()
-            await asyncio.gather(work, return_exceptions=True)
+    def do(self, number: int, job: Batch) -> None:
+        self._commands.put(("do", number, job))
 
-    async def _end(self) -> None:
-        """Give up what is under way, and end what the systems hold."""
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-        for system, _ in self._systems.values():
-            if close := getattr(system, "close_async", None):
-                await close()
-        await self._loop.shutdown_asyncgens()
+    def turn(self, say: Any) -> None:
+        self._turned = say
+        self._commands.put(("turn",))
+
+    def end(self) -> None:
+        self._commands.put(None)
+        self._process.join(2 * ENDING)
+        self.give_up()
+
+    def give_up(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._commands.put(None)
+
+    def _write(self) -> None:
+        with suppress(OSError):
+            while True:
+                command = self._commands.get()
+                self._pipe.send(command)
+                if command is None:
+                    return
+
+    def _read(self) -> None:
+        with suppress(EOFError, OSError):
+            while True:
+                kind, *values = self._pipe.recv()
+                if kind == "over":
+                    self._say(*values)
+                elif kind == "turned":
+                    self._turned()
+                else:
+                    self._known.put(*values)
+        self._process.join()
+        reason = f"its process ended with {ended(self._process.exitcode)}"
+        self._known.put(Lost(reason))
+        self._gone(self, reason)
 
 
-class _Calls:
-    """The calls of one batch. `began` is done when the first of them is made; `seconds` is what all took together."""
+def _serve(pipe: connection.Connection) -> None:
+    """What the process does: commands as they come, until there are no more."""
+    start_worker()
+    lock = threading.Lock()
 
-    def __init__(self, system: AsynchronousSystem, asking: Asking, task: str):
-        self._system, self._asking, self._task = system, asking, get_task(task)
-        self.began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.seconds = 0.0
+    def say(kind: str, *values: Any) -> None:
+        with lock, suppress(OSError):  # nobody is there to hear it
+            pipe.send((kind, *values))
 
-    async def outputs(self, inputs: Sequence[Input]) -> list[Output]:
-        """One output per input, in their order, whatever the order of the answers."""
-        size = self._system.batch
-        pieces = [inputs[start : start + size] for start in range(0, len(inputs), size)]
-        found = await asyncio.gather(*map(self._answered, pieces))
-        return [output for some in found for output in some]
+    loop = EventLoop(lambda number, good, value: say("over", number, good, value if good else sendable(value)))
+    with suppress(EOFError):
+        while (command := pipe.recv()) is not None:
+            kind, *values = command
+            if kind == "do":
+                loop.do(*values)
+            elif kind == "turn":
+                loop.turn(lambda: say("turned"))
+            else:
+                try:
+                    loop.know(*values)
+                except BaseException as problem:
+                    say("known", sendable(problem))
+                else:
+                    say("known", None)
+    loop.end()
 
-    async def _answered(self, inputs: Sequence[Input]) -> list[Output]:
-        try:
-            return await self._asking.ask(lambda: self._call(inputs))
-        except (Declined, Unanswered) as problem:
-            if len(inputs) == 1 or not problem.inputs:
-                return [failed(message(problem))] * len(inputs)
-        except (Exception, SystemExit, KeyboardInterrupt) as problem:  # the system is foreign code, as in `Batch`
-            if len(inputs) == 1:
-                return [failed(message(problem))]
-        alone = await asyncio.gather(*(self._answered([one]) for one in inputs))
-        return [output for some in alone for output in some]
 
-    async def _call(self, inputs: Sequence[Input]) -> list[Output]:
-        if not self.began.done():
-            self.began.set_result(None)
-        started = perf_counter()
-        try:
-            return checked(self._task, await self._system.run_async(inputs), len(inputs))
-        finally:
-            self.seconds += perf_counter() - started
+__all__ = ["Asynchronous", "is_asynchronous"]

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from time import perf_counter
 from types import NoneType
+from typing import NamedTuple
 
-from audit.errors import BadOutput
+from audit.errors import AuditError, BadOutput
+from audit.keys import canonical
 from audit.systems import get_system, offered
 from audit.systems.base import System
-from audit.systems.foreign import contained, message
+from audit.systems.foreign import contained, message, shown
 from audit.tasks import Input, Output, Task, get_task
 
 CALL = {"sentence": 256, "document": 32}
@@ -59,6 +61,36 @@ class Returned:
         ]
 
 
+class Identity(NamedTuple):
+    """What a system's outputs are stored by, and what it does."""
+
+    name: str
+    version: str
+    settings: str
+    tasks: str
+
+    @classmethod
+    def of(cls, system: System) -> "Identity":
+        """That of a system.
+
+        >>> Identity.of(get_system("rapidfuzz")).tasks
+        'similarity'
+        """
+        return cls(system.name, system.version, canonical(dict(system.settings)), ", ".join(system.tasks))
+
+
+def same(spec: str, first: Identity | None, again: Identity) -> None:
+    """Raise AuditError where a system, loaded once more, is another than at first (None: nobody knows)."""
+    if first is None or first == again:
+        return
+    differ = [name for name in Identity._fields if getattr(first, name) != getattr(again, name)]
+    was, now = (", ".join(f"{name} {shown(getattr(one, name))}" for name in differ) for one in (first, again))
+    raise AuditError(
+        f"system {spec} had {was} at first, and {now} when it was loaded once more; it must be the same each time, "
+        "from the same packages and files on every machine"
+    )
+
+
 @dataclass(frozen=True)
 class Batch:
     """Distinct inputs for one system: a job."""
@@ -70,10 +102,12 @@ class Batch:
     call: int = CALL["sentence"]
     """Inputs given to the system at once."""
     limit: float | None = field(default=None, compare=False)
+    identity: Identity | None = field(default=None, compare=False)
+    """What the outputs are stored by: a worker that has another system by this spec must not make them."""
 
     def work(self) -> Returned:
         """One output per input, in order. What raises, or returns what its task does not allow, is a stored error."""
-        system, task = ready(self.system), get_task(self.task)
+        system, task = ready(self.system, self.identity), get_task(self.task)
         started = perf_counter()
         outputs = [
             output
@@ -83,15 +117,17 @@ class Batch:
         return Returned.of(outputs, perf_counter() - started)
 
 
-def ready(spec: str) -> System:
-    """The system of this process, prepared. Raises AuditError where it cannot be loaded or prepared."""
-    return _ready(spec, offered(spec))
+def ready(spec: str, wanted: Identity | None = None) -> System:
+    """The system of this process, prepared. Raises AuditError where it cannot be loaded or prepared, or is another than
+    `wanted`."""
+    return _ready(spec, wanted, offered(spec))
 
 
 @cache
-def _ready(spec: str, maker: object) -> System:
+def _ready(spec: str, wanted: Identity | None, maker: object) -> System:
     # A caller's system may be another one by now under the same name: its maker tells them apart.
     system = get_system(spec)
+    same(spec, wanted, Identity.of(system))
     system.prepare()
     return system
 

@@ -11,51 +11,18 @@ import queue
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from audit.errors import AuditError
-from audit.keys import canonical
-from audit.runner.executors.base import Job, Lost, ended, too_long
+from audit.runner.executors.base import Lost, ended, too_long
 from audit.runner.living import another_python
-from audit.systems import get_system
 
 _START = 120
 """Seconds for a process to start; the disk of a busy machine may be slow."""
 IDLE = 600
 """Seconds without a job after which a process ends itself: the run that wanted it may have been killed."""
-
-
-@dataclass(frozen=True)
-class Order:
-    """A job as it is sent to a machine, with the system that it takes there to be the same as here."""
-
-    job: Job
-    system: tuple[str, str, str] | None = None
-    """Spec, version and settings."""
-
-    def work(self) -> Any:
-        """Do the job. Raises AuditError where this machine has another version of the system."""
-        if self.system and (mine := described(self.system[0])) != self.system:
-            spec, version, settings = self.system
-            raise AuditError(
-                f"system {spec} is version {mine[1]} {mine[2]} on a worker and {version} {settings} here; "
-                "install the same packages and files on both"
-            )
-        return self.job.work()
-
-
-def described(spec: str) -> tuple[str, str, str]:
-    """What a system's outputs are stored by: spec, version, settings.
-
-    >>> described("vader")[0]
-    'vader'
-    """
-    system = get_system(spec)
-    return spec, system.version, canonical(dict(system.settings))
 
 
 class Child:
@@ -80,7 +47,7 @@ class Child:
         self._ready = False
 
     def do(self, order: bytes, limit: float | None) -> bytes | Lost:
-        """The pickled answer to a pickled order, or Lost; the process is then gone."""
+        """The pickled answer to a pickled job, or Lost; the process is then gone."""
         try:
             if not self._ready and not self._pipe.poll(_START):
                 self.end()
@@ -132,7 +99,7 @@ def _read(connection: Connection, orders: "queue.SimpleQueue[bytes]") -> None:
 
 def _answer(pickled: bytes) -> bytes:
     try:
-        order = pickle.loads(pickled)  # noqa: S301  (from the run that this process works for)
+        job = pickle.loads(pickled)  # noqa: S301  (from the run that this process works for)
     except Exception as problem:
         lacking = AuditError(
             f"a worker cannot read a job ({type(problem).__name__}: {problem}); "
@@ -140,17 +107,17 @@ def _answer(pickled: bytes) -> bytes:
         )
         return pickle.dumps((False, lacking))
     try:
-        if order.job.limit is not None:
+        if job.limit is not None:
             # The worker sees to the limit. When it is gone, native code that holds the interpreter ends all the same.
-            faulthandler.dump_traceback_later(order.job.limit + 60, exit=True)
-        return pickle.dumps((True, order.work()))
+            faulthandler.dump_traceback_later(job.limit + 60, exit=True)
+        return pickle.dumps((True, job.work()))
     except BaseException as problem:  # a job that calls sys.exit must not end what others wait for
-        return pickle.dumps((False, _sendable(problem)))
+        return pickle.dumps((False, sendable(problem)))
     finally:
         faulthandler.cancel_dump_traceback_later()
 
 
-def _sendable(problem: BaseException) -> BaseException:
+def sendable(problem: BaseException) -> BaseException:
     """The exception, or one of the same text where it cannot be pickled and read again."""
     try:
         again = pickle.loads(pickle.dumps(problem))  # noqa: S301  (this process's own)

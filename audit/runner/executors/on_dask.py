@@ -21,8 +21,6 @@ import audit
 from audit.errors import AuditError, NotInstalled
 from audit.runner.executors.at_worker import Terms, end_run, on_worker, other_version
 from audit.runner.executors.base import Job, Lost
-from audit.runner.executors.batch import Batch
-from audit.runner.executors.child import Order, described
 from audit.runner.living import safe_path
 
 _CONNECT = 5
@@ -60,7 +58,6 @@ class Dask(AbstractContextManager["Dask"]):
         self._client: Any = None
         self._at_work: dict[Any, tuple[Job, bytes]] = {}
         self._over: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._systems: dict[str, tuple[str, str, str]] = {}
         self._places, self._counted = 0, -_FRESH
         self._levels: dict[str, int] = {}
 
@@ -88,7 +85,7 @@ class Dask(AbstractContextManager["Dask"]):
         """Send a job to the scheduler."""
         import cloudpickle
 
-        self._send(job, cloudpickle.dumps(Order(job, self._described(job))))
+        self._send(job, cloudpickle.dumps(job))
 
     def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
         """Jobs that came to an end, with their results."""
@@ -122,14 +119,6 @@ class Dask(AbstractContextManager["Dask"]):
         for name, level in self._levels.items():
             logging.getLogger(name).setLevel(level)
         self._levels.clear()
-
-    def _described(self, job: Job) -> tuple[str, str, str] | None:
-        """The system of a job as it is here; workers compare."""
-        if not isinstance(job, Batch):
-            return None
-        if job.system not in self._systems:
-            self._systems[job.system] = described(job.system)
-        return self._systems[job.system]
 
     def _send(self, job: Job, order: bytes) -> None:
         future = self._connected().submit(

@@ -17,7 +17,7 @@ from typing import Any
 from audit.errors import AuditError
 from audit.runner.executors.base import Job, Lost, ended, too_long
 
-_FORKING = threading.Lock()
+FORKING = threading.Lock()
 """While a process is made: another must not inherit its end of the pipe, which would then never be closed."""
 _TIDY = 5.0
 """Seconds that a process has for what it does at its end."""
@@ -105,7 +105,7 @@ class _Worker:
         self._start()
 
     def _start(self) -> None:
-        with _FORKING:
+        with FORKING:
             if self._over:
                 return
             self._pipe, its = Pipe()
@@ -144,7 +144,7 @@ class _Worker:
 
     def end(self, at_once: bool) -> None:
         """End the process: in the middle of its job, or once it has put its things in order, which may take seconds."""
-        with _FORKING:
+        with FORKING:
             self._over = True
         if not at_once:
             with suppress(OSError):
@@ -156,7 +156,7 @@ class _Worker:
 
 def _serve(pipe: connection.Connection) -> None:
     """What a process does: jobs as they come, until nobody is there to send any."""
-    _start_worker()
+    start_worker()
     while True:
         try:
             job = pipe.recv()
@@ -179,7 +179,7 @@ def _serve(pipe: connection.Connection) -> None:
             pipe.send((False, AuditError(f"a worker cannot send back what a job made or raised ({problem})")))
 
 
-def _start_worker() -> None:
+def start_worker() -> None:
     """Ctrl-C is for the parent, which stops its workers; and a worker does not outlive a parent that was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
