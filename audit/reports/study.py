@@ -28,6 +28,7 @@ from audit.reports.certainty import with_worth
 from audit.reports.holds import ASSUMED, holds_entries
 from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
+from audit.reports.primary import Named, read_named, spelled
 from audit.reports.protocols import METHOD, protocol_entry
 from audit.reports.sensitivity import Lenient, read_lenient, sensitivity_entry
 from audit.reports.study_plan import plan_entries, plans_of
@@ -42,6 +43,7 @@ from audit.statistics.intervals import MIDP, SEQUENCE, Target, get_method, get_t
 from audit.statistics.overall import overall
 from audit.statistics.prediction_powered import FOLDS
 from audit.store import table_of, tables
+from audit.studies.primary import Primary
 from audit.studies.standing import Standing
 from audit.tasks import get_task
 
@@ -84,6 +86,7 @@ class Evidence:
     accuracy: Sequence[RightOutputs] = ()
     topics: Topics | None = None
     lenient: Lenient | None = None
+    primary: Sequence[Named] = ()
 
 
 def study_report(
@@ -155,6 +158,7 @@ def evidence(
         right_outputs(engine, counted),
         count_topics(engine, counted, by, clusters) if by else None,
         read_lenient(engine, counted, whose, lacking, compared),
+        read_named(engine, counted.keys),
     )
 
 
@@ -184,6 +188,8 @@ def report_of(
     entries = holds_entries(holds.units, holds.waiting, 0.95, target)
     planned = {"answers": described["answers"]["whose"], "interval": interval, "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
+    if tested := [one for one in found.primary if one.tested]:
+        described["primary"] = [spelled(one) for one in tested]
     report = build_report(
         _frame(found),
         described,
@@ -191,7 +197,7 @@ def report_of(
         interval=get_method(interval, target),
         target=target,
         delta=delta,
-        groups=Groups(judged, found.checked, common, estimates, entries, findings(counted)),
+        groups=Groups(judged, found.checked, common, estimates, entries, findings(counted), found.primary),
         weights=weights,
     )
     report["sensitivity"] = _sensitivity(found, report, interval, target, delta)
@@ -203,7 +209,11 @@ def report_of(
     report |= {
         "causes": cause_entries(found.causes),
         "disputes": found.disputes,
-        "plan": plan_entries(found.plans, planned),
+        "plan": plan_entries(
+            found.plans,
+            planned,
+            {one.study: Primary(one.system, one.other, one.relation) for one in found.primary if one.tested},
+        ),
     }
     return report if found.arms is None else report | {"protocols": protocol_entry(found.arms)}
 
@@ -330,7 +340,7 @@ def _sensitivity(found: Evidence, report: Report, interval: str, target: Target,
     counted = found.lenient.counted
     common: CommonBy = {(one.task, one.study, one.relation): one.common for one in found.lenient.shared}
     frame = rated(counted.cells, get_method(interval, target), target=target)
-    relations, _, _ = compare_all(frame, common, target, delta, 0.95, interval == SEQUENCE)
+    relations, *_ = compare_all(frame, common, target, delta, 0.95, interval == SEQUENCE, named=found.primary)
     return sensitivity_entry(found.counted, found.lenient, report["overall"], overall(frame, relations))
 
 
