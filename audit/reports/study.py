@@ -12,10 +12,12 @@ from sqlalchemy import Engine, func, select
 import audit
 from audit.annotation.answers import ORIGINS
 from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
+from audit.errors import AuditError
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.clusters import source_clusters
+from audit.false_satisfaction.gold_rows import read_resting
 from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, read_compared, shared_groups
 from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
@@ -30,7 +32,7 @@ from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
 from audit.reports.primary import Named, read_named, spelled
 from audit.reports.protocols import METHOD, protocol_entry
-from audit.reports.sensitivity import Lenient, read_lenient, sensitivity_entry
+from audit.reports.sensitivity import GoldError, Lenient, gold_error_entry, read_lenient, sensitivity_entry
 from audit.reports.study_plan import plan_entries, plans_of
 from audit.reports.topics import topic_entries
 from audit.sampling.audits import audits_of
@@ -87,6 +89,7 @@ class Evidence:
     topics: Topics | None = None
     lenient: Lenient | None = None
     primary: Sequence[Named] = ()
+    resting: pd.DataFrame | None = None
 
 
 def study_report(
@@ -101,6 +104,7 @@ def study_report(
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
     by: str | None = None,
+    gold_error: GoldError | None = None,
 ) -> Report:
     """The report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
 
@@ -108,18 +112,27 @@ def study_report(
     `audit.statistics.intervals.METHODS`; `target`, `delta` and `weights` as in `build_report`, the target by default
     what `get_target` says: texts to come, but the corpus for sequences and proxies. With `proxies` (names of
     `audit.false_satisfaction.proxies`, or numeric columns of the corpus) R_FS is estimated by PPI++, and by `interval`
-    where that falls back. `by`, `gold` or an attribute of the sources, asks for violation rates by topic. Raises
-    AuditError where nothing was run yet, where a sequence or proxies cannot be had (for the population, or both
-    together), and UnknownName for a method, a proxy, an attribute or a relation of `weights`.
+    where that falls back. `by`, `gold` or an attribute of the sources, asks for violation rates by topic. `gold_error`
+    is how often gold is known to be wrong, for which R_FS is corrected. Raises AuditError where nothing was run yet,
+    where gold says nothing at such an error, or with it proxies or a sequence are asked for, where a sequence or
+    proxies cannot be had (for the population, or both together), and UnknownName for a method, a proxy, an attribute or
+    a relation of `weights`.
     """
     interval, names = method_name(interval), tuple(dict.fromkeys(proxies))
     target = get_target(target, interval, bool(names))
     method = get_method(interval, target)
     check_proxies(names, interval, target)
-    found = evidence(engine, whose, study, design, target, by)
+    found = evidence(engine, whose, study, design, target, by, gold_error is not None)
     proxied = powered(engine, found.counted, found.judged, names, method) if names else None
     return report_of(
-        found, interval=interval, target=target, delta=delta, weights=weights, proxies=names, proxied=proxied
+        found,
+        interval=interval,
+        target=target,
+        delta=delta,
+        weights=weights,
+        proxies=names,
+        proxied=proxied,
+        gold_error=gold_error,
     )
 
 
@@ -130,10 +143,11 @@ def evidence(
     design: str | None = None,
     target: Target = "population",
     by: str | None = None,
+    resting: bool = False,
 ) -> Evidence:
     """What `report_of` needs from the database; arguments as in `study_report`.
 
-    Raises AuditError where nothing was run.
+    `resting` says whether it is to be corrected for errors of gold. Raises AuditError where nothing was run.
     """
     counted = count(engine, whose, study, design)
     compared = read_compared(engine, counted)
@@ -159,6 +173,7 @@ def evidence(
         count_topics(engine, counted, by, clusters) if by else None,
         read_lenient(engine, counted, whose, lacking, compared),
         read_named(engine, counted.keys),
+        read_resting(engine, counted, whose) if resting else None,
     )
 
 
@@ -171,11 +186,18 @@ def report_of(
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
     proxied: tuple[pd.DataFrame, pd.DataFrame] | None = None,
+    gold_error: GoldError | None = None,
 ) -> Report:
     """The report of what was read; arguments as in `study_report`, `target` the one that `found` was read for.
 
-    `proxied` is what `powered` made of `proxies` and of what was read.
+    `proxied` is what `powered` made of `proxies` and of what was read. For `gold_error`, `found` has to be read with
+    `resting`.
     """
+    if gold_error is not None and (proxies or interval == SEQUENCE):
+        raise AuditError(
+            "the correction for errors of gold is for the judged groups at a number fixed before; leave proxies and "
+            "the interval 'sequence' out, or the error of gold"
+        )
     counted, holds = found.counted, found.holds
     common: CommonBy = {(one.task, one.study, one.relation): one.common for one in found.shared}
     described = dict(found.made_from) | how(interval, target, delta, weights, proxies)
@@ -201,6 +223,9 @@ def report_of(
         weights=weights,
     )
     report["sensitivity"] = _sensitivity(found, report, interval, target, delta)
+    if gold_error is not None and found.resting is not None:
+        report["signature"]["gold_error"] = [gold_error.low, gold_error.high]
+        report["gold_error"] = gold_error_entry(counted, found.resting, gold_error, report["overall"], target)
     report["accuracy"] = accuracy_entries(report["violations"], found.accuracy)
     if found.topics is not None:
         report["topics"] = topic_entries(
