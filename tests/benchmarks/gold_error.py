@@ -36,7 +36,7 @@ LABELS = ("negative", "positive", "neutral")
 SYSTEMS = ("a", "b")
 
 
-def made(folder, labels, sources=300, wrong=0.3, seed=0):
+def made(folder, labels, sources=200, wrong=0.3, seed=0):
     """A database of imported groups with true gold, and R_FS of all its satisfied groups by that truth."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(labels, size=sources)
@@ -118,12 +118,12 @@ def measure(labels, error, target, drawn, redraws, seed=0):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--redraws", type=int, default=300)
+    parser.add_argument("--redraws", type=int, default=150)
     arguments = parser.parse_args()
     print("| labels | error | target | drawn | holds | bias | width | without: holds | bias |\n|" + "---|" * 9)
     for labels in (2, 3):
         for error in (0.02, 0.05, 0.1):
-            for target, drawn in (("population", 60), ("corpus", 300)):
+            for target, drawn in (("population", 60), ("corpus", 200)):
                 found = measure(labels, error, target, drawn, arguments.redraws)
                 numbers = " | ".join(f"{one:.3f}" for one in found.values())
                 print(f"| {labels} | {error:.2f} | {target} | {drawn} | {numbers} |", flush=True)
