@@ -28,6 +28,10 @@ def add(commands: Any) -> None:
         "--annotators", type=whole, metavar="N", help="people per question (default: the sample's, or 2)"
     )
     parser.add_argument("--answers", choices=("gold", "people", "both"), default="both", help="whose answers count")
+    parser.add_argument(
+        "--domain",
+        help="all, or gold: only sources with a gold label count and are drawn (default: the sample's, or all)",
+    )
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -50,5 +54,6 @@ def run(arguments: argparse.Namespace) -> None:
         study=arguments.study,
         whose=arguments.answers,
         database=None if arguments.db == DATABASE else arguments.db,
+        domain=arguments.domain,
     )
     answer(arguments.json, document, lines(document))

@@ -25,6 +25,11 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--by", metavar="gold|ATTRIBUTE", help="violation rates by gold label, or by a column of the corpus"
     )
+    parser.add_argument(
+        "--gold-error",
+        metavar="RATE|LOW-HIGH",
+        help="share of gold labels known to be wrong, such as 0.05 or 0.02-0.05: R_FS is shown corrected for it, too",
+    )
     parser.add_argument("--html", type=writes, metavar="FILE", help="write one self-contained HTML file")
     add_json(parser)
     parser.set_defaults(run=run)
@@ -33,12 +38,14 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from audit.reports.preference import read_weights
+    from audit.reports.sensitivity import GoldError
     from audit.reports.study import INTERVAL, study_report
     from audit.statistics.intervals import get_target
     from audit.store import open_store
 
     target = get_target(arguments.target) if arguments.target else None
     weights = read_weights(arguments.weights) if arguments.weights else None
+    gold_error = GoldError.read(arguments.gold_error) if arguments.gold_error else None
     report = study_report(
         open_store(arguments.db),
         arguments.answers,
@@ -50,6 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
         weights=weights,
         proxies=arguments.proxy,
         by=arguments.by,
+        gold_error=gold_error,
     )
     if arguments.html:
         write_html(report, Path(arguments.html))

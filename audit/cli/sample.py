@@ -50,6 +50,10 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--audit-answers", type=fraction, default=0.0, metavar="SHARE", help="let an adjudicator check agreed answers"
     )
+    parser.add_argument(
+        "--primary", type=names, metavar="SYSTEM,OTHER", help="name the comparison that reports test by itself"
+    )
+    parser.add_argument("--primary-relation", metavar="NAME", help="under this relation (default: over all together)")
     add_study(parser)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -77,6 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.sampling.domains import GOLD
     from audit.sampling.draw import Size, draw_all
     from audit.store import open_store
+    from audit.studies.primary import name_primary, primary_named, resolve
 
     size = Size(arguments.per_relation, arguments.share)
     audits = Audits(arguments.audit_groups, arguments.audit_follow_ups, arguments.audit_answers)
@@ -90,7 +95,10 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.protocol,
         arguments.domain,
     )
+    primary = primary_named(arguments.primary, arguments.primary_relation)
+    resolved = resolve(engine, primary, arguments.study) if primary else {}
     drawn = draw_all(engine, size, *how)
+    named = {study: name_primary(engine, study, ids) for study, ids in resolved.items()}
     waiting = refresh(engine)
     behind = open_audits(engine)
     lines = [
@@ -114,6 +122,15 @@ def run(arguments: argparse.Namespace) -> None:
         if one.domain == GOLD
     ]
     lines += [f"Study {one.study}: {WORDS[one.protocol]}" for one in drawn if one.protocol in WORDS]
+    lines += [
+        f"Study {study}: {primary} is the primary comparison, "
+        + (
+            "named before the first answer."
+            if not one.answers
+            else f"named after {one.answers:,} answers; see reports."
+        )
+        for study, one in named.items()
+    ]
     unfinished = [one.study for one in drawn if one.unfinished]
     if unfinished:
         lines.append(
@@ -128,6 +145,10 @@ def run(arguments: argparse.Namespace) -> None:
         "cells": sum(one.cells for one in drawn),
         "waiting": waiting,
         "audits": behind,
+        "primary": [
+            {"study": study, "named_at": one.at.isoformat(timespec="seconds"), "answers_before": one.answers}
+            for study, one in named.items()
+        ],
         "studies": [asdict(one) for one in drawn],
     }
     answer(arguments.json, document, lines)

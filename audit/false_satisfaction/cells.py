@@ -24,7 +24,7 @@ from audit.false_satisfaction.settling import (
 )
 from audit.relations import Outcome
 from audit.sampling.designs import INFORMATIVE
-from audit.sampling.domains import within
+from audit.sampling.domains import ALL, within
 from audit.store import Checked, checked, table_of, tables
 from audit.store.ids import LIMIT
 
@@ -100,20 +100,32 @@ class DrawnCell:
         return {asked for one in self.settled for asked in one.waits_for}
 
 
-def count(engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None) -> Counted:
+def count(
+    engine: Engine,
+    whose: Whose = "both",
+    study: int | None = None,
+    design: str | None = None,
+    domain: str | None = None,
+) -> Counted:
     """Count every cell of a study, or of all. Per study the sample drawn last counts, or the last one of `design`.
 
-    Raises AuditError where there is nothing to report, or no such study or sample.
+    With `domain` (`audit.sampling.domains`) only its sources count, and samples drawn from it; else the sources are
+    those that each study's sample was drawn from. Raises AuditError where there is nothing to report, no such study
+    or sample, or no satisfied group in the domain.
     """
-    return count_drawn(engine, whose, study, design)[0]
+    return count_drawn(engine, whose, study, design, domain)[0]
 
 
 def count_drawn(
-    engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None
+    engine: Engine,
+    whose: Whose = "both",
+    study: int | None = None,
+    design: str | None = None,
+    domain: str | None = None,
 ) -> tuple[Counted, list[DrawnCell]]:
     """As `count`, with the drawn groups, for whoever asks what other answers would make of them."""
     with engine.connect() as connection:
-        ground = ground_of(connection, study, design)
+        ground = ground_of(connection, study, design, domain)
         known = known_answers(connection, whose)
         process = read_process(connection)
         book = Book(connection, ground.samples, whose, known)
@@ -127,15 +139,20 @@ def count_drawn(
     return counted_from(ground, drawn, len(waiting), book.close(waiting)), drawn
 
 
-def ground_of(connection: Connection, study: int | None = None, design: str | None = None) -> Ground:
+def ground_of(
+    connection: Connection, study: int | None = None, design: str | None = None, domain: str | None = None
+) -> Ground:
     """What answers are counted on; arguments and errors as those of `count`."""
     studies = _studies(connection, study)
     ids = [int(str(one["id"])) for one in studies]
-    samples = _samples(connection, ids, design)
+    samples = _samples(connection, ids, design, domain)
     checks = checked(connection, ids)
-    for sample in samples:
-        checks = within(connection, checks, int(str(sample["study_id"])), str(sample["domain"]))
+    drawn_from = {int(str(one["study_id"])): str(one["domain"]) for one in samples}
+    for id, of in drawn_from.items() if domain is None else dict.fromkeys(ids, domain).items():
+        checks = within(connection, checks, id, of)
     cells = _observed(connection, ids, checks)
+    if domain not in (None, ALL) and not (checks.outcome == Outcome.SATISFIED).any():
+        raise AuditError(f"no satisfied group has a source of the domain {domain}; leave the domain out")
     if cells.empty:
         raise AuditError("nothing has been checked yet; run `audit run` or `audit import-run` first")
     return Ground(studies, samples, checks, cells)
@@ -270,11 +287,15 @@ def _studies(connection: Connection, study: int | None) -> list[dict[str, object
     return found
 
 
-def _samples(connection: Connection, studies: Sequence[int], design: str | None) -> list[dict[str, object]]:
+def _samples(
+    connection: Connection, studies: Sequence[int], design: str | None, domain: str | None
+) -> list[dict[str, object]]:
     table = table_of(tables.Sample)
     query = select(table).where(table.c.study_id.in_(studies)).order_by(table.c.study_id, table.c.drawn_at, table.c.id)
     if design is not None:
         query = query.where(table.c.design == design)
+    if domain is not None:
+        query = query.where(table.c.domain == domain)
     last = {row["study_id"]: dict(row) for row in connection.execute(query).mappings()}
     if design is not None and not last:
         raise AuditError(

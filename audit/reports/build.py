@@ -1,7 +1,7 @@
 """The report: one JSON document that the tables, the charts, the HTML file and the app all read."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from audit.reports.certainty import (
     with_worth,
 )
 from audit.reports.preference import Weights, preference
+from audit.reports.primary import Named, primary_entries
 from audit.reports.violations import violation_tables
 from audit.statistics import corrected, posterior
 from audit.statistics.comparison import Common
@@ -80,7 +81,7 @@ class Groups:
     and those of `audit.statistics.rates.ESTIMATES`, where R_FS is estimated with proxies; `judged` has what they leave
     unexplained in a column `value` then. `holds` is what `audit.reports.holds` says of the relations of
     which groups were asked about, likewise by (task, study, relation). `audits` is what audits of follow-ups
-    and answers found.
+    and answers found, `primary` the comparisons that were named before the first answer.
     """
 
     judged: pd.DataFrame
@@ -89,6 +90,7 @@ class Groups:
     estimates: pd.DataFrame | None = None
     holds: Mapping[tuple[str, object, str], Mapping[str, Any]] | None = None
     audits: Findings | None = None
+    primary: Sequence[Named] = ()
 
 
 def build_report(
@@ -138,7 +140,10 @@ def build_report(
         frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
     sure = certainty(frame, judged, checked, target, confidence)
     stopping = interval is METHODS[SEQUENCE]
-    relations, standing, commons = compare_all(frame, shared, target, delta, confidence, stopping, posterior.DRAWS)
+    named = groups.primary if groups else ()
+    relations, standing, commons, primary = compare_all(
+        frame, shared, target, delta, confidence, stopping, posterior.DRAWS, named
+    )
     for one in relations:
         one["holds"] = holds.get((one["task"], one["study"], one["relation"]))
     families = families_of(frame, "file" not in signature)
@@ -154,6 +159,8 @@ def build_report(
         "violations": violation_tables(frame, sure, families),
     }
     add_audits(report, frame, groups.audits if groups else None, sure.of_false, interval, confidence, target)
+    if primary:
+        report["primary"] = primary
     if weights is not None:
         report["preference"] = preference(standing, commons, sure, weights, delta, stopping)
     return report
@@ -201,8 +208,10 @@ def compare_all(
     confidence: float,
     stopping: bool,
     size: int = 0,
-) -> tuple[list[dict[str, Any]], pd.DataFrame, list[Common | None]]:
-    """The relations of a report, its cells with rates over the common groups, and the common groups by relation.
+    named: Sequence[Named] = (),
+) -> tuple[list[dict[str, Any]], pd.DataFrame, list[Common | None], list[dict[str, Any]]]:
+    """The relations of a report, its cells with rates over the common groups, the common groups by relation, and the
+    primary comparisons of those `named`.
 
     `frame` is what `rated` made, `shared` the common groups where they are known. Without `size` there are no
     probabilities.
@@ -210,15 +219,14 @@ def compare_all(
     # Orders and rankings are about common groups, and may need differences only; the rest is about cells.
     standing = frame.assign(own=frame["sr_genuine"], relative=False)
     relations: list[dict[str, Any]] = []
-    commons: list[Common | None] = []
+    commons: dict[tuple[str, object, str], Common | None] = {}
     for (task, study, relation), group in frame.groupby(["task", "study", "relation"], sort=False, dropna=False):
         key = (task, _plain(study), relation)
-        common = shared.get(key) or Common.of_totals(group)
+        common = commons[key] = shared.get(key) or Common.of_totals(group)
         observed, genuine = rates_of(group, common, relative=True)
         standing.loc[group.index, ["sr_observed", "sr_genuine"]] = np.column_stack([observed, genuine])
         standing.loc[group.index, "relative"] = common is not None and bool(np.isnan(common.sr_genuine).all())
         found = None if common is None or stopping or not size else common.draws(target, size, len(relations))
-        commons.append(common)
         relations.append(
             {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
             | dict(compare_orders(standing.loc[group.index]))
@@ -228,8 +236,9 @@ def compare_all(
             | {"ranking": compared(group, common, found, delta, confidence)}
             | {"pairs": _pairs(common, target, confidence, delta, stopping)}
         )
-    decide(relations, delta, confidence)
-    return relations, standing, commons
+    primary = primary_entries(named, relations, commons, target, confidence, delta, stopping)
+    decide(relations, delta, confidence, primary)
+    return relations, standing, list(commons.values()), primary
 
 
 def rated(

@@ -9,6 +9,7 @@ import pandas as pd
 
 from audit.errors import UnknownName
 from audit.relations import get_relation
+from audit.reports.primary import settle_primary
 from audit.statistics.comparison import LEAST, Common
 from audit.statistics.confidence_sequences import PRIOR_POSTERIOR
 from audit.statistics.dependence import Sums, deviations, of_products, opposed
@@ -301,19 +302,23 @@ def rates_of(cells: pd.DataFrame, common: Common | None, relative: bool = False)
     return observed, genuine
 
 
-def decide(relations: Sequence[dict[str, Any]], delta: float, confidence: float) -> None:
+def decide(
+    relations: Sequence[dict[str, Any]], delta: float, confidence: float, primary: Sequence[dict[str, Any]] = ()
+) -> None:
     """Say in every relation which systems are told apart, with what letters, and which surely overtake the best.
 
     Two families of hypotheses, each adjusted by Holm over the whole report: all pairs of all relations (`p_holm`,
     two-sided), and that no rival is better than the system reported as best, of all relations (`overtaking`,
     one-sided). A difference that is known without error is in neither. Where several systems are reported as best, a
-    rival has to be better than each of them (the largest p counts).
+    rival has to be better than each of them (the largest p counts). Where a `primary` comparison was named
+    (`audit.reports.primary`), it is tested by itself, and no other adjusted p is below its own.
     """
     decided = [one for one in relations if one["common"] and not one["common"]["reason"]]
     pairs = [pair for one in decided for pair in one["pairs"]]
-    tested = [pair for pair in pairs if pair["p"] is not None]
+    gate, settled = settle_primary(primary, decided, delta, confidence)
+    tested = [pair for pair in pairs if pair["p"] is not None and not any(pair is one for one in settled)]
     for pair, p in zip(tested, holm([pair["p"] for pair in tested]), strict=True):
-        pair |= {"p_holm": p, "apart": p <= 1 - confidence}
+        pair |= {"p_holm": max(p, gate), "apart": max(p, gate) <= 1 - confidence}
     for pair in pairs:
         if pair["p"] is None and pair["difference"] is not None:
             pair["apart"] = bool(abs(pair["difference"]) > delta + TIED)
@@ -329,7 +334,7 @@ def decide(relations: Sequence[dict[str, Any]], delta: float, confidence: float)
             for entry in one["ranking"]:
                 entry["letters"] = letters.get(entry["system"])
     for found, p in zip(rivals, holm([found["p"] for found in rivals]), strict=True):
-        found |= {"p_holm": p, "sure": p <= 1 - confidence}
+        found |= {"p_holm": max(p, gate), "sure": max(p, gate) <= 1 - confidence}
     for one in relations:
         one["best_changes_sure"] = any(found["sure"] for found in one["overtaking"])
 

@@ -9,6 +9,7 @@ from audit.reports import audit_words, cause_words, charts, differences, order_w
 from audit.reports.build import Report, cells_of
 from audit.reports.html_tables import tables_html
 from audit.reports.inlining import inline, inlined, template
+from audit.reports.primary_words import primary_lines
 from audit.reports.study_plan import plan_lines
 
 TEMPLATE = "report.html.j2"
@@ -43,6 +44,7 @@ def to_html(report: Report) -> str:
         colours=("ink", "muted", "line", "paper", "observed", "genuine", "false"),
         headlines=words.headlines(report),
         notes=words.notes_of(report),
+        primary=primary_lines(report),
         plans=plan_lines(report),
         confidence=words.percent(report["signature"].get("confidence") or 0.95, 0),
         intervals=any(cell["fs_low"] is not None for cell in report["cells"]),

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import combinations
 from typing import Any
 
@@ -16,6 +16,7 @@ from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.settling import State, Whose, drawn_groups, known_answers, settle_group
 from audit.reports.plan_groups import Match, asked_in, asked_of, beginnings, matches, numbered, questions, seeds_of
 from audit.sampling.designs import INFORMATIVE
+from audit.sampling.domains import ALL, GOLD, check_domain
 from audit.statistics.costs import cost
 from audit.statistics.planning import (
     GAP,
@@ -78,19 +79,27 @@ def plan(
     study: int | None = None,
     whose: Whose = "both",
     database: str | None = None,
+    domain: str | None = None,
 ) -> Plan:
     """What each design needs so that every cell's interval has `half_width`, or every relation's contest is decided.
 
     `pace` is in seconds an answer, `price_per_hour` in any currency; `annotators` per question is that of the samples
-    drawn, else 2. `database` is named in the commands that draw what a design needs. Raises AuditError where nothing
-    was run, and what the statistics raise for impossible numbers.
+    drawn, else 2. `database` is named in the commands that draw what a design needs. `domain`
+    (`audit.sampling.domains`) says which sources count and are drawn from; None: those of each study's sample. Raises
+    AuditError where nothing was run or the domain has no satisfied groups, UnknownName for a domain, and what the
+    statistics raise for impossible numbers.
     """
+    if domain is not None:
+        check_domain(domain)
     if decide is None and half_width is None:
         raise AuditError("a plan needs a goal: a half-width, or a decision about the winner or the order")
     cost(
         0, 1 if annotators is None else annotators, pace, price_per_hour
     )  # mistakes in these are found before minutes of reading
-    counted = count(engine, whose, study)
+    counted = count(engine, whose, study, domain=domain)
+    own = {int(str(one["id"])): int(str(one["seed"])) for one in counted.studies}
+    if domain is not None:
+        counted = _with_free_seeds(engine, counted, domain)
     people = (
         annotators
         if annotators is not None
@@ -118,7 +127,7 @@ def plan(
             | {
                 "reported": REPORTED[need.design],
                 "promise": (WIDE if decide is None else DECIDED)[need.design],
-                "draw": _command(counted, relations, need.design, by, people, database),
+                "draw": _command(counted, own, relations, need.design, by, people, database, domain),
             }
         )
     return {
@@ -127,13 +136,14 @@ def plan(
         "delta": None if decide is None else delta,
         "confidence": confidence,
         "guess": guess,
+        "domain": domain,
         "annotators": people,
         "pace": pace,
         "price_per_hour": price_per_hour,
         "designs": designs,
         "cells": cells,
         "relations": relations,
-        "notes": _notes(counted, guess, decide),
+        "notes": _notes(counted, guess, decide, domain),
     }
 
 
@@ -161,12 +171,37 @@ def lines(document: Plan) -> list[str]:
     return found + [f"Note: {note}" for note in document["notes"]]
 
 
+def _with_free_seeds(engine: Engine, counted: Counted, domain: str) -> Counted:
+    """The counts, with studies whose seed no sample of another domain has: under one seed a sample has one domain."""
+    table = table_of(tables.Sample)
+    with engine.connect() as connection:
+        rows = connection.execute(select(table.c.study_id, table.c.seed).where(table.c.domain != domain))
+        taken = {(int(study), int(seed)) for study, seed in rows}
+
+    def free(study: int, seed: int) -> int:
+        while (study, seed) in taken:
+            seed += 1
+        return seed
+
+    studies = [one | {"seed": free(int(str(one["id"])), int(str(one["seed"])))} for one in counted.studies]
+    return replace(counted, studies=studies)
+
+
 def _command(
-    counted: Counted, relations: Sequence[Mapping[str, Any]], design: str, by: str, people: int, database: str | None
+    counted: Counted,
+    own: Mapping[int, int],
+    relations: Sequence[Mapping[str, Any]],
+    design: str,
+    by: str,
+    people: int,
+    database: str | None,
+    domain: str | None,
 ) -> str | None:
-    """The command that draws what a design needs, study by study; None where it needs nothing."""
+    """The command that draws what a design needs, study by study; None where it needs nothing.
+
+    `own` are the seeds of the studies themselves.
+    """
     commands = []
-    own = {int(str(one["id"])): int(str(one["seed"])) for one in counted.studies}
     for study, seed in seeds_of(counted, (by,) if by != INFORMATIVE else SHARING).items():
         needed = [(str(one["relation"]), int(one["groups"][design])) for one in relations if one["study"] == study]
         sizes = {name: max(size for of, size in needed if of == name) for name, size in needed if size}
@@ -177,15 +212,16 @@ def _command(
         words += ["--design", by, "--per-relation"]
         one_size = len(set(sizes.values())) == 1 and len(sizes) == len(needed)
         words.append(str(*set(sizes.values())) if one_size else ",".join(f"{k}={n}" for k, n in sizes.items()))
+        words += ["--domain", domain] if domain not in (None, ALL) else []
         words += ["--seed", str(seed)] if seed != own[study] else []
         words += ["--annotators", str(people)] if people != ANNOTATORS else []
         commands.append(shlex.join(words))
     return " && ".join(commands) or None
 
 
-def _notes(counted: Counted, guess: float, decide: Goal | None) -> list[str]:
+def _notes(counted: Counted, guess: float, decide: Goal | None, domain: str | None) -> list[str]:
     blind = int(((counted.cells["judged"] == 0) | (counted.cells["false"].isna() & (decide is None))).sum())
-    notes = []
+    notes = ["Only sources with a gold label count, and are drawn from."] if domain == GOLD else []
     if blind:
         whole = len(counted.cells)
         notes.append(

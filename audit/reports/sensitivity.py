@@ -1,19 +1,24 @@
-"""What a report would say if gold had the label that it lacks: a bound where two classes judge three."""
+"""What a report would say if gold had the label that it lacks, or were wrong as often as somebody knows it to be."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from sqlalchemy import Engine
 
+from audit.errors import AuditError
 from audit.false_satisfaction.audited import CELL
 from audit.false_satisfaction.beginnings import read_process
 from audit.false_satisfaction.cells import Counted, DrawnCell, Ground, counted_from, drawn_cells
 from audit.false_satisfaction.groups import Comparison, Shared, shared_groups
 from audit.false_satisfaction.settling import Known, State, Whose, known_answers
 from audit.statistics.comparison import LEAST
+from audit.statistics.intervals import Target
+from audit.statistics.label_error import Resting, correct, corrected, resting_share
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,89 @@ def sensitivity_entry(
         "best_changes_estimated": totals["best_changes_estimated"],
         "best_changes_sure_right": lenient_totals["best_changes_sure"],
         "best_changes_estimated_right": lenient_totals["best_changes_estimated"],
+    }
+
+
+GOLD_ERROR = re.compile(r"(\d*\.?\d+(?:e-?\d+)?)(?:-(\d*\.?\d+(?:e-?\d+)?))?", re.IGNORECASE)
+STEPS = 5
+"""Rates of error between two that are looked at."""
+
+
+@dataclass(frozen=True)
+class GoldError:
+    """The share of gold labels that are wrong: at least `low`, at most `high`."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def read(cls, text: str) -> "GoldError":
+        """From `0.05`, or `0.02-0.05`. Raises AuditError.
+
+        >>> GoldError.read("0.02-0.05"), GoldError.read(".1")
+        (GoldError(low=0.02, high=0.05), GoldError(low=0.1, high=0.1))
+        """
+        found = GOLD_ERROR.fullmatch(text.strip())
+        low, high = (float(found[1]), float(found[2] or found[1])) if found else (1.0, 0.0)
+        if not 0 <= low <= high < 1:
+            raise AuditError(
+                f"the error of gold {text[:40]!r} is no rate; allowed are a number from 0 to less than 1, such as "
+                "0.05, or two, the smaller first, such as 0.02-0.05"
+            )
+        return cls(low, high)
+
+
+def gold_error_entry(
+    counted: Counted, resting: pd.DataFrame, error: GoldError, totals: Mapping[str, Any], target: Target
+) -> dict[str, Any] | None:
+    """The key `gold_error` of a report: R_FS of the headline, and by system, corrected for wrong gold labels.
+
+    `resting` is what `read_resting` read, `totals` the report's `overall`. The rates are those at the least and the
+    most error, the ends those of all between. None where the headline has no rate or gold settles nothing in it. Raises
+    AuditError for a rate at which gold says nothing.
+    """
+    judged = _weighted(counted).merge(resting, on=[*CELL, "group_id"]).merge(counted.keys[[*CELL, "system"]], on=CELL)
+    groups = [
+        Resting(
+            one["labels"],
+            one["seen"],
+            one["false"],
+            float(one["weight"]),
+            float(one["of"] / one["satisfied"]) if target == "corpus" else 0.0,
+        )
+        for one in judged.to_dict("records")
+    ]
+    if totals["fs_rate"] is None or not any(one.labels for one in groups):
+        return None
+    observed, low, high = (float(totals[name]) for name in ("fs_rate", "fs_low", "fs_high"))
+    found = [correct(groups, each, low, high) for each in np.unique(np.linspace(error.low, error.high, STEPS)).tolist()]
+    reach = resting_share(groups, error.high)
+    systems = []
+    for system, places in judged.groupby("system").indices.items():
+        mine = [groups[at] for at in places]
+        weight = np.array([one.weight for one in mine])
+        rates = [float(weight @ corrected(mine, each) / weight.sum()) for each in (error.low, error.high)]
+        now = float(weight @ np.array([float(one.false[one.seen]) for one in mine]) / weight.sum())
+        least, most = (min(max(one, 0.0), 1.0) for one in sorted(rates))
+        systems.append({"system": str(system), "fs_rate": now, "fs_rate_least": least, "fs_rate_most": most})
+    rates = [one.rate for one in found]
+    return {
+        "low": error.low,
+        "high": error.high,
+        "fs_rate": observed,
+        "fs_rate_least": min(rates),
+        "fs_rate_most": max(rates),
+        "fs_low": min(one.low for one in found),
+        "fs_high": max(one.high for one in found),
+        "cut": any(one.cut for one in found),
+        "worst_least": max(observed - reach, 0.0),
+        "worst_most": min(observed + reach, 1.0),
+        "worst_low": max(low - reach, 0.0),
+        "worst_high": min(high + reach, 1.0),
+        "groups": len(groups),
+        "by_gold": sum(bool(one.labels) for one in groups),
+        "left_out": int((~judged["modelled"]).sum()),
+        "systems": systems,
     }
 
 

@@ -12,11 +12,13 @@ from sqlalchemy import Connection, Engine, func, select
 import audit
 from audit.annotation.answers import ORIGINS
 from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
+from audit.errors import AuditError
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.beginnings import gold_labels
 from audit.false_satisfaction.cells import CELL, Counted, count_drawn
 from audit.false_satisfaction.clusters import source_clusters
+from audit.false_satisfaction.gold_rows import read_resting
 from audit.false_satisfaction.groups import Shared, checked_groups, comparisons, judged_groups, shared_groups
 from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
@@ -29,8 +31,9 @@ from audit.reports.certainty import with_worth
 from audit.reports.holds import ASSUMED, holds_entries
 from audit.reports.powered import check_proxies, powered
 from audit.reports.preference import Weights
+from audit.reports.primary import Named, read_named, spelled
 from audit.reports.protocols import METHOD, protocol_entry
-from audit.reports.sensitivity import Lenient, read_lenient, sensitivity_entry
+from audit.reports.sensitivity import GoldError, Lenient, gold_error_entry, read_lenient, sensitivity_entry
 from audit.reports.study_plan import plan_entries, plans_of
 from audit.reports.topics import topic_entries
 from audit.sampling.audits import audits_of
@@ -43,6 +46,7 @@ from audit.statistics.intervals import MIDP, SEQUENCE, Target, get_method, get_t
 from audit.statistics.overall import overall
 from audit.statistics.prediction_powered import FOLDS
 from audit.store import table_of, tables
+from audit.studies.primary import Primary
 from audit.studies.standing import Standing
 from audit.tasks import get_task
 
@@ -85,6 +89,8 @@ class Evidence:
     accuracy: Sequence[RightOutputs] = ()
     topics: Topics | None = None
     lenient: Lenient | None = None
+    primary: Sequence[Named] = ()
+    resting: pd.DataFrame | None = None
 
 
 def study_report(
@@ -99,6 +105,7 @@ def study_report(
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
     by: str | None = None,
+    gold_error: GoldError | None = None,
 ) -> Report:
     """The report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
 
@@ -106,18 +113,27 @@ def study_report(
     `audit.statistics.intervals.METHODS`; `target`, `delta` and `weights` as in `build_report`, the target by default
     what `get_target` says: texts to come, but the corpus for sequences and proxies. With `proxies` (names of
     `audit.false_satisfaction.proxies`, or numeric columns of the corpus) R_FS is estimated by PPI++, and by `interval`
-    where that falls back. `by`, `gold` or an attribute of the sources, asks for violation rates by topic. Raises
-    AuditError where nothing was run yet, where a sequence or proxies cannot be had (for the population, or both
-    together), and UnknownName for a method, a proxy, an attribute or a relation of `weights`.
+    where that falls back. `by`, `gold` or an attribute of the sources, asks for violation rates by topic. `gold_error`
+    is how often gold is known to be wrong, for which R_FS is corrected. Raises AuditError where nothing was run yet,
+    where gold says nothing at such an error, or with it proxies or a sequence are asked for, where a sequence or
+    proxies cannot be had (for the population, or both together), and UnknownName for a method, a proxy, an attribute or
+    a relation of `weights`.
     """
     interval, names = method_name(interval), tuple(dict.fromkeys(proxies))
     target = get_target(target, interval, bool(names))
     method = get_method(interval, target)
     check_proxies(names, interval, target)
-    found = evidence(engine, whose, study, design, target, by)
+    found = evidence(engine, whose, study, design, target, by, gold_error is not None)
     proxied = powered(engine, found.counted, found.judged, names, method) if names else None
     return report_of(
-        found, interval=interval, target=target, delta=delta, weights=weights, proxies=names, proxied=proxied
+        found,
+        interval=interval,
+        target=target,
+        delta=delta,
+        weights=weights,
+        proxies=names,
+        proxied=proxied,
+        gold_error=gold_error,
     )
 
 
@@ -128,10 +144,11 @@ def evidence(
     design: str | None = None,
     target: Target = "population",
     by: str | None = None,
+    resting: bool = False,
 ) -> Evidence:
     """What `report_of` needs from the database; arguments as in `study_report`.
 
-    Raises AuditError where nothing was run.
+    `resting` says whether it is to be corrected for errors of gold. Raises AuditError where nothing was run.
     """
     counted, drawn = count_drawn(engine, whose, study, design)
     compared = comparisons(engine, counted)
@@ -158,6 +175,8 @@ def evidence(
         right_outputs(engine, counted),
         count_topics(engine, counted, by, clusters) if by else None,
         read_lenient(engine, counted, drawn, whose, lacking, compared),
+        read_named(engine, counted.keys),
+        read_resting(engine, counted, whose) if resting else None,
     )
 
 
@@ -170,11 +189,18 @@ def report_of(
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
     proxied: tuple[pd.DataFrame, pd.DataFrame] | None = None,
+    gold_error: GoldError | None = None,
 ) -> Report:
     """The report of what was read; arguments as in `study_report`, `target` the one that `found` was read for.
 
-    `proxied` is what `powered` made of `proxies` and of what was read.
+    `proxied` is what `powered` made of `proxies` and of what was read. For `gold_error`, `found` has to be read with
+    `resting`.
     """
+    if gold_error is not None and (proxies or interval == SEQUENCE):
+        raise AuditError(
+            "the correction for errors of gold is for the judged groups at a number fixed before; leave proxies and "
+            "the interval 'sequence' out, or the error of gold"
+        )
     counted, holds = found.counted, found.holds
     common: CommonBy = {(one.task, one.study, one.relation): one.common for one in found.shared}
     described = dict(found.made_from) | how(interval, target, delta, weights, proxies)
@@ -187,6 +213,8 @@ def report_of(
     entries = holds_entries(holds.units, holds.waiting, 0.95, target)
     planned = {"answers": described["answers"]["whose"], "interval": interval, "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
+    if tested := [one for one in found.primary if one.tested]:
+        described["primary"] = [spelled(one) for one in tested]
     report = build_report(
         _frame(found),
         described,
@@ -194,10 +222,13 @@ def report_of(
         interval=get_method(interval, target),
         target=target,
         delta=delta,
-        groups=Groups(judged, found.checked, common, estimates, entries, findings(counted)),
+        groups=Groups(judged, found.checked, common, estimates, entries, findings(counted), found.primary),
         weights=weights,
     )
     report["sensitivity"] = _sensitivity(found, report, interval, target, delta)
+    if gold_error is not None and found.resting is not None:
+        report["signature"]["gold_error"] = [gold_error.low, gold_error.high]
+        report["gold_error"] = gold_error_entry(counted, found.resting, gold_error, report["overall"], target)
     report["accuracy"] = accuracy_entries(report["violations"], found.accuracy)
     if found.topics is not None:
         report["topics"] = topic_entries(
@@ -206,7 +237,11 @@ def report_of(
     report |= {
         "causes": cause_entries(found.causes),
         "disputes": found.disputes,
-        "plan": plan_entries(found.plans, planned),
+        "plan": plan_entries(
+            found.plans,
+            planned,
+            {one.study: Primary(one.system, one.other, one.relation) for one in found.primary if one.tested},
+        ),
     }
     return report if found.arms is None else report | {"protocols": protocol_entry(found.arms)}
 
@@ -335,7 +370,7 @@ def _sensitivity(found: Evidence, report: Report, interval: str, target: Target,
     counted = found.lenient.counted
     common: CommonBy = {(one.task, one.study, one.relation): one.common for one in found.lenient.shared}
     frame = rated(counted.cells, get_method(interval, target), target=target)
-    relations, _, _ = compare_all(frame, common, target, delta, 0.95, interval == SEQUENCE)
+    relations, *_ = compare_all(frame, common, target, delta, 0.95, interval == SEQUENCE, named=found.primary)
     return sensitivity_entry(found.counted, found.lenient, report["overall"], overall(frame, relations))
 
 

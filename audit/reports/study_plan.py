@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 from audit.reports.words import count
 from audit.statistics.intervals import RENAMED
 from audit.studies.deviations import Deviation, differences
+from audit.studies.primary import Primary, primary_named
 from audit.studies.standing import Standing, standings
 from audit.studies.words import from_to
 
@@ -20,11 +21,13 @@ def plans_of(
         return standings(connection, studies, samples)
 
 
-def plan_entries(plans: Sequence[Standing], how: Mapping[str, Any]) -> list[dict[str, Any]]:
+def plan_entries(
+    plans: Sequence[Standing], how: Mapping[str, Any], primary: Mapping[int, Primary]
+) -> list[dict[str, Any]]:
     """The key `plan` of a report: one entry a study and plan, ready for JSON.
 
-    `how` has the answers, interval, target, delta and weights that the report was made with: what a plan names of them
-    is compared, too. Times are ISO 8601 in UTC.
+    `how` has the answers, interval, target, delta and weights that the report was made with, `primary` by study the
+    comparison that is tested by itself: what a plan names of them is compared, too. Times are ISO 8601 in UTC.
     """
     return [
         {
@@ -42,7 +45,8 @@ def plan_entries(plans: Sequence[Standing], how: Mapping[str, Any]) -> list[dict
                 for made, change in one.changed
             ],
             "deviates": [
-                {"key": found.key, "planned": found.planned, "found": found.found} for found in _all(one, how)
+                {"key": found.key, "planned": found.planned, "found": found.found}
+                for found in _all(one, how, primary.get(one.study))
             ],
         }
         for one in plans
@@ -88,8 +92,11 @@ def _frozen(entry: Mapping[str, Any]) -> str:
     return f"frozen on {entry['frozen_at'][:10]}, {run} and {judged}"
 
 
-def _all(one: Standing, how: Mapping[str, Any]) -> list[Deviation]:
+def _all(one: Standing, how: Mapping[str, Any], primary: Primary | None) -> list[Deviation]:
     planned = dict(one.plan.content.get("report", {}))
+    # Both keys are one comparison: without a relation it is over all of them.
+    if named := primary_named(planned.get("primary"), planned.get("primary_relation")):
+        planned, how = planned | {"primary": str(named)}, {**how, "primary": str(primary) if primary else None}
     if planned.get("interval") in RENAMED:
         planned["interval"] = RENAMED[planned["interval"]]
     return [*one.deviates, *differences("report", planned, how)]

@@ -9,6 +9,7 @@ from audit.reports.audit_words import carry_text, check_lines, holds_text
 from audit.reports.build import Report, cells_of
 from audit.reports.cause_words import TITLE, cause_note, cause_rows, dispute_line
 from audit.reports.order_words import best_text, change_text, common_text, order_text
+from audit.reports.primary_words import primary_lines
 from audit.reports.protocol_words import protocol_lines
 from audit.reports.study_plan import plan_lines
 from audit.reports.terminal_tables import table_blocks
@@ -111,6 +112,8 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     lines = []
     for number, sentence in headlines(report):
         lines += textwrap.wrap(f"{number} {sentence}", width, subsequent_indent="  ")
+    for text in primary_lines(report):
+        lines += textwrap.wrap(text, width, subsequent_indent="  ")
     for note in notes_of(report):
         lines += textwrap.wrap(f"Note: {note}", width, subsequent_indent="  ")
     if report["cells"]:

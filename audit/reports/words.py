@@ -12,6 +12,12 @@ from audit.statistics.rates import BOUNDS
 UNKNOWN = "–"
 OTHERS = ("right", "left_out")
 """How else an output that gold never says may count."""
+NO_GOLD = "Gold settles none of the groups of the headline, so its errors move no rate."
+CUT = "The correction for gold's errors was cut at 0 or 100 %, beyond which no rate can be."
+LEFT_OUT = (
+    "Of {part} of {whole} judged groups other gold labels would leave open whether they are false; there gold is taken "
+    "to be right."
+)
 PERCENT = "\N{NO-BREAK SPACE}%"
 
 
@@ -313,6 +319,26 @@ def sensitivity_text(found: Mapping[str, Any]) -> str:
     )
 
 
+def gold_error_text(found: Mapping[str, Any]) -> str:
+    """What R_FS is where gold is wrong as often as it is known to be, and what that cannot tell, in sentences."""
+
+    def both(least: float, most: float) -> str:
+        return percent(least) if percent(least) == percent(most) else f"{percent(least)} to {percent(most)}"
+
+    systems = "; ".join(
+        f"{one['system']} {percent(one['fs_rate'])}, {both(one['fs_rate_least'], one['fs_rate_most'])}"
+        for one in found["systems"]
+    )
+    ends = f"{percent(found['fs_low'])}–{percent(found['fs_high'])}"
+    worst = f"{both(found['worst_least'], found['worst_most'])} [{percent(found['worst_low'])}–"
+    return (
+        f"With {both(found['low'], found['high'])}{PERCENT} of the gold labels wrong, whatever the systems say, R_FS "
+        f"is {both(found['fs_rate_least'], found['fs_rate_most'])} [{ends}] instead of {percent(found['fs_rate'])} "
+        f"({systems}). Errors that go with the outputs, as of systems trained on the same wrong labels, are not "
+        f"corrected: at worst R_FS is {worst}{percent(found['worst_high'])}]."
+    )
+
+
 def notes_of(report: Report) -> list[str]:
     """What a reader must know beside the numbers: the signature's notes, then what the data themselves call for."""
     found = [str(note) for note in report["signature"].get("notes") or []]
@@ -326,6 +352,13 @@ def notes_of(report: Report) -> list[str]:
     sensitivity = report.get("sensitivity")
     if sensitivity and sensitivity["share"] is not None:
         found.append(sensitivity_text(sensitivity))
+    if "gold_error" in report:
+        wrong = report["gold_error"]
+        found.append(gold_error_text(wrong) if wrong else NO_GOLD)
+        if wrong and wrong["cut"]:
+            found.append(CUT)
+        if wrong and wrong["left_out"]:
+            found.append(LEFT_OUT.format(part=count(wrong["left_out"]), whole=count(wrong["groups"])))
     few = [one["relation"] for one in report["relations"] if one["common"] and one["common"]["reason"]]
     if few and totals["judged"]:
         have = "has" if totals["relations"] == 1 else "have"

@@ -31,6 +31,7 @@ from audit.reports.plan import plan
 from audit.reports.preference import PROFILES, Weights
 from audit.reports.progress import cells_at_work, person, totals
 from audit.reports.quality import quality_report
+from audit.reports.sensitivity import GoldError
 from audit.reports.study import Evidence, cells_of_report, evidence, report_of
 from audit.statistics.intervals import Target, get_target
 from audit.store import open_store
@@ -107,11 +108,14 @@ def _report(
     target: Target,
     delta: float,
     weights: list[Any] | None,
+    gold_error: str | None = None,
 ) -> dict[str, Any]:
-    """The report; `weights` are the name of a profile, or a source and weights by relation."""
+    """The report; `weights` are the name of a profile, or a source and weights by relation, `gold_error` is a rate, or
+    two, as they are written."""
+    error = None if gold_error is None else GoldError.read(gold_error)
     chosen = None if weights is None else Weights(weights[0], weights[1] if len(weights) > 1 else PROFILES[weights[0]])
-    found = _evidence(database, state, whose, target)
-    return report_of(found, interval=interval, target=target, delta=delta, weights=chosen)
+    found = _evidence(database, state, whose, target, error is not None)
+    return report_of(found, interval=interval, target=target, delta=delta, weights=chosen, gold_error=error)
 
 
 def _cells(database: str, state: str) -> list[dict[str, Any]]:
@@ -199,8 +203,8 @@ def _engine(database: str) -> Engine:
 
 
 @lru_cache(maxsize=_KEPT)
-def _evidence(database: str, state: str, whose: Whose, target: Target) -> Evidence:
-    return evidence(_engine(database), whose, target=target)
+def _evidence(database: str, state: str, whose: Whose, target: Target, resting: bool = False) -> Evidence:
+    return evidence(_engine(database), whose, target=target, resting=resting)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from audit.runner.executors import Executor
 from audit.runner.run import Ran, Watcher, fitting, run
 from audit.sampling.draw import Drawn, draw
 from audit.studies.plan import SETTINGS, Plan, read_plan
+from audit.studies.primary import name_primary, primary_named, resolve
 
 STEPS = ("run", "sample", "gold")
 """What is done, in this order; `gold` only where the plan asks for it."""
@@ -80,6 +81,8 @@ def carry_out(
         watcher=watcher,
     )
     begin("sample")
+    primary = primary_named(plan.report["primary"], plan.report["primary_relation"])
+    named = resolve(engine, primary, ran.study.id) if primary else {}
     drawn = draw(
         engine,
         ran.study.id,
@@ -89,7 +92,10 @@ def carry_out(
         plan.judging["annotators"],
         plan.audits(),
         plan.judging["protocol"],
+        sample["domain"],
     )
+    for one, ids in named.items():
+        name_primary(engine, one, ids, by)
     waiting = refresh(engine)
     gilded = None
     if plan.judging["gold"]:

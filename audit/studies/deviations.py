@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any, cast
 
 import pandas as pd
@@ -110,6 +111,7 @@ def _parameters(planned: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def _sample(connection: Connection, sample: Mapping[str, Any], planned: Mapping[str, Any]) -> Iterator[Deviation]:
     yield from _differs("sample.design", planned, "design", sample["design"])
     yield from _differs("sample.seed", planned, "seed", sample["seed"])
+    yield from _differs("sample.domain", planned, "domain", sample["domain"])
     yield from _size(connection, sample, planned)
     found = audits_of(connection, sample["id"])
     for name in ("groups", "follow_ups", "answers"):
@@ -188,3 +190,16 @@ def questions_of(study_id: int) -> Any:
         .where(group.c.study_id == study_id)
         .distinct()
     )
+
+
+def judgements_of(connection: Connection, study_id: int, until: datetime | None = None) -> int:
+    """Judgements that count as data about the study's texts: of the first pass, withdrawn ones included."""
+    judgement = table_of(tables.Judgement)
+    query = (
+        select(func.count())
+        .select_from(judgement)
+        .where(judgement.c.question_id.in_(questions_of(study_id)), judgement.c.round == 1)
+    )
+    if until is not None:
+        query = query.where(judgement.c.decided_at <= until)
+    return int(connection.execute(query).scalar() or 0)

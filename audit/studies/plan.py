@@ -22,9 +22,11 @@ from audit.runner.loading import loaded
 from audit.runner.run import fitting
 from audit.sampling.audits import Audits
 from audit.sampling.designs import DESIGNS, INFORMATIVE
+from audit.sampling.domains import DOMAINS
 from audit.sampling.draw import Size
 from audit.statistics.intervals import METHODS, RENAMED, TARGETS, get_method, get_target
 from audit.studies.kinds import Kind, choice, names, number, parameters, task, text, whole, yes_no
+from audit.studies.primary import primary_named
 from audit.systems import all_systems
 from audit.tasks import get_task, matches
 
@@ -101,6 +103,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "per_relation": Key(whole(1)),
         "share": Key(number(0, 1)),
         "design": Key(choice((*DESIGNS, INFORMATIVE)), "shared"),
+        "domain": Key(choice(DOMAINS)),
         "seed": Key(whole(-_LARGEST)),
         "audit_groups": Key(whole(0), 0),
         "audit_follow_ups": Key(number(0, 1), AUDITED_FOLLOW_UPS),
@@ -120,6 +123,8 @@ TABLES: dict[str, dict[str, Key]] = {
         "target": Key(choice(TARGETS)),
         "delta": Key(number(0, 1)),
         "weights": Key(text()),
+        "primary": Key(names()),
+        "primary_relation": Key(text()),
     },
 }
 """Every table of a plan and its keys, in the order in which files have them."""
@@ -219,11 +224,12 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
             note(key, reason)
         return
     corpus = _corpus(study, note)
-    _systems(study, note)
+    run = _systems(study, note)
     if corpus is not None:
         _relations(study, corpus, note)
     _sample(sample, study["seed"], note)
     _judging(judging, study["task"], note)
+    _primary(report, study, run, note)
     if report["delta"] == 1:
         note("report.delta", "1 must be a number from 0 to less than 1")
     if report["interval"]:
@@ -289,7 +295,8 @@ def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
     return corpus
 
 
-def _systems(study: dict[str, Any], note: Note) -> None:
+def _systems(study: dict[str, Any], note: Note) -> dict[str, str]:
+    """Completes the systems; returns the names that these have when they are run, by how the plan spells them."""
     named = [_ask("study.systems", partial(loaded, [name]), note) for name in study["systems"]]
     # A plan names every engine, so that one that is recorded later is a change of the plan.
     systems = {spec: system for some in named for spec, system in (some or {}).items()}
@@ -299,6 +306,7 @@ def _systems(study: dict[str, Any], note: Note) -> None:
             note("study.systems", f"system {spec} does {', '.join(system.tasks)}, not {study['task']}")
         if needs := _ask("study.systems", system.needs, note):
             note("study.systems", f"system {spec} cannot run here; {needs}")
+    return {spec: system.name for spec, system in systems.items()}
 
 
 def _relations(study: dict[str, Any], corpus: Corpus, note: Note) -> None:
@@ -315,6 +323,21 @@ def _relations(study: dict[str, Any], corpus: Corpus, note: Note) -> None:
         study["relations"] = [one.name for one in fit or ()]
         if unused := sorted(set(study["set"]) - set(study["relations"])):
             note("study.set", f"{unused[0]} is not among the relations that are run: {', '.join(study['relations'])}")
+
+
+def _primary(report: dict[str, Any], study: Mapping[str, Any], run: Mapping[str, str], note: Note) -> None:
+    """The primary comparison: two of the systems, by the names that they are run under, and one of the relations."""
+    named, relation = report["primary"], report["primary_relation"]
+    _ask("report.primary", partial(primary_named, named, relation), note)
+    for system in named or ():
+        if system not in run and system not in run.values():
+            note("report.primary", f"{_short(system)} is not among the systems: {', '.join(run)}")
+    if named:
+        report["primary"] = [run.get(system, system) for system in named]
+    if relation is not None and study["relations"] and relation not in study["relations"]:
+        note(
+            "report.primary_relation", f"{_short(relation)} is not among the relations: {', '.join(study['relations'])}"
+        )
 
 
 def _sample(sample: dict[str, Any], seed: int, note: Note) -> None:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from audit.corpora import short_name
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
-from audit.studies.deviations import Deviation, deviations, questions_of
+from audit.studies.deviations import Deviation, deviations, judgements_of
 from audit.studies.versions import Change, Version, all_versions, frozen_version, steps
 
 
@@ -46,7 +46,7 @@ def standings(
     """Of each study how it stands to each plan that it belongs to.
 
     `studies` are rows with id, task, corpus, fingerprint, seed and limit, `samples` rows with id, study_id, design,
-    seed and annotators: the ones that a report is made from. A study belongs to a plan where a version of it
+    seed, domain and annotators: the ones that a report is made from. A study belongs to a plan where a version of it
     has its task, corpus, content, seed and limit; without such a plan it is not in the list.
     """
     found = []
@@ -83,22 +83,9 @@ def _standing(
         study["id"],
         held,
         history[-1].version,
-        _judgements(connection, study["id"]),
-        _judgements(connection, study["id"], held.at) if frozen else None,
+        judgements_of(connection, study["id"]),
+        judgements_of(connection, study["id"], held.at) if frozen else None,
         in_utc(began),
         tuple((version, change) for version, found in steps(after) for change in found) if frozen else (),
         tuple(deviations(connection, study, sample, held.content)),
     )
-
-
-def _judgements(connection: Connection, study_id: int, until: datetime | None = None) -> int:
-    """Judgements that count as data about the study's texts: of the first pass, withdrawn ones included."""
-    judgement = table_of(tables.Judgement)
-    query = (
-        select(func.count())
-        .select_from(judgement)
-        .where(judgement.c.question_id.in_(questions_of(study_id)), judgement.c.round == 1)
-    )
-    if until is not None:
-        query = query.where(judgement.c.decided_at <= until)
-    return int(connection.execute(query).scalar() or 0)

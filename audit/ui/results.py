@@ -8,6 +8,7 @@ import streamlit as st
 from audit.errors import AuditError
 from audit.reports import charts
 from audit.reports.build import Report
+from audit.reports.primary_words import ENGLISH, primary_lines
 from audit.reports.words import notes_of, signature_line
 from audit.ui import (
     database,
@@ -20,7 +21,7 @@ from audit.ui import (
     session,
 )
 from audit.ui.headlines import headlines
-from audit.ui.language import t, translated
+from audit.ui.language import language, t, texts, translated
 from audit.ui.literal import html, plain, with_commands
 from audit.ui.plan_texts import plan_texts
 from audit.ui.results_parts import RATES, cells_table, chart, how, whole
@@ -44,6 +45,10 @@ def page() -> None:
         session.refused(problem)
         return
     st.html(_headlines(view.report))
+    for line in primary_lines(
+        view.report, {word: texts(language())[f"primary.{word}"] for word in ENGLISH}, translated
+    ):
+        st.markdown(plain(line))
     st.caption(plain(how(view)))
     # Only the open tab is computed and sent.
     for name, tab in zip(

@@ -39,6 +39,7 @@ class Options:
     delta: float = 0.0
     profile: str | None = None
     own: tuple[tuple[str, float], ...] = ()
+    gold_error: str | None = None
 
     def weights(self) -> list[Any] | None:
         """The weights of the profile as the worker takes them: a profile's name, or a file's name and its weights."""
@@ -95,10 +96,20 @@ def choose() -> Options:
             width=165,
             persist_state="session",
         )
+        wrong = st.text_input(
+            t("results.gold_error"),
+            key="results-gold-error",
+            placeholder="0.02-0.05",
+            help=t("results.gold_error_help"),
+            max_chars=40,
+            width=165,
+            persist_state="session",
+            autocomplete="off",
+        ).strip()
     profile = st.session_state.get(PROFILE) or "equal"
     if interval == SEQUENCE:
         target = get_target(None, interval)  # sequences are about this corpus only; the line above the tables says so
-    return Options(whose, interval, target, round(points / 100, 4), profile, own_weights())
+    return Options(whose, interval, target, round(points / 100, 4), profile, own_weights(), wrong or None)
 
 
 def own_weights() -> tuple[tuple[str, float], ...]:
@@ -138,5 +149,6 @@ def _report(engine: Engine, options: Options, anew: bool) -> Found:
         "target": options.target,
         "delta": options.delta,
         "weights": options.weights(),
+        "gold_error": options.gold_error,
     }
     return computed(engine, "report", values, anew=anew)

@@ -10,6 +10,7 @@ from audit.corpora import Corpus, all_corpora
 from audit.errors import AuditError
 from audit.relations import all_relations
 from audit.sampling.designs import DESIGNS, INFORMATIVE
+from audit.sampling.domains import DOMAINS
 from audit.statistics.intervals import METHODS, TARGETS
 from audit.studies.plan import ANSWERS, MOST_ANNOTATORS, PROTOCOLS, SETTINGS, TABLES, Plan, foreign, read_plan
 from audit.studies.plan_file import LARGEST, read_plan_bytes
@@ -41,7 +42,7 @@ def form(plans: Mapping[str, list[Version]], store: Store) -> None:
     if study is None:
         return
     content = {"name": name.strip(), "study": study, "sample": _sample(fields), "judging": _judging(fields)}
-    content["report"] = _report(fields)
+    content["report"] = _report(fields, study["systems"], study["relations"] or [])
     _preview(content)
     if st.button(t("studies.store"), type="primary", key="store-plan"):
         _stored(lambda: read_plan(content, t("studies.the_form"), registered_only=True), store)
@@ -199,6 +200,7 @@ def _sample(fields: _Fields) -> dict[str, Any]:
             found = {"per_relation": fields.whole("sample", "per_relation", 1)}
     with right:
         found["design"] = fields.one("sample", "design", [*DESIGNS, INFORMATIVE], lambda one: t(f"design.{one}"))
+    found["domain"] = fields.perhaps("sample", "domain", DOMAINS, "domain.")
     with st.expander(t("studies.audits")):
         if found["design"] == INFORMATIVE:
             st.caption(t("studies.no_audits"))
@@ -236,13 +238,19 @@ def _judging(fields: _Fields) -> dict[str, Any]:
     return found
 
 
-def _report(fields: _Fields) -> dict[str, Any]:
+def _report(fields: _Fields, systems: list[str], relations: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {"weights": fields.value("report", "weights")}
     with st.expander(t("studies.report")):
         st.caption(t("studies.report_help"))
         for name, known in _REPORT.items():
             found[name] = fields.perhaps("report", name, known, f"{_WORDS[name]}.")
         found["delta"] = fields.share("report", "delta", most=0.5, step=0.01)
+        found["primary"] = fields.some("report", "primary", systems) or None
+        if found["primary"]:
+            relation = fields.value("report", "primary_relation")
+            names = dict.fromkeys([*relations, *([relation] if relation else [])])
+            words = {"": t("studies.together")} | {one: one for one in names}
+            found["primary_relation"] = fields.one("report", "primary_relation", list(words), words.__getitem__) or None
     return found
 
 

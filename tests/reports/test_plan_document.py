@@ -141,6 +141,27 @@ def test_commands_name_seeds_and_studies_where_they_must(build, tmp_path):
     assert draw.endswith(" --seed 9")
 
 
+@pytest.mark.parametrize("goal", [{"decide": "winner"}, {"half_width": 0.2}])
+def test_a_plan_for_gold_counts_its_sources_and_its_command_draws_from_them(build, capsys, tmp_path, goal):
+    rows = [flawed(n, system) for n in range(60) for system in "ab"]
+    engine = build([one | {"gold": None} if at % 4 < 2 else one for at, one in enumerate(rows)])
+    wholly = plan(engine, **goal)
+    draw_all(engine, Size(per_relation=5))  # of all sources, with the study's seed
+    document = plan(engine, **goal, domain="gold", database=str(tmp_path / "audit.db"))
+    counted = {name: by_design(one)["shared"]["questions_worst"] for name, one in (("all", wholly), ("gold", document))}
+    assert 0 < counted["gold"] <= 30 < counted["all"] + 30
+    assert {one["satisfied"] for one in document["cells"]} <= {30}
+    assert {one.get("common", 30) for one in document["relations"]} == {30}
+    draw = by_design(document)["shared"]["draw"]
+    assert draw.endswith(" --domain gold --seed 1")
+    assert document["notes"][0] == "Only sources with a gold label count, and are drawn from."
+    assert main([*shlex.split(draw)[1:], "--audit-follow-ups", "0", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["studies"][0]["domain"] == "gold"
+    # Goes on with the sample that is there, and with its seed.
+    again = by_design(plan(engine, **goal, domain="gold", database=str(tmp_path / "audit.db")))["shared"]
+    assert again["draw"] == draw
+
+
 def test_differences_are_possible_ones(build):
     rows = [flawed(n, system) for n in range(60) for system in "ab"]
     engine = build(rows)
@@ -172,10 +193,12 @@ def test_one_system_has_nothing_to_decide(build):
         ("--decide winner --delta 0", "delta of 0"),
         ("--decide winner --delta 2", "delta of 2"),
         ("--half-width 0.05 --study 9", "no study 9"),
+        ("--half-width 0.05 --domain silver", "unknown domain 'silver'"),
+        ("--half-width 0.05 --domain gold --study 1", "no satisfied group has a source of the domain gold"),
     ],
 )
 def test_mistakes_are_one_sentence(build, tmp_path, capsys, arguments, says):
-    build([row(n, system, "positive") for n in range(3) for system in "ab"])
+    build([row(n, system, "positive", gold=None) for n in range(3) for system in "ab"])
     assert main(["plan", "--db", str(tmp_path / "audit.db"), *arguments.split()]) == 2
     error = capsys.readouterr().err
     assert says in error

@@ -10,9 +10,12 @@ from test_app_pages import judged_by_all
 
 from audit.reports import worker
 from audit.reports.preference import read_weights
+from audit.reports.primary_words import ENGLISH, primary_lines
 from audit.reports.study import study_report
+from audit.studies.primary import Primary, name_primary, resolve
 from audit.ui import results_source
 from audit.ui.language import text_in, texts
+from audit.ui.literal import plain
 from audit.ui.results import TAB, TABS
 from audit.ui.results_preferences import _file
 
@@ -110,6 +113,33 @@ def test_roll_ups_of_every_level(judged: Prepared) -> None:
         table = app.dataframe[0].value
         assert table["Name"].tolist() == [one["name"] for one in known]
         assert table["SR_g %"].tolist() == pytest.approx([100 * one["sr_genuine"] for one in known])
+
+
+@in_both
+def test_a_primary_comparison_is_said_above_the_numbers(prepared: Prepared, language: str) -> None:
+    report = study_report(prepared.engine)
+    one, other = (entry["system"] for entry in report["relations"][0]["ranking"][:2])
+    for study, ids in resolve(prepared.engine, Primary(one, other)).items():
+        name_primary(prepared.engine, study, ids)
+    app = results(prepared, language=language)
+    words = {word: texts(language)[f"primary.{word}"] for word in ENGLISH}
+    assert words["waits"] in said(app).replace("\\", "")
+    judged_by_all(prepared)
+    app = results(prepared, language=language)
+    first, gate = primary_lines(study_report(prepared.engine), words)
+    assert {plain(first), plain(gate)} <= {element.value for element in app.markdown}
+
+
+@in_both
+def test_the_known_error_of_gold_is_a_note_or_a_refusal(judged: Prepared, language: str) -> None:
+    app = results(judged, language=language)
+    app.text_input(key="results-gold-error").set_value("0.02-0.05").run()
+    assert not app.exception
+    assert text_in(language, "sentence.gold_error_none") in said(app).replace("\\", "")  # people answered everything
+    assert "gold_error:0.02,0.05" in app.code[0].value
+    app.text_input(key="results-gold-error").set_value("5%").run()
+    assert not app.exception
+    assert "0.02-0.05" in " ".join(one.value for one in [*app.error, *app.warning]).replace("\\", "")
 
 
 def test_weights_of_one_s_own_are_ranked_and_can_be_used_by_the_command(judged: Prepared, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from audit.files import read_json
 from audit.reports.exports.documents import document
 from audit.reports.exports.reading import opened
 from audit.reports.preference import read_weights
+from audit.reports.sensitivity import GoldError
 from audit.reports.study import study_report
 from audit.statistics.intervals import get_target
 
@@ -155,6 +156,7 @@ def _again(path: Path, report: dict[str, Any], engine: Engine) -> dict[str, Any]
         delta=delta,
         weights=read_weights(signature["weights"]) if "weights" in signature else None,
         by=signature.get("by"),
+        gold_error=GoldError(*signature["gold_error"]) if "gold_error" in signature else None,
     )
 
 

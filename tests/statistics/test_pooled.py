@@ -1,0 +1,107 @@
+"""Differences over several relations at once, against one relation alone and against simulated truth."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from audit.statistics.comparison import Common
+from audit.statistics.paired import paired_differences
+from audit.statistics.pooled import pooled_difference
+
+
+def common(rng, groups=600, judged=150, lead=0.0, hard=None, systems=("a", "b", "c")):
+    """Groups of one relation under the design shared; systems err together where `hard` (groups,) says so."""
+    hard = rng.random(groups) if hard is None else hard
+    together = np.where(rng.random((groups, len(systems))) < 0.7, hard[:, None], rng.random((groups, len(systems))))
+    held = rng.random((groups, len(systems))) < 0.85
+    wrong = together < 0.3 - lead * (np.arange(len(systems)) == 0)
+    genuine = (held & ~wrong).astype(float)
+    decides = held.any(axis=1) & ~(held.all(axis=1) & (wrong == wrong[:, :1]).all(axis=1))
+    whole = np.full(len(systems), groups)
+    seen = np.where(np.arange(groups)[:, None] < judged, genuine, np.where(held, np.nan, 0.0))
+    stop = np.flatnonzero(decides & np.isnan(seen).any(axis=1))
+    seen[stop[0] if len(stop) else groups :] = np.nan
+    counts = np.full(len(systems), judged)
+    return Common(systems, whole, held.sum(axis=0), counts, counts * 0, seen, held, decides, np.arange(groups))
+
+
+@pytest.mark.parametrize("target", ["population", "corpus"])
+def test_one_relation_is_its_pair(target):
+    one = common(np.random.default_rng(1), lead=0.1)
+    found = pooled_difference([one], ("b", "a"), target)
+    pair = one.differences(target, 0.95, 0.0)[0]
+    assert (pair.one, pair.other) == (0, 1)
+    assert (found.difference, found.low, found.high) == pytest.approx((-pair.difference, -pair.high, -pair.low))
+    assert (found.relations, found.groups, found.judged) == (1, pair.groups, pair.judged)
+    if target == "corpus":  # an interval and a test of the same statistic
+        assert found.p == pytest.approx(pair.p, rel=1e-2)
+
+
+def test_relations_weigh_as_many_groups_as_they_have():
+    rng = np.random.default_rng(2)
+    small, large = common(rng, 300, 300), common(rng, 900, 900)
+    parts = [float(np.mean(one.genuine[:, 0] - one.genuine[:, 1])) for one in (small, large)]
+    found = pooled_difference([small, large], ("a", "b"), "corpus")
+    # All is judged: known without error, and nothing to test.
+    assert found.difference == pytest.approx((parts[0] + 3 * parts[1]) / 4)
+    assert found.low == found.high == pytest.approx(found.difference)
+    assert found.p is None
+    assert pooled_difference([small, large], ("a", "b")).p > 0
+
+
+def test_the_test_and_the_interval_agree_beyond_a_margin_too():
+    rng = np.random.default_rng(3)
+    for lead in (0.0, 0.06, 0.12):
+        relations = [common(rng, lead=lead) for _ in range(3)]
+        for delta in (0.0, 0.02):
+            found = pooled_difference(relations, ("a", "b"), delta=delta)
+            beyond = found.low > delta or found.high < -delta
+            assert (found.p < 0.05) == beyond
+
+
+def test_relations_that_say_the_same_count_once():
+    one = common(np.random.default_rng(4))
+    apart = [replace(one, cluster=one.cluster + 1000 * at) for at in range(4)]
+    alone, copies, others = (pooled_difference(some, ("a", "b")) for some in ([one], [one] * 4, apart))
+    width = alone.high - alone.low
+    assert copies.high - copies.low == pytest.approx(width, rel=0.02)
+    assert others.high - others.low == pytest.approx(width / 2, rel=0.02)
+
+
+def test_what_is_too_little_judged_is_left_out_and_said():
+    rng = np.random.default_rng(5)
+    little, enough = common(rng, judged=20), common(rng)
+    found = pooled_difference([little, enough], ("a", "b"))
+    assert (found.relations, found.compared, found.groups) == (1, 2, 600)
+    nothing = pooled_difference([little], ("a", "b"))
+    assert (nothing.difference, nothing.p) == (None, None)
+    assert nothing.reason == "no relation has both systems with enough judged groups"
+    assert pooled_difference([enough], ("a", "x")).reason == "no relation has both systems"
+
+
+def test_cells_drawn_apart_and_sequences_are_cautious():
+    rng = np.random.default_rng(6)
+    relations = [common(rng, lead=0.2) for _ in range(3)]
+    apart = [replace(one, genuine=None, held=None, decides=None, false=np.array([20, 45, 45])) for one in relations]
+    corpus, population = (pooled_difference(apart, ("a", "b"), target) for target in ("corpus", "population"))
+    assert population.high - population.low > 1.5 * (corpus.high - corpus.low)
+    sequence = pooled_difference(relations, ("a", "b"), "corpus", sequence=True)
+    fixed = pooled_difference(relations, ("a", "b"), "corpus")
+    assert sequence.difference == pytest.approx(fixed.difference)
+    assert sequence.low < fixed.low < fixed.high < sequence.high
+    assert sequence.p > fixed.p
+    with pytest.raises(Exception, match="about this corpus"):
+        paired_differences(relations[0].genuine, relations[0].decides, "population", sequence=True)
+
+
+def test_intervals_hold_and_equal_systems_are_rarely_told_apart():
+    rng = np.random.default_rng(7)
+    covered, wrong, times = 0, 0, 200
+    for _ in range(times):
+        hard = rng.random(600)
+        found = pooled_difference([common(rng, hard=hard) for _ in range(4)], ("a", "b"))
+        covered += found.low <= 0 <= found.high
+        wrong += found.p <= 0.05
+    assert covered / times > 0.93
+    assert wrong / times < 0.07
