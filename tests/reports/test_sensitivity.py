@@ -3,17 +3,17 @@
 import pandas as pd
 import pytest
 
-from audit.annotation.gold import answer_with_gold
 from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
 from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.reports.words import notes_of, sensitivity_text
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store
 from audit.ui.language import sentence_in
 
@@ -44,7 +44,6 @@ def report(tmp_path, monkeypatch):
         with InProcess() as executor:
             run(engine, corpus, ["mine_says:says", "mine_says:never"], [relation], executor)
         draw_all(engine, Size(share=1.0))
-        refresh(engine)
         answer_with_gold(engine)
         return engine, study_report(engine, "gold")
 
