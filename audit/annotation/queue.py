@@ -122,7 +122,7 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
     question wants; sometimes a hidden one in its place (`audit.annotation.hidden`); none for whoever must pass the
     training round first. Raises NotAllowed for an account that may not judge.
     """
-    chosen = _TAKEN
+    chosen: int | None = _TAKEN
     while chosen == _TAKEN:
         with writing(engine) as connection:
             chosen = _claim(connection, account_id)
