@@ -289,13 +289,15 @@ def _judged(tmp_path_factory) -> Path:
     from disputing import disputed
 
     from audit.annotation.accounts import add_account
-    from audit.annotation.gold import answer_with_gold
-    from audit.annotation.judging import adjudicate, judge, undo
     from audit.annotation.queue import next_question
-    from audit.false_satisfaction.questions import refresh
+    from audit.judging.adjudications import adjudicate
+    from audit.judging.gold import answer_with_gold
+    from audit.judging.judgements import judge, undo
+    from audit.judging.samples import draw_all
+    from audit.judging.unit import rebuild
     from audit.keys import uniform
     from audit.runner.imported import import_run, read_run
-    from audit.sampling.draw import Size, draw_all
+    from audit.sampling.draw import Size
     from audit.store import open_store, tables
 
     folder = tmp_path_factory.mktemp("judged")
@@ -304,9 +306,7 @@ def _judged(tmp_path_factory) -> Path:
     engine = open_store(str(folder / "judged.db"), create=True)
     import_run(engine, read_run(own))
     draw_all(engine, Size(per_relation=6))
-    refresh(engine)
     answer_with_gold(engine)
-    refresh(engine)
     people = [add_account(engine, name, "annotator", "long enough").id for name in ("anna", "ben")]
     ada = add_account(engine, "ada", "adjudicator", "long enough").id
     for person in people:
@@ -320,7 +320,7 @@ def _judged(tmp_path_factory) -> Path:
                 undone = True
     for case in disputed(engine, ada):
         adjudicate(engine, ada, case.shown.id, ["negative", "neutral"], "ben is right")
-    refresh(engine)
+    rebuild(engine)
     engine.dispose()
     return folder / "judged.db"
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import judge
 from audit.annotation.queue import Shown, next_question
-from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
 from audit.relations import registry
 from audit.relations.base import Rewriting
 from audit.relations.carry import unchanged
@@ -21,7 +21,7 @@ from audit.relations.expect import same_text
 from audit.relations.substituting import substituted
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of, tables
 
 TEXTS = tuple(f"甲赢了第{number}场比赛。天气很好。" for number in range(1, 5))
@@ -89,7 +89,6 @@ def study(folder, protocol: str | None = None, **audits: float) -> Engine:
     engine = open_store(str(folder / "summaries.db"), create=True)
     import_run(engine, read_run(path))
     draw_all(engine, Size(share=1.0), audits=Audits(**audits), protocol=protocol)
-    refresh(engine)
     return engine
 
 
@@ -110,7 +109,7 @@ def judge_all(engine: Engine, *accounts: int, of=grade) -> int:
     number = 0
     for account in accounts:
         while (shown := next_question(engine, account)) is not None:
-            judge(engine, account, shown.id, of(shown), on_change=refresh_around)
+            judge(engine, account, shown.id, of(shown))
             number += 1
     return number
 

@@ -20,6 +20,7 @@ ROOMS = [
     "sampling",
     "annotation",
     "false_satisfaction",
+    "judging",
     "studies",
     "reports",
     "library",
@@ -105,7 +106,7 @@ def modules_behind(name: str) -> set[str]:
 def test_no_report_and_no_statistics_are_in_the_way_of_judging():
     """What an annotator's click runs cannot reach them: a manager's numbers are made in another process."""
     found = modules_behind("audit.ui.annotate")
-    assert {"audit.annotation.judging", "audit.false_satisfaction.questions"} <= found
+    assert {"audit.judging.judgements", "audit.false_satisfaction.questions"} <= found
     assert [name for name in sorted(found) if name.split(".")[1:2] in (["reports"], ["statistics"])] == []
 
 

@@ -10,10 +10,10 @@ import json
 
 from sqlalchemy import Engine, select
 
-from audit.false_satisfaction.questions import refresh
+from audit.judging.samples import draw_all
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of, tables
 
 TEXTS = (
@@ -80,7 +80,6 @@ def study(folder, relations: str = "RP", where: str | None = None, **audits: flo
     engine = open_store(where or str(folder / "translations.db"), create=True)
     import_run(engine, read_run(path))
     draw_all(engine, Size(share=1.0), audits=Audits(**audits))
-    refresh(engine)
     return engine
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import require_manager
 from audit.annotation.answers import UNSURE, is_vote, settled_by_people
-from audit.annotation.aside import midnight
+from audit.annotation.deferral import midnight
 from audit.annotation.keeping import kept_accounts
 from audit.store import table_of, tables
 from audit.store.copying import in_utc

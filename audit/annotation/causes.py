@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from audit.annotation.aside import check_comment
+from audit.annotation.deferral import check_comment
 from audit.errors import Refused
 from audit.store import table_of, tables
 

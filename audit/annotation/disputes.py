@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, case, distinct, exists, func, or_, se
 
 from audit.annotation.accounts import ADJUDICATORS, require
 from audit.annotation.answers import UNSURE, is_adjudicated, is_vote
-from audit.annotation.aside import FLAG, taken_back
+from audit.annotation.deferral import FLAG, taken_back
 from audit.annotation.logbook import note
 from audit.errors import Refused
 from audit.keys import digest

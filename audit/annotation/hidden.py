@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, Select, bindparam, exists, func, select
 
 from audit.annotation.answers import UNSURE, WITHDRAWN
-from audit.annotation.aside import BACK
+from audit.annotation.deferral import BACK
 from audit.annotation.known import GOLD
 from audit.annotation.readable import readable
 from audit.annotation.settings import JudgingSettings

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.annotation.aside import COMMENT
+from audit.annotation.deferral import COMMENT
 from audit.annotation.questions import labels_of
 from audit.errors import BadFile
 from audit.files import read_table, read_text, refuse_bad_rows

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, case, fu
 
 from audit.annotation.accounts import require_manager
 from audit.annotation.answers import UNSURE, is_adjudicated, is_vote
-from audit.annotation.aside import is_flagged, midnight
+from audit.annotation.deferral import is_flagged, midnight
 from audit.annotation.pace import PAUSE
 from audit.annotation.progress import Progress, progress
 from audit.annotation.unread import Unread, unread

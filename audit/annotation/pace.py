@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN
-from audit.annotation.aside import midnight
+from audit.annotation.deferral import midnight
 from audit.annotation.hidden import FIRST
 from audit.store import reading, table_of, tables
 from audit.store.copying import in_utc

@@ -26,7 +26,7 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import counts, is_vote
-from audit.annotation.aside import is_flagged, is_skipped, last_skip, midnight
+from audit.annotation.deferral import is_flagged, is_skipped, last_skip, midnight
 from audit.annotation.earlier import Earlier, earlier_answers, lend, look_again, one_at_a_time, seen
 from audit.annotation.hidden import FIRST, hidden_question
 from audit.annotation.questions import labels_of
@@ -43,6 +43,8 @@ from audit.store.copying import in_utc
 from audit.tasks import Input, get_task
 
 LEASE = timedelta(minutes=15)
+_TAKEN = -1
+"""In place of a question's id: somebody else has taken it just now."""
 
 
 GROUP_QUESTION = "Does the relation hold here?"
@@ -120,8 +122,10 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
     question wants; sometimes a hidden one in its place (`audit.annotation.hidden`); none for whoever must pass the
     training round first. Raises NotAllowed for an account that may not judge.
     """
-    with writing(engine) as connection:
-        chosen = _claim(connection, account_id)
+    chosen: int | None = _TAKEN
+    while chosen == _TAKEN:
+        with writing(engine) as connection:
+            chosen = _claim(connection, account_id)
     if chosen is None:
         return None
     # Read after the claim is done: on SQLite everybody else waits for it.
@@ -130,12 +134,12 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
 
 
 def _claim(connection: Connection, account_id: int) -> int | None:
-    """The id of the question that this account holds from now on.
+    """The id of the question that this account holds from now on; `_TAKEN`: the place found was taken, look again.
 
     SQLite has one writer at a time (`audit.store.writing`), which makes all of this one step. PostgreSQL locks the
     question that was found and looks again: what another transaction has committed since the search began is seen
-    only by a later statement. Locks are taken in one order, account, question, its leases, so that no two claims wait
-    for each other.
+    only by a later statement. Locks are taken in one order, account, question, its leases, and of questions one in each
+    transaction, so that no two claims wait for each other, and none for a judgement (`audit.judging.unit`).
     """
     codes = languages_of(connection, account_id, lock=True)
     account = require(connection, account_id, *ROLES)
@@ -152,7 +156,7 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     # What this annotator skipped today only where nothing else is left. Past questions that others are claiming first;
     # where only such are left, wait for them.
     for again, past in ((False, True), (False, False), (True, True), (True, False)):
-        while (found := connection.execute(_vacant(codes, past, again), given).first()) is not None:
+        if (found := connection.execute(_vacant(codes, past, again), given).first()) is not None:
             if found.crowded:
                 connection.execute(_make_room(), {**given, "question": found.id})
             if held is not None:
@@ -164,6 +168,7 @@ def _claim(connection: Connection, account_id: int) -> int | None:
                 return hidden[0]
             if connection.execute(_lent(), {**given, "question": found.id, "until": moment + LEASE}).first():
                 return int(found.id)
+            return _TAKEN
     return None
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, select
 
-from audit.annotation.aside import BACK, FLAG, SKIP, midnight
+from audit.annotation.deferral import BACK, FLAG, SKIP, midnight
 from audit.annotation.hidden import FIRST
 from audit.store import table_of, tables
 from audit.store.copying import in_utc

@@ -31,18 +31,19 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command; running it again goes on where it stopped."""
-    from audit.annotation.gold import answer_with_gold
     from audit.cli.app import check_port, serve
     from audit.cli.executing import executor_of
     from audit.cli.progress import Bar
     from audit.cli.report import show, write_html
     from audit.corpora import get_corpus
-    from audit.false_satisfaction.questions import open_audits, refresh
+    from audit.false_satisfaction.questions import queue_length
+    from audit.judging.gold import answer_with_gold
+    from audit.judging.samples import draw_all
     from audit.reports.study import study_report
     from audit.runner.run import fitting
     from audit.runner.run import run as run_study
     from audit.sampling.audits import Audits
-    from audit.sampling.draw import Size, draw_all
+    from audit.sampling.draw import Size
     from audit.store import open_store
 
     if not arguments.no_serve:
@@ -61,12 +62,11 @@ def run(arguments: argparse.Namespace) -> None:
                 bar.close()
         say("\n".join(ran.lines()))
     drawn = draw_all(engine, Size(per_relation=PER_RELATION), audits=Audits(follow_ups=AUDITED_FOLLOW_UPS))
-    refresh(engine)
     gilded = answer_with_gold(engine)
-    waiting = refresh(engine)
+    waiting, audits = queue_length(engine)
     say(
         f"Drew {sum(one.drawn for one in drawn):,} satisfied groups, the first {PER_RELATION} of each relation and "
-        f"system; gold answers {gilded.answered:,} questions, {waiting:,} wait for people, and {open_audits(engine):,} "
+        f"system; gold answers {gilded.answered:,} questions, {waiting:,} wait for people, and {audits:,} "
         "that audit what relations carry come after these."
     )
     report = study_report(engine)

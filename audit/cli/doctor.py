@@ -20,11 +20,12 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; 1 where something is not as it should be."""
-    from audit.reports.doctor import doctor, rebuild_answers
+    from audit.judging.unit import rebuild
+    from audit.reports.doctor import doctor
     from audit.store import open_store
 
     if arguments.rebuild:
-        say(f"The answers to {rebuild_answers(open_store(arguments.db)):,} questions and the queue were written anew.")
+        say(f"The answers to {rebuild(open_store(arguments.db)):,} questions and the queue were written anew.")
     checks = doctor(arguments.db)
     lines = []
     for one in checks:

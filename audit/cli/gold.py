@@ -17,14 +17,13 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from audit.annotation.gold import answer_with_gold
-    from audit.false_satisfaction.questions import open_audits, refresh
+    from audit.false_satisfaction.questions import queue_length
+    from audit.judging.gold import answer_with_gold
     from audit.store import open_store
 
     engine = open_store(arguments.db)
     gilded = answer_with_gold(engine)
-    waiting = refresh(engine)
-    audits = open_audits(engine)
+    waiting, audits = queue_length(engine)
     lines = [f"Gold answers {gilded.answered:,} of {gilded.questions:,} questions ({gilded.added:,} new)."]
     if gilded.contradictory:
         lines.append(

@@ -28,9 +28,9 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from audit.annotation.label_files import read_labels
-    from audit.annotation.labels import import_labels, renamed_labels
-    from audit.false_satisfaction.questions import refresh
+    from audit.false_satisfaction.questions import queue_length
+    from audit.judging.label_files import read_labels
+    from audit.judging.labels import import_labels, renamed_labels
     from audit.store import open_store
 
     renamed = renamed_labels(arguments.map)
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
         language=arguments.language,
         study=arguments.study,
     )
-    waiting = refresh(engine)
+    waiting, _ = queue_length(engine)
     lines = [
         f"{made.labels:,} labels by {len(made.annotators)} annotators: {made.added:,} new, {made.changed:,} changed, "
         f"{made.known:,} known before, {made.repeated:,} repeated; {made.opened:,} questions were made for them."

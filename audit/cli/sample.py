@@ -76,10 +76,11 @@ def sizes(text: str) -> int | dict[str, int]:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from audit.false_satisfaction.questions import open_audits, refresh
+    from audit.false_satisfaction.questions import queue_length
+    from audit.judging.samples import draw_all
     from audit.sampling.audits import Audits
     from audit.sampling.domains import GOLD
-    from audit.sampling.draw import Size, draw_all
+    from audit.sampling.draw import Size
     from audit.store import open_store
     from audit.studies.primary import name_primary, primary_named, resolve
 
@@ -99,8 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
     resolved = resolve(engine, primary, arguments.study) if primary else {}
     drawn = draw_all(engine, size, *how)
     named = {study: name_primary(engine, study, ids) for study, ids in resolved.items()}
-    waiting = refresh(engine)
-    behind = open_audits(engine)
+    waiting, behind = queue_length(engine)
     lines = [
         f"Study {one.study}: {one.drawn:,} groups of {one.cells} cells drawn ({one.design}, seed {one.seed}; "
         f"{one.added:,} new), {one.distinct_groups:,} different groups of {one.distinct_sources:,} sources."

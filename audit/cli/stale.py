@@ -31,11 +31,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from audit.annotation.clients import command
     from audit.annotation.keeping import manager_named
-    from audit.annotation.staleness import Choice, let_go_stale, stale_counts, would_go
     from audit.cli.listings import table
     from audit.errors import AuditError
-    from audit.false_satisfaction.losing import losing
-    from audit.false_satisfaction.questions import refresh
+    from audit.false_satisfaction.questions import queue_length
+    from audit.judging.staleness import Choice, let_go_stale, losing, stale_counts, would_go
     from audit.store import open_store
 
     engine = open_store(arguments.db)
@@ -60,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
     waiting = None
     if by is not None and not arguments.dry_run:
         stale = let_go_stale(engine, by, choice, arguments.reason, client=command("stale"))
-        waiting = refresh(engine)
+        waiting, _ = queue_length(engine)
     numbers = {"judgements": stale.judgements, "adjudications": stale.adjudications, "questions": stale.questions}
     document = numbers | {"people": stale.people, "groups": asdict(lost), "done": waiting is not None}
     verb = "would go" if waiting is None else "went"

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, RowMapping, and_, exists, literal, or
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import PEOPLE, WITHDRAWN, standing
-from audit.annotation.inspecting import REASON
+from audit.annotation.reasons import INSPECTION
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings
 from audit.false_satisfaction.settling import State, Whose
@@ -214,7 +214,7 @@ def _inspected(connection: Connection, questions: Collection[int]) -> list[bool]
     query = (
         select(adjudication.c.question_id, adjudication.c.allowed, answer.c.allowed.label("agreed"))
         .join(answer, and_(answer.c.question_id == adjudication.c.question_id, answer.c.origin == "people"))
-        .where(adjudication.c.reason.startswith(REASON))
+        .where(adjudication.c.reason.startswith(INSPECTION))
         .order_by(adjudication.c.id)
     )
     found: dict[int, bool] = {}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import require_manager
-from audit.annotation.aside import is_flagged
+from audit.annotation.deferral import is_flagged
 from audit.annotation.questions import Asked, question_ids
 from audit.false_satisfaction.settling import (
     Known,

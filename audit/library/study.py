@@ -10,14 +10,14 @@ from typing import get_args
 import pandas as pd
 from sqlalchemy import Engine, func, select
 
-from audit.annotation.gold import answer_with_gold
-from audit.annotation.label_files import Label, Labels
-from audit.annotation.labels import import_labels
 from audit.annotation.questions import BEHIND
 from audit.corpora.base import Unit
 from audit.errors import AuditError
-from audit.false_satisfaction.questions import refresh
 from audit.false_satisfaction.settling import Whose
+from audit.judging.gold import answer_with_gold
+from audit.judging.label_files import Label, Labels
+from audit.judging.labels import import_labels
+from audit.judging.samples import draw_all
 from audit.library.components import Texts, corpus_of, system_names
 from audit.library.results import Agreement, Report, stored_agreement
 from audit.relations import Outcome
@@ -27,7 +27,7 @@ from audit.runner.run import TIME_LIMIT, Ran, fitting
 from audit.runner.run import run as run_study
 from audit.runner.watching import Watcher
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.statistics.intervals import Target
 from audit.store import open_store, table_of, tables
 
@@ -138,13 +138,11 @@ class Study:
             raise AuditError(f"per_relation={per_relation!r} and share={share!r}: say one of them")
         audits = Audits(audit_groups, audit_follow_ups)
         draw_all(self.engine, Size(per_relation, share), design, seed, annotators, None, audits, protocol, domain)
-        refresh(self.engine)
         return self
 
     def answer_with_gold(self) -> "Study":
         """Let the gold labels of the corpus answer the questions that they can."""
         answer_with_gold(self.engine)
-        refresh(self.engine)
         return self
 
     def answer(self, labels: pd.DataFrame, *, language: str = "en", task: str | None = None) -> "Study":
@@ -169,7 +167,6 @@ class Study:
         if not rows:
             raise AuditError("labels has no rows")
         done = import_labels(self.engine, Labels(Path("labels"), rows, {}), task=task, language=language)
-        refresh(self.engine)
         if done.unmatched:
             reason = next(iter(done.unmatched))
             raise AuditError(

@@ -8,8 +8,7 @@ from sqlalchemy import Engine, select
 
 from audit.annotation.answers import stands
 from audit.annotation.causes import CAUSES, standing_causes
-from audit.annotation.checking import is_check
-from audit.annotation.reasons import REASONS
+from audit.annotation.reasons import REASONS, is_check
 from audit.false_satisfaction.audited import CELL
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings

@@ -5,19 +5,19 @@ import shlex
 import shutil
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, and_, exists, func, select, text
+from sqlalchemy import Connection, and_, exists, func, select, text
 from sqlmodel import SQLModel
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.answers import counts, settle, settled_answers, wrongly_filled
+from audit.annotation.answers import counts, settled_answers, wrongly_filled
 from audit.annotation.questions import question_key
 from audit.errors import AuditError, first_line
-from audit.false_satisfaction.questions import queue_differences, refresh
+from audit.false_satisfaction.questions import queue_difference
 from audit.false_satisfaction.settling import COUNTED
 from audit.keys import uniform
 from audit.relations import Outcome
@@ -31,6 +31,8 @@ LEAST_SPACE = 1 << 30
 """Bytes that should be free: a backup of a large study, or a day of judging, and room to spare."""
 _LARGE_LOG = 1 << 30
 _OF_OTHERS = stat.S_IRWXO
+_IDS = 10
+"""Numbers of questions that a finding names."""
 _STRANGE = "take out what is not audit's, if you know where it comes from; else restore a backup with `audit restore`"
 _RESTORE = "restore a backup with `audit restore`, or ask on the project's page with what `audit doctor --json` prints"
 
@@ -159,16 +161,29 @@ def _rows(connection: Connection, query: Any) -> Iterator[Any]:
 
 
 def _queue(connection: Connection, name: str) -> list[Check]:
-    """People are asked what drawn groups wait for. A process that ends after an answer and before the queue follows it
-    leaves the queue behind."""
-    missing, idle = queue_differences(connection)
+    """People are asked what drawn groups wait for, in the order in which these want it, and nothing else."""
+    queue = queue_difference(connection)
     lost = []
-    if missing:
-        lost.append(f"{missing:,} questions that drawn groups wait for are not asked, or not in their place")
-    if idle:
-        lost.append(f"{idle:,} questions are asked that no drawn group waits for")
+    if queue.absent:
+        lost.append(f"{queue.absent:,} questions that drawn groups wait for were never made")
+    if queue.misplaced:
+        lost.append(f"{_named(queue.misplaced)} that drawn groups wait for: not asked, or not in their place")
+    if queue.idle:
+        lost.append(f"{_named(queue.idle)} asked that no drawn group waits for")
+    if queue.checks:
+        lost.append(f"{_named(queue.checks)} wrong about whether their agreed answer waits for a check")
     advice = "run `audit doctor --rebuild`, which brings the queue up to date"
     return [_found(name, lost, "people are asked what drawn groups wait for", advice)]
+
+
+def _named(ids: Sequence[int]) -> str:
+    """How many questions, and the numbers of the first ones.
+
+    >>> _named([4, 7]), _named(range(1, 13))
+    ('2 questions (4, 7)', '12 questions (1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ...)')
+    """
+    more = " ..." if len(ids) > _IDS else ""
+    return f"{len(ids):,} questions ({', '.join(map(str, ids[:_IDS]))}{more})"
 
 
 def _references(connection: Connection, name: str) -> list[Check]:
@@ -325,16 +340,3 @@ CHECKS: dict[str, Callable[[Connection, str], list[Check]]] = {
     "queue": _queue,
     "leases": _leases,
 }
-
-
-def rebuild_answers(engine: Engine) -> int:
-    """Write anew what follows from the history, answers and the queue; returns how many questions were gone through."""
-    question = table_of(tables.Question)
-    with engine.connect() as connection:
-        ids = [int(row[0]) for row in connection.execute(select(question.c.id).order_by(question.c.id))]
-    for piece in pieces(ids):
-        # Batches, so that annotators wait for none of them long.
-        with engine.begin() as connection:
-            settle(connection, piece)
-    refresh(engine)
-    return len(ids)

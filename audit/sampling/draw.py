@@ -1,4 +1,4 @@
-"""`audit sample`: draw satisfied groups for judging, and draw more later without starting over."""
+"""Draw satisfied groups for judging, and draw more later without starting over."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, and_, delete, exists, func, select
+from sqlalchemy import Connection, and_, delete, exists, func, select
 
 from audit.errors import AuditError, UnknownName
 from audit.relations import Outcome
@@ -70,7 +70,7 @@ class NothingToCompare(AuditError):
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a call of `draw` did for one study."""
+    """What a draw did for one study."""
 
     study: int
     sample: int
@@ -95,8 +95,8 @@ class Drawn:
     """Relations that the design `informative` draws nothing of, since one system alone was checked under them."""
 
 
-def draw_all(
-    engine: Engine,
+def draw_studies(
+    connection: Connection,
     size: Size,
     design: str = "shared",
     seed: int | None = None,
@@ -106,15 +106,14 @@ def draw_all(
     protocol: str | None = None,
     domain: str | None = None,
 ) -> list[Drawn]:
-    """`draw` for one study, or for all that have satisfied groups. Raises what `draw` raises, and UnknownName for a
+    """`draw_study` for one study, or for all that have satisfied groups. Raises what it raises, and UnknownName for a
     relation of `size` that was never run."""
     table = table_of(tables.Study)
-    with engine.connect() as connection:
-        everything = [int(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
-        if study is not None:
-            need_study(connection, study)
-        relations = sorted(set(_names(connection, tables.Relation).values())) if size.relations else []
-        drawable = {one for one in everything if study is None and _has_satisfied(connection, one)}
+    everything = [int(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
+    if study is not None:
+        need_study(connection, study)
+    relations = sorted(set(_names(connection, tables.Relation).values())) if size.relations else []
+    drawable = {one for one in everything if study is None and _has_satisfied(connection, one)}
     unknown = [name for name in size.relations if name not in relations]
     if unknown:
         raise UnknownName("relation", unknown[0], relations)
@@ -126,15 +125,15 @@ def draw_all(
     made: list[Drawn] = []
     for one in chosen:
         try:
-            made.append(draw(engine, one, size, design, seed, annotators, audits, protocol, domain))
+            made.append(draw_study(connection, one, size, design, seed, annotators, audits, protocol, domain))
         except NothingToCompare:
             if study is not None or (one == chosen[-1] and not made):
                 raise
     return made
 
 
-def draw(
-    engine: Engine,
+def draw_study(
+    connection: Connection,
     study_id: int,
     size: Size,
     design: str = "shared",
@@ -155,8 +154,8 @@ def draw(
     for before stays. `protocol` says how people answer (`audit.sampling.protocols`); None keeps what the sample has,
     and of a new one means `blind`. Questions that somebody has judged keep theirs. `domain` says which sources it is
     drawn from (`audit.sampling.domains`); None keeps what the sample has, and of a new one means `all`; no sample has
-    two. Raises UnknownName for a design, a protocol or a domain, AuditError for a study without satisfied groups, and
-    NothingToCompare.
+    two. A step of `audit.judging.samples`, which asks people about what is drawn. Raises UnknownName for a design, a
+    protocol or a domain, AuditError for a study without satisfied groups, and NothingToCompare; writes nothing then.
     """
     if protocol is not None:
         check_protocol(protocol)
@@ -174,45 +173,44 @@ def draw(
                 "systems; draw with --design shared for them"
             )
         audits = Audits()
-    with engine.begin() as connection:
-        study = table_of(tables.Study)
-        seed = (
-            seed
-            if seed is not None
-            else int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
+    study = table_of(tables.Study)
+    seed = (
+        seed
+        if seed is not None
+        else int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
+    )
+    domain = _domain(connection, study_id, design, seed, domain)
+    checks = within(connection, checked(connection, [study_id]), study_id, domain)
+    alone: tuple[str, ...] = ()
+    if design == INFORMATIVE:
+        alone = _alone(connection, checks, study_id)
+        lists = informative_lists(connection, checks, study_id, seed)
+    elif (checks.outcome == Outcome.SATISFIED).any():
+        lists = cell_lists(connection, checks, study_id, design, seed)
+    else:
+        lacking = "" if domain == ALL else " with gold labels"
+        raise AuditError(
+            f"study {study_id} has no satisfied groups{lacking} to draw from; finish its run, or name another"
         )
-        domain = _domain(connection, study_id, design, seed, domain)
-        checks = within(connection, checked(connection, [study_id]), study_id, domain)
-        alone: tuple[str, ...] = ()
-        if design == INFORMATIVE:
-            alone = _alone(connection, checks, study_id)
-            lists = informative_lists(connection, checks, study_id, seed)
-        elif (checks.outcome == Outcome.SATISFIED).any():
-            lists = cell_lists(connection, checks, study_id, design, seed)
-        else:
-            lacking = "" if domain == ALL else " with gold labels"
-            raise AuditError(
-                f"study {study_id} has no satisfied groups{lacking} to draw from; finish its run, or name another"
-            )
-        sample_id, protocol = _sample(connection, study_id, design, seed, annotators, protocol, domain)
-        wanted = keep_audits(connection, sample_id, audits)
-        before = _drawn_before(connection, sample_id)
-        # A list at a time: all of them together have a row for each satisfied (group, system).
-        nothing = pd.DataFrame({name: np.empty(0, kind) for name, kind in _COLUMNS.items()})
-        names = _names(connection, tables.Relation)
-        parts = (_beginning(one, before, size, names) for one in lists if len(one))
-        chosen = pd.concat([nothing, *parts], ignore_index=True)
-        table = table_of(tables.Draw)
-        connection.execute(delete(table).where(table.c.sample_id == sample_id))
-        rows = chosen[["relation_id", "system_id", "rank", "group_id", "pi"]].assign(sample_id=sample_id)
-        insert_new(connection, tables.Draw, dict(rows.items()))
-        audited = 0
-        if wanted.groups:
-            drawn = ((Outcome.SATISFIED, one) for _, one in chosen.groupby(CELL))
-            others = cell_lists(connection, checks, study_id, design, seed, Outcome.VIOLATED)
-            violated = ((Outcome.VIOLATED, one) for one in others)
-            audited = draw_group_audits(connection, sample_id, wanted.groups, chain(drawn, violated))
-        unfinished = _unfinished(connection, study_id)
+    sample_id, protocol = _sample(connection, study_id, design, seed, annotators, protocol, domain)
+    wanted = keep_audits(connection, sample_id, audits)
+    before = _drawn_before(connection, sample_id)
+    # A list at a time: all of them together have a row for each satisfied (group, system).
+    nothing = pd.DataFrame({name: np.empty(0, kind) for name, kind in _COLUMNS.items()})
+    names = _names(connection, tables.Relation)
+    parts = (_beginning(one, before, size, names) for one in lists if len(one))
+    chosen = pd.concat([nothing, *parts], ignore_index=True)
+    table = table_of(tables.Draw)
+    connection.execute(delete(table).where(table.c.sample_id == sample_id))
+    rows = chosen[["relation_id", "system_id", "rank", "group_id", "pi"]].assign(sample_id=sample_id)
+    insert_new(connection, tables.Draw, dict(rows.items()))
+    audited = 0
+    if wanted.groups:
+        drawn = ((Outcome.SATISFIED, one) for _, one in chosen.groupby(CELL))
+        others = cell_lists(connection, checks, study_id, design, seed, Outcome.VIOLATED)
+        violated = ((Outcome.VIOLATED, one) for one in others)
+        audited = draw_group_audits(connection, sample_id, wanted.groups, chain(drawn, violated))
+    unfinished = _unfinished(connection, study_id)
     return Drawn(
         study_id,
         sample_id,

@@ -10,13 +10,14 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from audit.annotation.gold import Gilded, answer_with_gold
 from audit.annotation.settings import change_settings, settings_of
 from audit.corpora import get_corpus
-from audit.false_satisfaction.questions import open_audits, refresh
+from audit.false_satisfaction.questions import queue_length
+from audit.judging.gold import Gilded, answer_with_gold
+from audit.judging.samples import draw
 from audit.runner.executors import Executor
 from audit.runner.run import Ran, Watcher, fitting, run
-from audit.sampling.draw import Drawn, draw
+from audit.sampling.draw import Drawn
 from audit.studies.plan import SETTINGS, Plan, read_plan
 from audit.studies.primary import name_primary, primary_named, resolve
 
@@ -93,16 +94,15 @@ def carry_out(
         plan.audits(),
         plan.judging["protocol"],
         sample["domain"],
+        by=by,
     )
     for one, ids in named.items():
         name_primary(engine, one, ids, by)
-    waiting = refresh(engine)
     gilded = None
     if plan.judging["gold"]:
         begin("gold")
         gilded = answer_with_gold(engine, by=by)
-        waiting = refresh(engine)
-    return CarriedOut(plan.name, ran, drawn, gilded, waiting, open_audits(engine))
+    return CarriedOut(plan.name, ran, drawn, gilded, *queue_length(engine))
 
 
 def _new_settings(engine: Engine, plan: Plan) -> dict[str, Any]:

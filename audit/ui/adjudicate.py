@@ -3,10 +3,9 @@
 import streamlit as st
 
 from audit.annotation.accounts import ADJUDICATORS
-from audit.annotation.checking import checks_left
 from audit.annotation.disputes import disputes
-from audit.annotation.flagged import flags_left
-from audit.annotation.inspecting import inspections_left
+from audit.judging.adjudications import checks_left, inspections_left
+from audit.judging.deferral import flags_left
 from audit.ui import database, inspections, session
 from audit.ui.causes import causing
 from audit.ui.choice import one_of

@@ -16,15 +16,13 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import UNSURE
-from audit.annotation.aside import flag, skip
 from audit.annotation.guidelines import guideline_before
-from audit.annotation.judging import UNDOS, judge, undo, undone
 from audit.annotation.pace import PAUSE, Pace, pace_of
 from audit.annotation.queue import Queue, Shown, next_question, queue_of, show
-from audit.annotation.training import way_of
-from audit.annotation.unflagging import unflag
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.questions import refresh_around
+from audit.judging.deferral import flag, skip, unflag
+from audit.judging.judgements import UNDOS, judge, undo, undone
+from audit.judging.training import way_of
 from audit.ui import database, session
 from audit.ui.asked import FIELD, guideline_shown, shortcut, show_question
 from audit.ui.earlier import show_earlier, why_nothing
@@ -246,7 +244,6 @@ def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> N
             shown_at=shown_at,
             comment=comment,
             client=client,
-            on_change=refresh_around,
         )
         st.session_state.pop(_AGAIN, None)
         _count_one()
@@ -289,7 +286,7 @@ def _undo(engine: Engine, account_id: int) -> None:
             st.session_state[_AGAIN] = flagged
             st.session_state[_DONE] = t("annotate.unflagged")
             return
-        question_id = undo(engine, account_id, client=session.client(), on_change=refresh_around)
+        question_id = undo(engine, account_id, client=session.client())
         if question_id is None:
             st.session_state[_NOTE] = t("annotate.nothing_to_undo")
             return

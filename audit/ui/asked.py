@@ -9,7 +9,7 @@ from itertools import count
 import streamlit as st
 
 from audit.annotation.answers import UNSURE
-from audit.annotation.aside import COMMENT
+from audit.annotation.deferral import COMMENT
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
 from audit.tasks import Input, base_of

@@ -11,7 +11,6 @@ from audit.annotation.disputes import Opinion, opinions, reveal_names
 from audit.annotation.queue import Shown
 from audit.annotation.reasons import OTHER, REASONS
 from audit.errors import AuditError
-from audit.false_satisfaction.questions import refresh_around
 from audit.ui import session
 from audit.ui.asked import FIELD, guideline
 from audit.ui.language import label_name, t
@@ -103,14 +102,13 @@ def why(shown: Shown, code: str | None = None, written: str = "") -> tuple[str |
     return (chosen or (OTHER if text.strip() else None)), text
 
 
-def settles(engine: Engine, question_id: int, store: Callable[[], object]) -> bool:
-    """Store what settles a question and bring the queue around it up to date, or say why not; whether it was stored."""
+def settles(store: Callable[[], object]) -> bool:
+    """Store what settles a question, or say why not; whether it was stored."""
     try:
         store()
     except AuditError as problem:
         session.refused(problem)
         return False
-    refresh_around(engine, question_id)
     return True
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import streamlit as st
 from sqlalchemy import Engine, func, select
 
-from audit.annotation.aside import COMMENT
-from audit.annotation.flagged import flagged_ids, send_back
-from audit.annotation.judging import adjudicate
+from audit.annotation.deferral import COMMENT
 from audit.annotation.queue import show
 from audit.errors import AuditError
 from audit.false_satisfaction.consequences import Consequence, Ranking, Stakes, consequences
+from audit.judging.adjudications import adjudicate
+from audit.judging.deferral import flagged_ids, send_back
 from audit.store import table_of, tables
 from audit.ui import session
 from audit.ui.asked import show_question
@@ -95,7 +95,7 @@ def _question(engine: Engine, account_id: int, question_id: int, flagged: bool) 
                         args=(engine, account_id, shown.id),
                     )
         later_button(_LATER, shown.id)
-    return settle and settles(engine, shown.id, lambda: adjudicate(engine, account_id, shown.id, labels, written, code))
+    return settle and settles(lambda: adjudicate(engine, account_id, shown.id, labels, written, code))
 
 
 def _say_too_late(ids: list[int]) -> None:

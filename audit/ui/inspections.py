@@ -4,7 +4,7 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.disputes import Opinion
-from audit.annotation.inspecting import Inspection, inspect, next_inspection
+from audit.judging.adjudications import Inspection, inspect, next_inspection
 from audit.ui.asked import FIELD, show_question
 from audit.ui.decision import chosen_labels, guideline_drawer, later_button, listed, put_off_in, settles
 from audit.ui.language import label_name, t
@@ -46,6 +46,4 @@ def _question(engine: Engine, account_id: int, one: Inspection) -> bool:
         change = st.form_submit_button(t("inspect.change"), key=f"change-{shown.id}")
     later_button(_LATER, shown.id)
     allowed, remark = ([agreed], "") if confirm else (chosen, remark)
-    return (confirm or change) and settles(
-        engine, shown.id, lambda: inspect(engine, account_id, shown.id, allowed, remark)
-    )
+    return (confirm or change) and settles(lambda: inspect(engine, account_id, shown.id, allowed, remark))

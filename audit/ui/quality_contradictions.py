@@ -3,9 +3,9 @@
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.referring import refer
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.contradictions import Contradiction, Side, contradictions
+from audit.judging.deferral import refer
 from audit.relations import get_relation
 from audit.tasks import Input
 from audit.ui import session

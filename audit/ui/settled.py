@@ -3,7 +3,7 @@
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.adjudicated import Adjudicated, change_adjudication, my_adjudications
+from audit.judging.adjudications import Adjudicated, change_adjudication, my_adjudications
 from audit.tasks import Input
 from audit.ui.asked import FIELD, show_question
 from audit.ui.decision import chosen_labels, desk, settles, what_people_said, why
@@ -54,9 +54,7 @@ def _change(engine: Engine, account_id: int, one: Adjudicated) -> bool:
             with st.container(horizontal=True):
                 store = st.form_submit_button(t("settled.store"), type="primary", key=f"store-again-{one.id}")
                 st.form_submit_button(t("settled.leave"), key=f"leave-{one.id}", on_click=_reopen, args=(None,))
-    if not store or not settles(
-        engine, one.shown.id, lambda: change_adjudication(engine, account_id, one.id, labels, written, code)
-    ):
+    if not store or not settles(lambda: change_adjudication(engine, account_id, one.id, labels, written, code)):
         return False
     st.session_state.pop(_CHANGING, None)
     return True

@@ -3,8 +3,8 @@
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.checking import check, next_check
 from audit.annotation.queue import Shown
+from audit.judging.adjudications import check, next_check
 from audit.ui.asked import FIELD, show_question
 from audit.ui.decision import chosen_labels, desk, guideline_drawer, later_button, put_off_in, settles
 from audit.ui.language import t
@@ -35,4 +35,4 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> bool:
             remark = st.text_input(t("check.remark"), max_chars=FIELD, key=f"remark-{shown.id}")
             store = st.form_submit_button(t("check.store"), type="primary", key=f"store-{shown.id}")
         later_button(_LATER, shown.id)
-    return store and settles(engine, shown.id, lambda: check(engine, account_id, shown.id, chosen, remark))
+    return store and settles(lambda: check(engine, account_id, shown.id, chosen, remark))

@@ -5,10 +5,8 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import Account
 from audit.annotation.guidelines import ELSEWHERE, guideline_of
-from audit.annotation.staleness import Choice, Stale, Tally, let_go_stale, stale_counts, would_go
 from audit.errors import AuditError
-from audit.false_satisfaction.losing import losing
-from audit.false_satisfaction.questions import refresh
+from audit.judging.staleness import Choice, Stale, Tally, let_go_stale, losing, stale_counts, would_go
 from audit.ui import database, session
 from audit.ui.asked import FIELD
 from audit.ui.language import label_name, t, task_name
@@ -121,7 +119,6 @@ def _preview(engine: Engine, account: Account) -> None:
     except AuditError as problem:
         session.refused(problem)
         return
-    refresh(engine)
     del st.session_state[_SEEN]
     st.session_state[_DONE] = _numbers(went)
     st.rerun()

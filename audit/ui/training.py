@@ -13,8 +13,8 @@ from sqlalchemy import Engine
 from audit.annotation.answers import UNSURE
 from audit.annotation.queue import Shown
 from audit.annotation.trained import Attempt
-from audit.annotation.training import Feedback, Training, train
 from audit.errors import AuditError
+from audit.judging.training import Feedback, Training, train
 from audit.ui import session
 from audit.ui.asked import guideline_shown, shortcut, show_question
 from audit.ui.language import label_name, label_names, t

@@ -8,8 +8,8 @@ import time
 
 from sqlalchemy.exc import OperationalError
 
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question, queue_of
+from audit.judging.judgements import judge
 from audit.store import open_store
 
 LABELS = ("positive", "neutral", "negative")

@@ -4,16 +4,15 @@ import pytest
 from sqlalchemy import inspect, select
 
 from audit.annotation.accounts import add_account, list_accounts, log_in
-from audit.annotation.aside import flag, skip
-from audit.annotation.checking import check
-from audit.annotation.flagged import send_back
-from audit.annotation.gold import answer_with_gold
-from audit.annotation.judging import adjudicate, judge, undo
-from audit.annotation.label_files import read_labels
-from audit.annotation.labels import import_labels
 from audit.annotation.queue import next_question
-from audit.annotation.staleness import Choice, let_go_stale
 from audit.errors import AuditError, BadFile, NotAllowed, Refused
+from audit.judging.adjudications import adjudicate, check
+from audit.judging.deferral import flag, send_back, skip
+from audit.judging.gold import answer_with_gold
+from audit.judging.judgements import judge, undo
+from audit.judging.label_files import read_labels
+from audit.judging.labels import import_labels
+from audit.judging.staleness import Choice, let_go_stale
 from audit.store import open_store, table_of, tables
 
 MEGABYTE = "x" * 1_000_000

@@ -15,10 +15,10 @@ from sqlalchemy import select
 
 from audit.annotation import queue
 from audit.annotation.answers import settle
-from audit.annotation.judging import judge, undo
 from audit.annotation.questions import WantedGroup, open_group_questions
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import Refused
+from audit.judging.judgements import judge, undo
 from audit.store import input_ids, table_of, tables
 from audit.tasks import Input
 

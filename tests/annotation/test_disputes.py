@@ -4,14 +4,13 @@ import pytest
 from disputing import disputed
 from question_world import add_people
 
-from audit.annotation.adjudicated import LAST, change_adjudication, my_adjudications
-from audit.annotation.checking import REASON
 from audit.annotation.disputes import disputes, opinions, reveal_names
-from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.logbook import entries
 from audit.annotation.queue import next_question
-from audit.annotation.reasons import REASONS
+from audit.annotation.reasons import REASONS, SPOT_CHECK
 from audit.errors import NotAllowed, Refused
+from audit.judging.adjudications import LAST, adjudicate, change_adjudication, my_adjudications
+from audit.judging.judgements import judge, undo
 from audit.store import open_store, table_of, tables
 
 PEOPLE = ("ann", "bob", "cyd")
@@ -162,7 +161,7 @@ def test_only_the_last_ten_are_there_to_be_changed(engine, who):
 
 def test_a_spot_check_stays_one_when_it_is_changed(engine, who):
     id = say(engine, who, ["positive"] * 3)
-    first = adjudicate(engine, who["ada"], id, ["neutral"], f"{REASON}: plain facts")
+    first = adjudicate(engine, who["ada"], id, ["neutral"], f"{SPOT_CHECK}: plain facts")
     (one,) = my_adjudications(engine, who["ada"])
     assert one.is_check
     assert one.reason == "plain facts"

@@ -5,13 +5,14 @@ import hashlib
 import pytest
 from sqlalchemy import select
 
-from audit.annotation import guidelines, judging
+from audit.annotation import guidelines
 from audit.annotation.accounts import add_account
 from audit.annotation.guidelines import Guideline, guideline_before, guideline_of
-from audit.annotation.judging import judge, undo
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
+from audit.judging import judgements
+from audit.judging.judgements import judge, undo
 from audit.resources import data_file
 from audit.store import input_ids, open_store, table_of, tables
 from audit.tasks import Input, get_task
@@ -104,7 +105,7 @@ def test_a_judgement_records_the_version_and_the_next_one_knows_it(tmp_path, mon
     judge(engine, ann, next_question(engine, ann).id, "positive")
     assert guideline_before(engine, ann, "sentiment", "input") == guideline_of("sentiment", "input").version
     assert guideline_before(engine, ann, "sentiment", "group") is None  # another kind, another guideline
-    monkeypatch.setattr(judging, "guideline_of", lambda task, kind: Guideline(7, ""))
+    monkeypatch.setattr(judgements, "guideline_of", lambda task, kind: Guideline(7, ""))
     judge(engine, ann, next_question(engine, ann).id, "negative")
     assert guideline_before(engine, ann, "sentiment", "input") == 7
     undo(engine, ann)

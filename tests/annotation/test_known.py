@@ -7,15 +7,16 @@ from quality_world import answer_next, know, world
 from question_world import rows
 from small_corpus import SmallCorpus
 
-from audit.annotation.judging import adjudicate
 from audit.annotation.known import add_known, know_questions, known_questions, pick_known, remove_known
 from audit.annotation.known_files import KnownText, known_from, read_known
 from audit.annotation.queue import next_question
 from audit.errors import AuditError, BadFile, BadRow, NotAllowed, Refused
-from audit.false_satisfaction.questions import refresh
+from audit.judging.adjudications import adjudicate
+from audit.judging.samples import draw
+from audit.judging.unit import rebuild
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input
 
@@ -66,7 +67,7 @@ def test_a_question_that_waits_for_people_cannot_be_known(made, content):
 def test_a_settled_question_becomes_known_with_its_answer(made):
     engine, who = made
     adjudicate(engine, who["ada"], 2, ["negative", "neutral"], "two readings")
-    refresh(engine)  # nobody waits any more: no drawn group has it
+    rebuild(engine)  # nobody waits any more: no drawn group has it
     added = know_questions(engine, "training", [2], "Read it twice.", by=who["mia"])
     assert added.added == 1
     (one,) = known_questions(engine)
@@ -125,7 +126,6 @@ def test_picking_takes_as_many_of_each_label_and_spends_nothing_of_the_sample(tm
     with InProcess() as executor:
         ran = run(engine, labelled, own.specs("calm"), [toy_relations[0]], executor)
     draw(engine, ran.study.id, Size(per_relation=8))
-    refresh(engine)
     open_before = {row["id"] for row in rows(engine, tables.Question)}
     picked = pick_known(engine, "gold", 12, seed=1)
     # Eight of the forty sources are drawn; of the 32 others at most 10 are negative.

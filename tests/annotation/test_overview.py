@@ -11,18 +11,20 @@ from small_corpus import SmallCorpus
 from sqlalchemy import select
 
 from audit.annotation import overview as module
-from audit.annotation.aside import flag
 from audit.annotation.at_work import people_at_work
-from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.overview import Speed, overview, speed_of
 from audit.annotation.pace import PAUSE
 from audit.annotation.progress import progress
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.questions import refresh
+from audit.judging.adjudications import adjudicate
+from audit.judging.deferral import flag
+from audit.judging.judgements import judge, undo
+from audit.judging.samples import draw_all
+from audit.judging.unit import rebuild
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of, tables
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -36,7 +38,6 @@ def world(tmp_path):
     with InProcess() as executor:
         run(engine, corpus, ["vader", "textblob"], [get_relation("sentiment", "MR3.1")], executor)
     draw_all(engine, Size(per_relation=10))
-    refresh(engine)
     roles = {"ann": "annotator", "ben": "annotator", "ada": "adjudicator", "mia": "manager"}
     return engine, add_people(engine, roles)
 
@@ -64,7 +65,7 @@ def test_counts_of_a_small_history(world):
     order = dict(zip(first, ("positive", "negative", "unsure"), strict=False))
     while (asked := next_question(engine, people["ben"])) is not None and asked.id in order:
         judge(engine, people["ben"], asked.id, order[asked.id], shown_at=tables.now() - timedelta(seconds=4))
-    refresh(engine)
+    rebuild(engine)
     found = overview(engine, people["mia"])
     assert found.progress == progress(engine, None)
     # Full: three questions. Split: the two on which ben says something else.

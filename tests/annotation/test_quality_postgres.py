@@ -9,8 +9,8 @@ from question_world import rows
 from audit.annotation.known import known_questions, pick_known, remove_known
 from audit.annotation.queue import next_question
 from audit.annotation.record import judging_record
-from audit.annotation.training import train, way_of
 from audit.errors import AuditError
+from audit.judging.training import train, way_of
 from audit.reports.quality import quality_report
 from audit.store import tables
 

@@ -7,13 +7,13 @@ from quality_world import LABELS, answer_next, know, settle_how, world
 from question_world import rows
 
 from audit.annotation import hidden
-from audit.annotation.flagged import flagged_ids
-from audit.annotation.judging import adjudicate, undo
 from audit.annotation.known import remove_known
 from audit.annotation.record import COLUMNS, judging_record
-from audit.annotation.referring import refer
-from audit.annotation.training import train, way_of
 from audit.errors import NotAllowed, Refused
+from audit.judging.adjudications import adjudicate
+from audit.judging.deferral import flagged_ids, refer
+from audit.judging.judgements import undo
+from audit.judging.training import train, way_of
 from audit.keys import uniform
 from audit.store import tables
 
@@ -81,7 +81,7 @@ def test_referring_flags_questions_for_the_adjudicators(tmp_path, content):
     engine, who = world(tmp_path / "audit.db")
     adjudicate(engine, who["ada"], 1, ["positive"], "first look")
     assert refer(engine, who["mia"], [1, 2], " which is it? ") == 2
-    assert flagged_ids(engine, who["ada"]) == [1, 2]
+    assert flagged_ids(engine, who["ada"]) == [2, 1]  # nobody waits for the first one any more
     assert [one["comment"] for one in rows(engine, tables.Aside)] == ["which is it?", "which is it?"]
     before = content(engine)
     for ids, comment, message in (

@@ -1,4 +1,4 @@
-"""Every function of the room `annotation` that takes an engine asks for the role itself.
+"""Every function of the rooms `annotation` and `judging` that takes an engine asks for the role itself.
 
 The functions are found, not listed: one that is added later is tried with a disabled account and as an annotator too.
 Functions that take a connection are parts of a transaction in which another one has asked.
@@ -13,16 +13,17 @@ from typing import Any
 import pytest
 
 import audit.annotation
+import audit.judging
 from audit.annotation import accounts, identity, keeping, logins, ratings
 from audit.annotation.accounts import Account, add_account
-from audit.annotation.aside import flag, skip
 from audit.annotation.guidelines import guideline_before
-from audit.annotation.judging import judge, undo, undone
 from audit.annotation.pace import pace_of
 from audit.annotation.queue import elsewhere, next_question, queue_of
-from audit.annotation.training import train, way_of
-from audit.annotation.unflagging import unflag
 from audit.errors import NotAllowed, Refused
+from audit.judging import unit
+from audit.judging.deferral import flag, skip, unflag
+from audit.judging.judgements import judge, undo, undone
+from audit.judging.training import train, way_of
 from audit.store import open_store
 
 FOR_ANNOTATORS = {
@@ -38,15 +39,21 @@ WITHOUT_ACCOUNT = {
     logins.account_of: "it is how the app asks who is there",
     logins.name_behind: "needs the key of the login itself; it is how a browser is known again",
     logins.end_login: "needs the key of the login itself",
+    unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
+    unit.rebuild: "writes what follows from the history, for the command line",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",
 }
 PASSWORD = "long enough"
 
 
 def functions() -> Iterator[Callable[..., Any]]:
-    """Public functions of the room whose first parameter is an engine."""
-    for module in pkgutil.iter_modules(audit.annotation.__path__):
-        loaded = importlib.import_module(f"audit.annotation.{module.name}")
+    """Public functions of the rooms whose first parameter is an engine."""
+    names = [
+        f"{room.__name__}.{module.name}"
+        for room in (audit.annotation, audit.judging)
+        for module in pkgutil.iter_modules(room.__path__)
+    ]
+    for loaded in map(importlib.import_module, names):
         for name, one in vars(loaded).items():
             if inspect.isfunction(one) and one.__module__ == loaded.__name__ and not name.startswith("_"):
                 parameters = list(inspect.signature(one).parameters)

@@ -10,8 +10,8 @@ import pytest
 from question_world import claim_at_once, filled
 from sqlalchemy import func, select
 
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
+from audit.judging.judgements import judge
 from audit.store import table_of, tables
 
 PROCESSES, QUESTIONS, ANNOTATORS = 8, 30, 3

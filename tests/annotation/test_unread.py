@@ -9,15 +9,15 @@ from question_world import add_people
 
 from audit.annotation import hidden
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import judge
 from audit.annotation.keeping import disable_account
 from audit.annotation.known import know_questions
 from audit.annotation.overview import overview
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question, queue_of
-from audit.annotation.training import train, way_of
 from audit.annotation.unread import Unread, unread_questions
 from audit.errors import NotAllowed
+from audit.judging.judgements import judge
+from audit.judging.training import train, way_of
 from audit.reports.progress import totals, unread_line
 from audit.store import input_ids, open_store
 from audit.tasks import Input

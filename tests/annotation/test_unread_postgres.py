@@ -4,9 +4,9 @@ import pytest
 import translations
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question, queue_of
 from audit.annotation.unread import unread_questions
+from audit.judging.judgements import judge
 
 pytestmark = pytest.mark.postgres
 

@@ -38,10 +38,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from audit.annotation.accounts import add_account
 from audit.corpora import get_corpus
-from audit.false_satisfaction.questions import refresh
+from audit.judging.samples import draw_all
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of, tables
 
 PASSWORD, PATIENCE = "a long password", 60
@@ -57,7 +57,6 @@ def prepared(where, annotators, sources):
             engine, corpus, ["vader", "textblob"], fitting(corpus, ["MR1.4", "MR2.1", "MR3.1"]), executor, limit=sources
         )
     draw_all(engine, Size(per_relation=sources))
-    refresh(engine)
     for number in range(annotators):
         add_account(engine, f"a{number}", "annotator", PASSWORD)
     return engine

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import psutil
 
-from audit.annotation.gold import answer_with_gold
-from audit.false_satisfaction.questions import refresh
-from audit.sampling.draw import Size, draw_all
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
+from audit.sampling.draw import Size
 from audit.store import group_id, input_ids, insert_new, open_store, tables
 from audit.tasks import Input
 
@@ -42,7 +42,6 @@ def fill(where, sources):
         with engine.begin() as connection:
             one_piece(connection, range(start + 1, min(start + PIECE, sources) + 1))
     draw_all(engine, Size(per_relation=500))
-    refresh(engine)
     answer_with_gold(engine)
     engine.dispose()
 

@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from audit.annotation.gold import answer_with_gold
 from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size, draw
+from audit.sampling.draw import Size
 from audit.statistics.intervals import mid_p
 from audit.statistics.rates import with_bounds, with_rates
 from audit.store import open_store
@@ -81,9 +81,7 @@ def measure(world: str, size: Size, sources: int = 400, redraws: int = 400) -> d
             shutil.copyfile(imported, copy)
             engine = open_store(str(copy))
             draw(engine, study, size, seed=seed, domain=how["domain"])
-            refresh(engine)
             answer_with_gold(engine)
-            refresh(engine)
             cells = with_bounds(with_rates(count(engine).cells, mid_p), mid_p)
             engine.dispose()
             for cell in cells.to_dict("records"):

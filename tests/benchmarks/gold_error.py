@@ -18,17 +18,17 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import bindparam, select
 
-from audit.annotation.gold import answer_with_gold
 from audit.false_satisfaction.cells import CELL, count
 from audit.false_satisfaction.clusters import source_clusters
 from audit.false_satisfaction.gold_rows import read_resting
 from audit.false_satisfaction.groups import checked_groups, judged_groups
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw
 from audit.reports.build import rated
 from audit.reports.certainty import certainty, covered, with_worth
 from audit.reports.sensitivity import GoldError, gold_error_entry
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size, draw
+from audit.sampling.draw import Size
 from audit.statistics.intervals import mid_p
 from audit.store import open_store, table_of, tables
 
@@ -103,9 +103,7 @@ def measure(labels, error, target, drawn, redraws, seed=0):
             engine = open_store(str(copy))
             spoil(engine, error, labels, rng)
             draw(engine, 1, Size(per_relation=drawn), seed=redraw)
-            refresh(engine)
             answer_with_gold(engine)
-            refresh(engine)
             found = measured(engine, GoldError(error, error), target)
             engine.dispose()
             low, high = found["fs_low"], found["fs_high"]

@@ -15,8 +15,9 @@ import pandas as pd
 from redraws import CELL, SOURCES, SYSTEMS, population
 from sqlalchemy import select
 
+from audit.judging.samples import draw
 from audit.reports.study import study_report
-from audit.sampling.draw import Size, draw
+from audit.sampling.draw import Size
 from audit.statistics.allocation import width_targeted
 from audit.statistics.confidence_sequences import prior_posterior
 from audit.statistics.intervals import METHODS

@@ -14,14 +14,14 @@ import numpy as np
 import pandas as pd
 from redraws import SOURCES, SYSTEMS
 
-from audit.annotation.gold import answer_with_gold
 from audit.corpora import get_corpus
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw
 from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.runner.executors import Processes
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw
+from audit.sampling.draw import Size
 from audit.store import open_store
 
 RELATIONS = ("MR1.1", "MR1.2", "MR1.3", "MR1.4", "MR2.1", "MR3.1", "MR4.1", "MR4.2", "MR4.3")
@@ -37,7 +37,6 @@ def study(path, systems=SYSTEMS, sources=SOURCES, relations=RELATIONS):
         chosen = [get_relation("sentiment", name) for name in relations]
         made = run(engine, get_corpus("rotten-tomatoes"), systems, chosen, executor, limit=sources).study.id
     draw(engine, made, Size(share=1.0))
-    refresh(engine)
     answer_with_gold(engine)
     return engine, made
 

@@ -15,14 +15,14 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import select
 
-from audit.annotation.gold import answer_with_gold
 from audit.corpora import get_corpus
-from audit.false_satisfaction.questions import refresh
 from audit.false_satisfaction.settling import State, drawn_groups, known_answers, settle_group
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw
 from audit.runner.executors import Processes
 from audit.runner.run import fitting, run
 from audit.sampling.designs import DESIGNS, Numbers
-from audit.sampling.draw import Size, cell_lists, draw
+from audit.sampling.draw import Size, cell_lists
 from audit.statistics.intervals import mid_p
 from audit.store import checked, open_store, table_of, tables
 
@@ -39,7 +39,6 @@ def population(path, systems=SYSTEMS, sources=SOURCES):
     with Processes() as executor:
         study = run(engine, corpus, systems, fitting(corpus, None), executor, limit=sources).study.id
     drawn = draw(engine, study, Size(share=1.0))
-    refresh(engine)
     answer_with_gold(engine)
     with engine.connect() as connection:
         lists = cell_lists(connection, checked(connection, [study]), study, "shared", 0)

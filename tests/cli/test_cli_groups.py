@@ -5,9 +5,9 @@ import json
 import pytest
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
 from audit.cli import main
+from audit.judging.judgements import judge
 from audit.store import open_store
 
 

@@ -5,8 +5,8 @@ from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
 from audit.annotation.answers import settle
-from audit.false_satisfaction.questions import refresh
-from audit.sampling.draw import Size, draw_all
+from audit.judging.samples import draw_all
+from audit.sampling.draw import Size
 from audit.store import insert_new, table_of, tables
 
 
@@ -32,7 +32,6 @@ def world(build, said, more=(), design="shared", **given):
     """Films, `more` rows beside them, everything drawn; and an adjudicator."""
     engine = build([*films(said, **given), *more])
     draw_all(engine, Size(share=1.0), design)
-    refresh(engine)
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
     return engine, judge
 

@@ -7,12 +7,13 @@ from conftest_rows import row
 from sqlalchemy import event, select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
 from audit.errors import UnknownName
 from audit.false_satisfaction.asking import Asking
-from audit.false_satisfaction.questions import refresh, refresh_around
-from audit.sampling.draw import Size, draw_all
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
+from audit.judging.unit import rebuild
+from audit.sampling.draw import Size
 from audit.sampling.protocols import RANDOM, Terms, arm_of
 from audit.store import table_of, tables
 
@@ -40,7 +41,6 @@ def test_within_a_rank_what_most_pairs_wait_for_comes_first(build):
     ]  # fmt: skip
     engine = build(rows)
     draw_all(engine, Size(per_relation=5))
-    refresh(engine)
     assert stored(engine)["S."] == (1, 4, "blind", 2)
     assert stored(engine)["S, X."][:2] == (1, 2)
     (ann,) = people(engine, "ann")
@@ -51,7 +51,6 @@ def test_a_pair_that_two_samples_have_drawn_counts_once(build):
     engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
     draw_all(engine, Size(per_relation=5))
     draw_all(engine, Size(per_relation=5), design="simple", annotators=3)
-    refresh(engine)
     assert stored(engine) == {"S.": (1, 1, "blind", 3), "F.": (1, 1, "blind", 3)}  # of two numbers the larger
 
 
@@ -59,15 +58,13 @@ def test_waits_and_priority_follow_the_answers(build):
     # An answer that makes a group false leaves its other questions to nobody.
     engine = build([row("S.", f"S, {name}.", POSITIVE, relation=name, id="1") for name in ("X", "Y")])
     draw_all(engine, Size(per_relation=5), annotators=1)
-    refresh(engine)
     (ann,) = people(engine, "ann")
     shown = next_question(engine, ann)
     assert shown.texts == ("S.",)
     judge(engine, ann, shown.id, "negative")
-    refresh_around(engine, shown.id)
     assert stored(engine) == dict.fromkeys(("S.", "S, X.", "S, Y."), (None, 0, "blind", 1))
     everything = stored(engine)
-    refresh(engine)
+    rebuild(engine)
     assert stored(engine) == everything
 
 
@@ -80,7 +77,6 @@ def test_a_protocol_goes_by_the_source_and_a_shared_text_by_the_best_rank(build)
     rows += [row(f"S{n}.", "Shared.", POSITIVE, id=str(n), relation="Y") for n in range(12)]
     engine = build(rows)
     draw_all(engine, Size(per_relation=12), protocol="random")
-    refresh(engine)
     found = stored(engine)
     arms = {n: arm_of("random", 0, str(n)) for n in range(12)}
     assert set(arms.values()) == {"blind", "shown"}
@@ -93,14 +89,12 @@ def test_a_protocol_goes_by_the_source_and_a_shared_text_by_the_best_rank(build)
 def test_another_protocol_is_taken_while_nobody_has_judged(build):
     engine = build([row("S.", "F.", POSITIVE, id="1"), row("S2.", "F2.", POSITIVE, id="2")])
     draw_all(engine, Size(per_relation=5), protocol="shown")
-    refresh(engine)
     ann, _ = people(engine, "ann", "bob")
     judged = next_question(engine, ann)
     judge(engine, ann, judged.id, "positive")
     drawn = draw_all(engine, Size(per_relation=5))
     assert drawn[0].protocol == "shown"  # kept where nothing is said
     draw_all(engine, Size(per_relation=5), protocol="blind", annotators=3)
-    refresh(engine)
     assert {one[2:] for text, one in stored(engine).items() if text != judged.texts[0]} == {("blind", 3)}
     assert stored(engine)[judged.texts[0]][2:] == ("shown", 3)
 
@@ -130,28 +124,25 @@ def test_asking_takes_best_rank_most_people_and_all_pairs(build):
     assert (one.rank, one.waits, one.annotators, one.protocol) == (7, 2, 5, "shown")
 
 
-def test_the_later_of_two_refreshes_sees_both_answers(build):
-    # Both halves of a group are answered at once. Whoever refreshes last must see that the group is settled.
+def test_the_later_of_two_judgements_sees_both_answers(build):
+    # Both halves of a group are answered at once. Whoever is last must see that the group is settled.
     engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
     draw_all(engine, Size(per_relation=5), annotators=1)
-    refresh(engine)
     ann, bob = people(engine, "ann", "bob")
     mine, other = next_question(engine, ann), next_question(engine, bob)
-    judge(engine, ann, mine.id, "positive")
     reading, judged = threading.Event(), threading.Event()
 
     def pause(connection, cursor, statement, *_):
-        # The first refresh has read the answers; now bob's judgement must wait for its end, not slip in between.
-        if "answer" in statement and statement.startswith("SELECT") and not reading.is_set():
+        # Ann's judgement has read the answers; now bob's must wait for its end, not slip in between.
+        if "JOIN answer" in statement and statement.startswith("SELECT") and not reading.is_set():
             reading.set()
             judged.wait(timeout=0.5)
 
     event.listen(engine, "after_cursor_execute", pause)
-    first = threading.Thread(target=refresh_around, args=(engine, mine.id))
+    first = threading.Thread(target=judge, args=(engine, ann, mine.id, "positive"))
     first.start()
     reading.wait()
     judge(engine, bob, other.id, "positive")
-    refresh_around(engine, other.id)
     judged.set()
     first.join()
     assert {one[:2] for one in stored(engine).values()} == {(None, 0)}

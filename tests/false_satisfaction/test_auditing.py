@@ -8,12 +8,10 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.checking import REASON, check, checks_left, next_check
-from audit.annotation.gold import answer_with_gold
-from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.progress import progress
 from audit.annotation.questions import BEHIND
 from audit.annotation.queue import next_question
+from audit.annotation.reasons import SPOT_CHECK
 from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.auditing import (
     Reach,
@@ -25,10 +23,15 @@ from audit.false_satisfaction.auditing import (
     rests_on_carried,
 )
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.questions import open_audits, refresh, refresh_around
+from audit.false_satisfaction.questions import queue_length
 from audit.false_satisfaction.settling import Drawn, Known, State, Step, settle_group
+from audit.judging.adjudications import adjudicate, check, checks_left, next_check
+from audit.judging.gold import answer_with_gold
+from audit.judging.judgements import judge, undo
+from audit.judging.samples import draw_all
+from audit.judging.unit import rebuild
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 from audit.tasks import Output
 
@@ -52,7 +55,6 @@ def answer_all(engine, account, label=lambda text: "positive"):
     seen = []
     while shown := next_question(engine, account):
         judge(engine, account, shown.id, label(shown.texts[0]))
-        refresh_around(engine, shown.id)
         seen.append(shown.texts[0])
     return seen
 
@@ -171,8 +173,8 @@ def test_carried_follow_ups_are_asked_about_behind_the_queue_and_settle_nothing(
     engine = build(CARRYING)
     draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=0.5))
     # Nothing is known of a source, so nothing is carried and no audit is asked in vain.
-    assert refresh(engine) == 4
-    assert open_audits(engine) == 0
+    assert queue_length(engine).waiting == 4
+    assert queue_length(engine).audits == 0
     who = people(engine)
     first = answer_all(engine, who["ann"])
     assert len(first) == 4
@@ -195,19 +197,17 @@ def test_carried_follow_ups_are_asked_about_behind_the_queue_and_settle_nothing(
     assert counted.audited.follow_ups.empty
     for one in disputed(engine, who["ada"]):
         adjudicate(engine, who["ada"], one.shown.id, ["negative"], "it shouts")
-        refresh_around(engine, one.shown.id)
     counted = count(engine)
     assert counted.cells["judged"].to_list() == [4, 4]
     assert counted.cells["false"].to_list() == [2, 2]  # their own answer beats the carried one
     assert counted.audited.follow_ups.groupby("system_id")["wrong"].sum().to_list() == [2, 2]
-    assert (counted.audited.waiting, open_audits(engine)) == (0, 0)
+    assert (counted.audited.waiting, queue_length(engine).audits) == (0, 0)
     assert counted.audited.cells["rests_true"].to_list() == [2, 2]
 
 
-def test_refresh_around_opens_and_closes_audits_as_refresh_does(build):
+def test_an_answer_opens_and_closes_audits_as_a_rebuild_does(build):
     engine = build(CARRYING)
     draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=1.0, answers=1.0))
-    refresh(engine)
     who = people(engine)
     checks = table_of(tables.SpotCheck)
 
@@ -221,14 +221,12 @@ def test_refresh_around_opens_and_closes_audits_as_refresh_does(build):
             if shown is None:
                 continue
             judge(engine, who[name], shown.id, "positive")
-            refresh_around(engine, shown.id)
             after = state()
-            refresh(engine)
+            rebuild(engine)
             assert state() == after
     assert queue(engine) == {}
     assert len(state()[1]) == 8
-    question = undo(engine, who["ann"])
-    refresh_around(engine, question)
+    undo(engine, who["ann"])
     assert len(state()[1]) == 7
     assert next(iter(queue(engine).values())) > BEHIND
 
@@ -236,10 +234,9 @@ def test_refresh_around_opens_and_closes_audits_as_refresh_does(build):
 def test_gold_opens_audits_too(build):
     engine = build([one | {"gold": "positive"} for one in CARRYING])
     draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=0.1))
-    refresh(engine)
     answer_with_gold(engine)
-    assert refresh(engine) == 0
-    assert open_audits(engine) == 1
+    assert queue_length(engine).waiting == 0
+    assert queue_length(engine).audits == 1
     assert count(engine).cells["judged"].to_list() == [4, 4]
     assert count(engine, "people").audited.waiting == 0
 
@@ -249,7 +246,6 @@ def agreed(build):
     """Two people called everything positive; every answer is to be checked."""
     engine = build(CARRYING)
     draw_all(engine, Size(per_relation=10), audits=Audits(answers=1.0))
-    refresh(engine)
     who = people(engine)
     for name in ("ann", "bob"):
         answer_all(engine, who[name])
@@ -263,7 +259,6 @@ def test_a_check_corrects_an_answer_and_the_protocol_s_is_kept(agreed):
     first = next_check(engine, who["ada"])
     assert not hasattr(first, "votes")
     check(engine, who["ada"], first.id, ["negative"], "read it again")
-    refresh_around(engine, first.id)
     counted = count(engine)
     assert counted.cells["false"].to_list() == [1, 1]
     assert counted.audited.cells["protocol_false"].to_list() == [0, 0]
@@ -271,10 +266,9 @@ def test_a_check_corrects_an_answer_and_the_protocol_s_is_kept(agreed):
     assert (counted.audited.answers, counted.audited.answers_wrong, counted.audited.checks_waiting) == (1, 1, 3)
     adjudication = table_of(tables.Adjudication)
     with engine.connect() as connection:
-        assert connection.execute(select(adjudication.c.reason)).scalars().all() == [f"{REASON}: read it again"]
+        assert connection.execute(select(adjudication.c.reason)).scalars().all() == [f"{SPOT_CHECK}: read it again"]
     while shown := next_check(engine, who["ada"]):
         check(engine, who["ada"], shown.id, ["positive"])
-        refresh_around(engine, shown.id)
     assert disputed(engine, who["ada"]) == []
     counted = count(engine)
     assert len(counted.audited.checks) == 8
@@ -312,7 +306,6 @@ def test_what_an_annotator_has_just_taken_back_is_not_checked(agreed):
 def test_nobody_checks_what_they_judged(build):
     engine = build(CARRYING)
     draw_all(engine, Size(per_relation=10), audits=Audits(answers=1.0))
-    refresh(engine)
     who = people(engine)
     for name in ("ann", "ada"):
         answer_all(engine, who[name])
@@ -338,7 +331,6 @@ def test_what_is_put_off_comes_last(agreed):
 def test_without_audits_nothing_is_audited(build):
     engine = build(CARRYING)
     draw_all(engine, Size(per_relation=10))
-    refresh(engine)
     who = people(engine)
     for name in ("ann", "bob"):
         answer_all(engine, who[name])

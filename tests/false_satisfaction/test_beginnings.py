@@ -9,16 +9,16 @@ from hypothesis import given
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.gold import answer_with_gold
-from audit.annotation.judging import judge
 from audit.annotation.questions import Asked
 from audit.annotation.queue import next_question
 from audit.false_satisfaction.beginnings import Process, beginnings, read_process
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.history import replay
-from audit.false_satisfaction.questions import refresh, refresh_around
 from audit.false_satisfaction.settling import Drawn, Known, State, Step, settle_group
-from audit.sampling.draw import Size, draw_all
+from audit.judging.gold import answer_with_gold
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 from audit.tasks import Output
 
@@ -148,13 +148,11 @@ def test_a_dispute_is_passed_and_a_flag_too(build):
     """In the database: two people disagree about one text, and one flags another."""
     engine = build([row(f"text {at}", f"text {at}!", ["positive", "positive"]) for at in range(3)])
     draw_all(engine, Size(per_relation=3))
-    refresh(engine)
     for name, label in (("ann", "positive"), ("bob", "negative")):
         account = add_account(engine, name, "annotator", "long enough")
         first = next_question(engine, account.id)
         assert first is not None
         judge(engine, account.id, first.id, label)
-        refresh_around(engine, first.id)
     with engine.connect() as connection:
         question = table_of(tables.Question)
         disputed = connection.execute(select(question.c.input_id).where(question.c.filled)).scalar_one()
@@ -173,9 +171,7 @@ def test_counts_of_a_run_with_gold_alone(build, relation, judged, whose):
     ]
     engine = build(rows)
     draw_all(engine, Size(per_relation=4))
-    refresh(engine)
     answer_with_gold(engine)
-    refresh(engine)
     (cell,) = count(engine, whose).cells.to_dict("records")
     assert (cell["judged"], cell["drawn"]) == (judged, 4)
     assert cell["drawn_false"] == 2

@@ -7,16 +7,17 @@ from small_corpus import SmallCorpus
 from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import Account, add_account
-from audit.annotation.judging import adjudicate, judge
 from audit.annotation.progress import progress
 from audit.annotation.queue import next_question
 from audit.errors import AuditError, NotAllowed
 from audit.false_satisfaction.browse import STATES, Page, Wish, browse, choices, detail
-from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.judging.adjudications import adjudicate
+from audit.judging.judgements import judge
+from audit.judging.samples import draw
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of, tables
 
 PASSWORD = "a long password"
@@ -46,7 +47,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
         ran = run(engine, SmallCorpus("ten", TEXTS), ["vader", "textblob"], relations, executor)
     draw(engine, ran.study.id, Size(per_relation=7))
-    refresh(engine)
     roles = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
     people = {name: add_account(engine, name, role, PASSWORD) for name, role in roles.items()}
     for _ in range(4):
@@ -54,7 +54,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
             shown = next_question(engine, people[name].id)
             if shown is not None:
                 judge(engine, people[name].id, shown.id, "positive", comment="plainly so")
-                refresh_around(engine, shown.id)
     return engine, people
 
 
@@ -153,7 +152,6 @@ def test_an_adjudication_changes_what_is_shown(made: Made) -> None:
         )
         id = connection.execute(asked).scalar_one()
     adjudicate(engine, people["judge"].id, id, ["positive", "neutral", "negative"], "It can be read any way.")
-    refresh_around(engine, id)
     found = detail(engine, people["judge"].id, group, system)
     assert found.state == "true"
     assert found.parts[0].origin == "adjudicated"

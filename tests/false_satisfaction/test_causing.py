@@ -15,7 +15,8 @@ from audit.false_satisfaction.causing import (
     proposed,
     take_back_cause,
 )
-from audit.sampling.draw import Size, draw_all
+from audit.judging.samples import draw_all
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 
 RIGHT = {f"Film {n}{end}": "neutral" for n in range(4) for end in ".!"}

@@ -5,13 +5,16 @@ from conftest_rows import row
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.gold import answer_with_gold
-from audit.annotation.judging import adjudicate, judge
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.questions import refresh, refresh_around
-from audit.sampling.draw import Size, draw_all
+from audit.false_satisfaction.questions import queue_length
+from audit.judging.adjudications import adjudicate
+from audit.judging.gold import answer_with_gold
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
+from audit.judging.unit import rebuild
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 
 
@@ -41,12 +44,12 @@ GOLDEN = [
 def test_gold_settles_a_carrying_relation(build):
     engine = build(GOLDEN)
     draw_all(engine, Size(per_relation=10))
-    assert refresh(engine) == 3
+    assert queue_length(engine).waiting == 3
     assert cell(engine)["judged"] == 0
     assert cell(engine)["waiting"] == 3
     gilded = answer_with_gold(engine)
     assert (gilded.questions, gilded.answered, gilded.added) == (3, 3, 3)
-    assert refresh(engine) == 0
+    assert queue_length(engine).waiting == 0
     found = cell(engine)
     assert dict(found[["groups", "satisfied", "violated", "inapplicable", "errors"]]) == {
         "groups": 5,
@@ -62,7 +65,6 @@ def test_gold_settles_a_carrying_relation(build):
 def test_gold_is_kept_apart_from_people(build):
     engine = build(GOLDEN)
     draw_all(engine, Size(per_relation=10))
-    refresh(engine)
     answer_with_gold(engine)
     assert cell(engine, whose="gold")["judged"] == 3
     assert cell(engine, whose="people")["judged"] == 0
@@ -75,7 +77,6 @@ def test_contradictory_gold_answers_nothing(build):
     ]
     engine = build(rows)
     draw_all(engine, Size(per_relation=10))
-    refresh(engine)
     gilded = answer_with_gold(engine)
     assert (gilded.answered, gilded.contradictory) == (0, 1)
     assert texts_in_queue(engine) == ["same"]
@@ -89,7 +90,7 @@ def test_one_answer_settles_groups_of_every_system_and_relation(build):
     ]
     engine = build(rows)
     draw_all(engine, Size(per_relation=10))
-    assert refresh(engine) == 1
+    assert queue_length(engine).waiting == 1
     answer_with_gold(engine)
     cells = count(engine).cells.set_index(["relation", "system"])
     assert cells["judged"].to_list() == [1, 1, 1]
@@ -107,7 +108,6 @@ def people(build):
         ]
     )
     draw_all(engine, Size(per_relation=10))
-    refresh(engine)
     accounts = {
         name: add_account(engine, name, role, "long enough").id
         for name, role in (("ann", "annotator"), ("bob", "annotator"), ("ada", "adjudicator"))
@@ -120,7 +120,6 @@ def answer_all(engine, account, labels):
     seen = []
     while shown := next_question(engine, account):
         judge(engine, account, shown.id, labels[shown.texts[0]])
-        refresh_around(engine, shown.id)
         seen.append(shown.texts[0])
     return seen
 
@@ -139,10 +138,8 @@ def test_two_people_who_agree_settle_both_systems(people):
 def test_a_follow_up_that_nobody_waits_for_any_more_leaves_the_queue(build):
     engine = build([row("It is good.", "It is not good.", ["negative", "positive"], relation="MR2.2", gold="positive")])
     draw_all(engine, Size(per_relation=10))
-    refresh(engine)
     assert texts_in_queue(engine) == ["It is good.", "It is not good."]
     answer_with_gold(engine)
-    refresh(engine)
     # The source's output is wrong, so the group is false whatever the follow-up means.
     assert texts_in_queue(engine) == []
 
@@ -157,19 +154,17 @@ def test_a_dispute_waits_for_the_adjudicator(people):
         ids = [found[0] for found in connection.execute(select(question.c.id).where(question.c.priority.is_not(None)))]
     assert len(ids) == 1
     adjudicate(engine, who["ada"], ids[0], ["positive", "neutral"], "both can be meant")
-    refresh_around(engine, ids[0])
     assert dict(cell(engine, "MR2.2", "a")[["judged", "false"]]) == {"judged": 1, "false": 0}
 
 
-def test_refresh_around_leaves_what_refresh_leaves(people):
+def test_an_answer_leaves_the_queue_that_a_rebuild_leaves(people):
     engine, who = people
     labels = {"It is good.": "positive", "It is not good.": "negative"}
     for account in (who["ann"], who["bob"]):
         shown = next_question(engine, account)
         judge(engine, account, shown.id, labels[shown.texts[0]])
-        refresh_around(engine, shown.id)
         after = texts_in_queue(engine)
-        refresh(engine)
+        rebuild(engine)
         assert texts_in_queue(engine) == after
 
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from audit.annotation.gold import answer_with_gold
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner.imported import import_run
 from audit.runner.run_files import read_run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.statistics.mid_p import mid_p
 from audit.store import open_store
 
@@ -27,7 +27,6 @@ def report_of(path, cluster, **options):
     engine = open_store(str(path / "audit.db"), create=True)
     import_run(engine, read_run(path / "run.jsonl"))
     draw_all(engine, Size(per_relation=80))
-    refresh(engine)
     answer_with_gold(engine)
     return study_report(engine, **options)
 

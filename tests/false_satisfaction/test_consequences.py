@@ -10,10 +10,10 @@ from hypothesis import strategies as some
 from audit.annotation.accounts import add_account
 from audit.errors import AuditError, NotAllowed
 from audit.false_satisfaction.consequences import consequences, read_stakes
-from audit.false_satisfaction.questions import refresh
+from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store
 
 
@@ -83,7 +83,6 @@ def three_films(tmp_path_factory):
     engine = open_store(str(folder / "audit.db"), create=True)
     import_run(engine, read_run(folder / "run.jsonl"))
     draw_all(engine, Size(share=1.0))
-    refresh(engine)
     return engine, add_account(engine, "ada", "adjudicator", "long enough").id
 
 

@@ -5,18 +5,18 @@ import json
 import pytest
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import adjudicate
 from audit.annotation.questions import Wanted, open_questions, question_ids
-from audit.annotation.referring import refer
 from audit.cli import main
 from audit.errors import NotAllowed
 from audit.false_satisfaction.contradictions import contradictions
-from audit.false_satisfaction.questions import refresh
+from audit.judging.adjudications import adjudicate
+from audit.judging.deferral import refer
+from audit.judging.samples import draw
 from audit.relations import carry, registry
 from audit.relations.expect import equivalent
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw
+from audit.sampling.draw import Size
 from audit.store import input_ids, open_store
 from audit.tasks import Input
 
@@ -36,7 +36,6 @@ def made(tmp_path, own, toy_corpus, toy_relations):
     with InProcess() as executor:
         ran = run(engine, toy_corpus(9), own.specs("calm", "nervous"), relations, executor)
     draw(engine, ran.study.id, Size(share=1.0))
-    refresh(engine)
     add_account(engine, "ada", "adjudicator", "long enough")
     return engine
 
@@ -91,7 +90,7 @@ def test_it_is_gone_when_an_answer_is_changed(made):
 
 
 def test_whose_answers_are_compared(made):
-    from audit.annotation.gold import answer_with_gold
+    from audit.judging.gold import answer_with_gold
 
     say(made, "FILM 2 WAS FINE.", "negative")
     answer_with_gold(made)

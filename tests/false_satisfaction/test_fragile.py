@@ -8,9 +8,10 @@ from sqlalchemy import select
 
 from audit.annotation.answers import settle
 from audit.false_satisfaction.fragile import fragile
+from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.statistics import comparison
 from audit.store import insert_new, open_store, table_of, tables
 

@@ -7,18 +7,21 @@ from conftest_rows import row
 from disputing import disputed
 from sqlalchemy import select
 
-from audit.annotation.gold import answer_with_gold
-from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.queue import next_question, queue_of
 from audit.annotation.ratings import attributed, stored_ratings
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.browse import detail
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.group_answers import attributed_groups
-from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.false_satisfaction.questions import queue_length
+from audit.judging.adjudications import adjudicate
+from audit.judging.gold import answer_with_gold
+from audit.judging.judgements import judge, undo
+from audit.judging.samples import draw_all
+from audit.judging.unit import rebuild
 from audit.reports.agreement import agreement_report
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import insert_new, table_of, tables
 
 # Systems a and b share the groups of S1 and S2; own is no relation of ours, and has S1's group too.
@@ -62,27 +65,25 @@ def answer(engine, account, wish):
     while (shown := next_question(engine, account)) is not None:
         said = wish(shown) if shown.kind == "group" else "positive"
         judge(engine, account, shown.id, said)
-        refresh_around(engine, shown.id)
         given.append(shown)
     return given
 
 
 def test_systems_and_studies_share_a_question_and_relations_do_not(judged, tmp_path, build):
     engine, _ = judged
-    assert refresh(engine) == len(asked(engine)) + len(asked(engine, "input"))
+    assert queue_length(engine).waiting == len(asked(engine)) + len(asked(engine, "input"))
     assert len(asked(engine)) == 3  # S1 and S2 of MR1.1, S1 of own; S3 is inapplicable
-    assert refresh(engine) == refresh(engine)
+    assert queue_length(engine).waiting == queue_length(engine).waiting
     # The same contents in another study ask nothing new.
     again = build([*RUN, row("S4", "S4 x", ["positive", "positive"])], "other.jsonl")
     assert len(asked(again)) == 3
     draw_all(again, Size(per_relation=5), audits=Audits(groups=5))
-    refresh(again)
     assert len(asked(again)) == 4
 
 
 def test_a_group_is_shown_with_its_relation_and_nothing_of_a_system(judged):
     engine, people = judged
-    refresh(engine)
+    rebuild(engine)
     shown = next_question(engine, people["ann"])
     assert shown.kind == "group"  # of one rank, groups come first
     assert (shown.labels, shown.question) == (("holds", "broken"), "Does the relation hold here?")
@@ -100,46 +101,43 @@ def test_a_group_is_shown_with_its_relation_and_nothing_of_a_system(judged):
 
 def test_answers_close_the_question_and_undoing_opens_it_again(judged):
     engine, people = judged
-    refresh(engine)
+    rebuild(engine)
     before = asked(engine)
     answer(engine, people["ann"], lambda shown: "broken" if shown.texts == ("S2",) else "holds")
     assert asked(engine) == before  # one of two people
     answer(engine, people["bob"], lambda shown: "broken")
     assert len(asked(engine)) == 2  # agreed of S2 alone
     undo(engine, people["bob"])
-    assert refresh(engine) >= 2
+    assert queue_length(engine).waiting >= 2
     case = next(one for one in disputed(engine, people["ada"]) if one.shown.kind == "group")
     with pytest.raises(Refused, match="choose one: a relation holds in a group, or it does not"):
         adjudicate(engine, people["ada"], case.shown.id, ["holds", "broken"], "either")
     adjudicate(engine, people["ada"], case.shown.id, ["holds"], "the meaning stays")
-    refresh_around(engine, case.shown.id)
     assert case.shown.id not in asked(engine)
 
 
 def test_around_one_question_is_what_a_whole_refresh_finds(judged):
     engine, people = judged
-    refresh(engine)
+    rebuild(engine)
     first = next_question(engine, people["ann"])
     for name in ("ann", "bob"):
         shown = next_question(engine, people[name])
         assert shown == first
         judge(engine, people[name], shown.id, "holds")
-        refresh_around(engine, shown.id)
         around = asked(engine)
-        refresh(engine)
+        rebuild(engine)
         assert asked(engine) == around
     undo(engine, people["bob"])
-    refresh_around(engine, first.id)
     around = asked(engine)
     assert first.id in around
-    refresh(engine)
+    rebuild(engine)
     assert asked(engine) == around
 
 
 @pytest.mark.parametrize(("kind", "wrong"), [("group", "positive"), ("input", "holds")])
 def test_a_label_of_the_other_kind_is_refused(judged, kind, wrong):
     engine, people = judged
-    refresh(engine)
+    rebuild(engine)
     while (shown := next_question(engine, people["ann"])).kind != kind:
         judge(engine, people["ann"], shown.id, "unsure")
     with pytest.raises(Refused, match=f"answer '{wrong}' is not one of"):
@@ -151,11 +149,10 @@ def test_a_label_of_the_other_kind_is_refused(judged, kind, wrong):
 
 def test_gold_answers_texts_only(judged):
     engine, _ = judged
-    refresh(engine)
+    rebuild(engine)
     texts = len(asked(engine, "input"))
     done = answer_with_gold(engine)
     assert (done.questions, done.answered) == (texts, 2)  # S1 and S2
-    refresh(engine)
     assert len(asked(engine)) == 3
     judgement, question = table_of(tables.Judgement), table_of(tables.Question)
     with engine.connect() as connection:
@@ -165,19 +162,18 @@ def test_gold_answers_texts_only(judged):
 
 def test_groups_do_not_count_as_waiting_for_the_report_nor_do_their_answers_settle(judged):
     engine, people = judged
-    refresh(engine)
+    rebuild(engine)
     before = count(engine)
     assert before.waiting == len(asked(engine, "input"))
     while (shown := next_question(engine, people["ann"])) is not None and shown.kind == "group":
         judge(engine, people["ann"], shown.id, "holds")
-        refresh_around(engine, shown.id)
         break
     assert count(engine).cells.equals(before.cells)
 
 
 def test_agreement_is_about_one_kind_at_a_time(judged):
     engine, people = judged
-    refresh(engine)
+    rebuild(engine)
     with pytest.raises(AuditError, match="people have judged no question about a group yet"):
         stored_ratings(engine, kind="group")
     answer(engine, people["ann"], lambda shown: "holds")
@@ -203,7 +199,7 @@ def test_browsing_says_whether_the_relation_holds(judged):
         places = [(row.group_id, row.system_id) for row in connection.execute(select(table))]
     see = {place: detail(engine, people["ada"], *place) for place in places}
     assert {one.holds for one in see.values()} == {"waiting", None}  # asked about, though no question is open yet
-    refresh(engine)
+    rebuild(engine)
     assert {detail(engine, people["ada"], *place).holds for place in places} == {"waiting", None}
     for name in ("ann", "bob"):
         answer(engine, people[name], lambda shown: "broken" if shown.texts == ("S2",) else "holds")

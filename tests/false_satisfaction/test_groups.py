@@ -3,11 +3,11 @@
 import numpy as np
 from conftest_rows import row
 
-from audit.annotation.gold import answer_with_gold
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.groups import checked_groups, comparisons, judged_groups, shared_groups
-from audit.false_satisfaction.questions import refresh
-from audit.sampling.draw import Size, draw_all
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
+from audit.sampling.draw import Size
 from audit.statistics.paired import paired_differences
 
 GROUPS = [  # gold, a's outputs, b's outputs, a's verdict, b's verdict
@@ -27,7 +27,6 @@ def prepared(build, gold=True, per_relation=10, design="shared"):
             rows.append(row(f"text {number}", f"text {number}!", list(some), verdict, system=system, gold=truth))
     engine = build(rows)
     draw_all(engine, Size(per_relation=per_relation), design)
-    refresh(engine)
     if gold:
         answer_with_gold(engine)
     return engine, count(engine)

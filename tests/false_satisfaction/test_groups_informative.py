@@ -6,15 +6,15 @@ import pytest
 from conftest_rows import row
 from sqlalchemy import select
 
-from audit.annotation.gold import answer_with_gold
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.groups import comparisons, judged_groups, shared_groups
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw, draw_all
 from audit.keys import uniform
 from audit.relations import COUNTED, Outcome
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw, draw_all
+from audit.sampling.draw import Size
 from audit.statistics.paired import paired_differences
 from audit.store import open_store, table_of, tables
 
@@ -37,7 +37,6 @@ def prepared(build, per_relation=10):
             rows.append(row(f"text {number}", f"text {number}!", list(some), verdict, system=system, **gold))
     engine = build(rows)
     made = draw_all(engine, Size(per_relation=per_relation), "informative")
-    refresh(engine)
     answer_with_gold(engine)
     return engine, made[0], count(engine)
 
@@ -126,7 +125,6 @@ def test_the_arrays_say_what_plain_loops_say(own, toy_corpus, toy_relations, sha
     engine = open_store("sqlite://", create=True)
     study = run(engine, toy_corpus(), own.specs("calm", "nervous", "failing"), toy_relations, InProcess()).study.id
     draw(engine, study, Size(share=share), "informative")
-    refresh(engine)
     answer_with_gold(engine)
     counted = count(engine)
     found = shared_groups(counted, comparisons(engine, counted))

@@ -8,8 +8,6 @@ from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
 from audit.annotation.answers import settled_answers
-from audit.annotation.gold import answer_with_gold
-from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.queue import next_question
 from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
@@ -23,12 +21,16 @@ from audit.false_satisfaction.history import (
     moments_of,
     replay,
 )
-from audit.false_satisfaction.questions import refresh
 from audit.false_satisfaction.settling import known_answers
+from audit.judging.adjudications import adjudicate
+from audit.judging.gold import answer_with_gold
+from audit.judging.judgements import judge, undo
+from audit.judging.samples import draw_all
+from audit.judging.unit import rebuild
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of, tables
 
 AT = [datetime(2026, 1, 1, 12, tzinfo=UTC) + timedelta(hours=number) for number in range(9)]
@@ -119,7 +121,6 @@ def test_on_real_systems_while_people_judge(tmp_path):
     with InProcess() as executor:
         run(engine, get_corpus("rotten-tomatoes"), ["vader", "textblob"], relations, executor, limit=30)
     draw_all(engine, Size(per_relation=12))
-    refresh(engine)
     assert len(same(engine)) == 1
     seen = []
     people = [add_account(engine, name, "annotator", "long enough").id for name in ("ann", "ben")]
@@ -128,18 +129,17 @@ def test_on_real_systems_while_people_judge(tmp_path):
         for person in people:
             if (shown := next_question(engine, person)) is not None:
                 judge(engine, person, shown.id, "negative" if (number + person) % 4 else "positive")
-        refresh(engine)
+        rebuild(engine)
         seen.append(count(engine).cells["judged"].tolist())
     undo(engine, people[0])
     case = disputed(engine, ada)[0]
     adjudicate(engine, ada, case.shown.id, ["positive"], "it is")
-    refresh(engine)
+    rebuild(engine)
     points = same(engine)
     assert points[-1].judgements == 17  # 16, and the row that takes one back
     # With a point at every step, what was counted then is what is counted for then now.
     replayed = [point.counted.cells["judged"].tolist() for point in replay(engine, points=1000)]
     assert all(one in replayed for one in seen)
     answer_with_gold(engine)
-    refresh(engine)
     same(engine)
     same(engine, "people")

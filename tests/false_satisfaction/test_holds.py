@@ -6,18 +6,18 @@ import pytest
 from conftest_rows import row
 from sqlalchemy import select
 
-from audit.annotation.gold import answer_with_gold
-from audit.annotation.judging import adjudicate
 from audit.annotation.queue import show
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.holds import count_holds
-from audit.false_satisfaction.questions import refresh
+from audit.judging.adjudications import adjudicate
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
 from audit.reports.holds import ASSUMED, holds_entries
 from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import insert_new, table_of, tables
 
 # MR1.1 carries gold to the follow-ups. System a satisfies S1 to S6 and is wrong about S1 and S2 (false satisfactions);
@@ -48,9 +48,7 @@ def judge_groups(engine, wish, only=None):
 def prepared(build, per_cell=10, groups=10, design="shared", rows=RUN):
     engine = build(rows)
     draw_all(engine, Size(per_relation=per_cell), design, audits=Audits(groups=groups))
-    refresh(engine)
     answer_with_gold(engine)
-    refresh(engine)
     return engine
 
 

@@ -7,16 +7,16 @@ from conftest_rows import row
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.gold import answer_with_gold
-from audit.annotation.judging import judge, undo
 from audit.annotation.queue import next_question
 from audit.annotation.ratings import attributed, stored_ratings
 from audit.cli import main
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.opinions import opinions
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.judgements import judge, undo
+from audit.judging.samples import draw_all
 from audit.reports.agreement import agreement_report
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 
 GROUPS = [
@@ -32,7 +32,6 @@ def engine(build):
     """Three questions about sources, waiting; both relations carry answers to the follow-ups."""
     engine = build(GROUPS)
     draw_all(engine, Size(per_relation=10))
-    refresh(engine)
     return engine
 
 
@@ -146,7 +145,6 @@ def test_a_group_that_is_only_partly_answered_is_no_opinion(build):
     # had she found it right, the group would still wait. So it does not count until she has answered both.
     engine = build([row("s", "f", ["positive", "positive"], relation="OWN")])
     draw_all(engine, Size(per_relation=10))
-    refresh(engine)
     ann = add_account(engine, "ann", "annotator", "long enough").id
     judge(engine, ann, next_question(engine, ann).id, "negative")
     with pytest.raises(AuditError, match="nobody's own answers cover a drawn group"):

@@ -14,15 +14,9 @@ import summaries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.annotation.checking import check, checks_left, next_check
-from audit.annotation.gold import answer_with_gold
-from audit.annotation.judging import adjudicate, judge
 from audit.annotation.known import add_known, know_questions, known_questions, pick_known
 from audit.annotation.known_files import KnownText
-from audit.annotation.label_files import Label, Labels
-from audit.annotation.labels import import_labels
 from audit.annotation.queue import next_question
-from audit.annotation.staleness import Choice, let_go_stale, would_go
 from audit.errors import AuditError
 from audit.false_satisfaction.arms import count_arms
 from audit.false_satisfaction.browse import browse, detail
@@ -31,10 +25,16 @@ from audit.false_satisfaction.consequences import consequences
 from audit.false_satisfaction.contradictions import contradictions
 from audit.false_satisfaction.fragile import fragile
 from audit.false_satisfaction.history import replay
-from audit.false_satisfaction.losing import losing
 from audit.false_satisfaction.opinions import answered_outputs, attributed_outputs, opinions
-from audit.false_satisfaction.questions import open_audits, refresh
+from audit.false_satisfaction.questions import queue_length
 from audit.false_satisfaction.settling import Drawn, Known, State, Step, carry_of, settle_group
+from audit.judging.adjudications import adjudicate, check, checks_left, next_check
+from audit.judging.gold import answer_with_gold
+from audit.judging.judgements import judge
+from audit.judging.label_files import Label, Labels
+from audit.judging.labels import import_labels
+from audit.judging.staleness import Choice, let_go_stale, losing, would_go
+from audit.judging.unit import rebuild
 from audit.relations.carry import nothing, unchanged
 from audit.relations.registry import register
 from audit.reports.study import study_report
@@ -121,7 +121,7 @@ def test_one_answer_settles_the_groups_of_every_system_that_said_it(study):
     assert (shown.kind, shown.output) == ("pair", summaries.said("lead", shown.texts[0]))
     judge(study, anna, shown.id, "good")
     judge(study, ben, next_question(study, ben).id, "good")
-    refresh(study)
+    rebuild(study)
     cells = count(study).cells.set_index("system")
     assert cells["judged"].to_dict() == {"first": 1, "last": 0, "lead": 1}
 
@@ -144,7 +144,7 @@ def test_gold_about_a_text_answers_no_question_about_an_output(tmp_path):
         connection.execute(table_of(tables.Source).update().values(gold="good"))
     gilded = answer_with_gold(engine)
     assert (gilded.questions, gilded.answered, gilded.pairs) == (0, 0, 7)
-    assert refresh(engine) == 7
+    assert queue_length(engine).waiting == 7
 
 
 def test_the_queue_after_each_answer_is_what_a_refresh_makes(study, content):
@@ -152,9 +152,9 @@ def test_the_queue_after_each_answer_is_what_a_refresh_makes(study, content):
     summaries.judge_all(study, anna)
     for _ in range(3):
         shown = next_question(study, ben)
-        judge(study, ben, shown.id, summaries.grade(shown), on_change=lambda *given: summaries.refresh_around(*given))
+        judge(study, ben, shown.id, summaries.grade(shown))
         before = summaries.questions(study)
-        refresh(study)
+        rebuild(study)
         assert summaries.questions(study) == before
 
 
@@ -181,10 +181,10 @@ def test_relations_of_two_tasks_may_have_one_name(study, tmp_path):
 def test_audited_follow_ups_are_asked_about_with_their_own_output(tmp_path):
     engine = summaries.study(tmp_path, follow_ups=1.0)
     anna, ben, _ = summaries.people(engine)
-    while open_audits(engine) == 0:
+    while queue_length(engine).audits == 0:
         for person in (anna, ben):
             shown = next_question(engine, person)
-            judge(engine, person, shown.id, summaries.grade(shown), on_change=summaries.refresh_around)
+            judge(engine, person, shown.id, summaries.grade(shown))
     audits = [one for one in summaries.questions(engine) if (one["priority"] or 0) >= 1_000_000_000]
     assert all("乙" in one["texts"][0] for one in audits)
     # Of the seven different outputs about sources each has its own about a follow-up.
@@ -270,7 +270,7 @@ def test_what_would_be_lost_when_answers_go_stale(study):
     assert (lost.settled, lost.waiting) == (3, 3)
     manager = summaries.add_account(study, "mia", "manager", "long enough").id
     assert let_go_stale(study, manager, choice, "the guideline changed").questions == 3
-    assert refresh(study) == 3
+    assert queue_length(study).waiting == 3
 
 
 def test_each_annotators_own_opinion_of_the_groups(study):

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from conftest_rows import row
 
-from audit.annotation.gold import answer_with_gold
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.proxies import cell_proxies
-from audit.false_satisfaction.questions import refresh
-from audit.sampling.draw import Size, draw_all
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 
 LABELS = {"+": "positive", "-": "negative", "0": "neutral"}
@@ -31,7 +31,6 @@ def lines(groups, systems="abc", **options):
 def prepared(build, *groups, size=10, **options):
     engine = build(list(lines(groups, **options)))
     draw_all(engine, Size(per_relation=size))
-    refresh(engine)
     answer_with_gold(engine)
     return engine, count(engine)
 
@@ -77,7 +76,6 @@ def test_outputs_without_a_score_have_no_confidence(build):
     rows = [row(f"text {n}", f"text {n}!", ["positive", "positive"], gold="positive") for n in range(3)]
     engine = build(rows)
     draw_all(engine, Size(per_relation=3))
-    refresh(engine)
     answer_with_gold(engine)
     said = []
     for _ in range(2):
@@ -106,7 +104,6 @@ def test_only_the_settled_beginning_is_a_sample(build):
     rows[3].pop("gold")
     engine = build(rows)
     draw_all(engine, Size(per_relation=6))
-    refresh(engine)
     answer_with_gold(engine)
     counted = count(engine)
     judged = int(counted.cells["judged"].iloc[0])
@@ -133,7 +130,6 @@ def test_a_study_without_the_column_leaves_it_out(build):
     engine, _ = prepared(build, ("++",), ("--",), systems="a", column=[1, 2])
     build([row("another", "another!", ["positive", "positive"], gold="positive")], "other.jsonl")
     draw_all(engine, Size(per_relation=5))
-    refresh(engine)
     answer_with_gold(engine)
     one, other = cell_proxies(engine, count(engine), ["length"])
     assert (one.names, other.names) == (("length",), ())
@@ -155,7 +151,6 @@ def test_systems_may_have_groups_of_their_own(build):
     ]
     engine = build(rows)
     draw_all(engine, Size(per_relation=5))
-    refresh(engine)
     answer_with_gold(engine)
     found = of(engine, count(engine), "disagreement")
     # The source differs (1); on its own follow-up nobody else votes (1/2).

@@ -8,15 +8,15 @@ import translations
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
 from audit.errors import UnknownName
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.proxies import cell_proxies
-from audit.false_satisfaction.questions import refresh
 from audit.false_satisfaction.references import distances
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of, tables
 
 REFERENCES = ("El comité aplazó la votación.", "Llovió toda la mañana.", "<b>El puente</b>", "x")
@@ -35,11 +35,9 @@ def build(tmp_path):
         engine = open_store(str(tmp_path / "a.db"), create=True)
         import_run(engine, read_run(path))
         draw_all(engine, Size(share=1.0), annotators=1)
-        refresh(engine)
         ann = add_account(engine, "ann", "annotator", "a password of hers").id
         while (shown := next_question(engine, ann)) is not None:
             judge(engine, ann, shown.id, "mistranslated" if "puente" in str(shown.output) else "accurate")
-        refresh(engine)
         return engine
 
     return make

@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
 from audit.annotation.ratings import Rated
 from audit.cli import main
 from audit.false_satisfaction.opinions import answered_outputs
-from audit.false_satisfaction.questions import refresh
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
 from audit.reports.annotators import annotators_lines, annotators_report
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store
 
 
@@ -71,7 +71,6 @@ def test_what_the_systems_say_where_one_answer_settles_a_group(tmp_path, capsys)
     engine = open_store(where, create=True)
     import_run(engine, read_run(path))
     draw_all(engine, Size(share=1.0))
-    refresh(engine)
     found = answered_outputs(engine, "sentiment").groupby("output")["groups"].sum().to_dict()
     # Three texts, and systems a (MR3.1 and MR1.1) and b (MR3.1).
     assert found == {"positive": 9}

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from audit.annotation.accounts import add_account
-from audit.annotation.checking import check, next_check
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.judging.adjudications import check, next_check
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
 from audit.reports.audit_words import carry_text, check_lines, checked_rows
 from audit.reports.html import to_html
 from audit.reports.rerank import rerank
@@ -17,7 +17,7 @@ from audit.reports.terminal import to_terminal
 from audit.reports.words import notes_of
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.statistics.carry_error import most_wrong
 from audit.statistics.difference import difference
 from audit.statistics.effective import effective_interval
@@ -50,13 +50,11 @@ def engine(tmp_path):
 def sampled(engine, **audits):
     """Drawn whole, one annotator a question; texts of `WRONG` are called negative, shouted ones neutral if 1 or 2."""
     draw_all(engine, Size(share=1.0), annotators=1, audits=Audits(**audits))
-    refresh(engine)
     ann = add_account(engine, "ann", "annotator", "long enough").id
     while shown := next_question(engine, ann):
         kind, number = shown.texts[0].split()
         label = "negative" if int(number) in WRONG else "positive"
         judge(engine, ann, shown.id, "neutral" if kind == "TEXT" and number in ("1", "2") else label)
-        refresh_around(engine, shown.id)
     return engine
 
 
@@ -66,7 +64,6 @@ def checked(engine, number=None):
     done = 0
     while done != number and (shown := next_check(engine, ada)):
         check(engine, ada, shown.id, ["positive"])
-        refresh_around(engine, shown.id)
         done += 1
     return engine
 
@@ -122,12 +119,10 @@ def test_what_was_not_measured_is_said(engine):
 
 def test_audits_that_wait_are_counted_apart(engine):
     draw_all(engine, Size(share=1.0), annotators=1, audits=Audits(follow_ups=0.1))
-    refresh(engine)
     ann = add_account(engine, "ann", "annotator", "long enough").id
     for _ in range(GROUPS):
         shown = next_question(engine, ann)
         judge(engine, ann, shown.id, "positive")
-        refresh_around(engine, shown.id)
     report = study_report(engine)
     assert [cell["waiting"] for cell in report["cells"]] == [0, 0]
     assert (report["overall"]["waiting"], report["overall"]["audits_waiting"]) == (0, 2)
@@ -136,7 +131,6 @@ def test_audits_that_wait_are_counted_apart(engine):
     assert notes[0].startswith("Carry error is not measured yet: 2 of the follow-ups")
     shown = next_question(engine, ann)
     judge(engine, ann, shown.id, "positive")
-    refresh_around(engine, shown.id)
     notes = [
         note for note in notes_of(study_report(engine)) if ("audit" in note or "arry" in note) and "assumed" not in note
     ]

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from audit.annotation.gold import answer_with_gold
 from audit.cli import main
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw, draw_all
 from audit.reports.certainty import COMPARES
 from audit.reports.html import to_html
 from audit.reports.order_words import order_text
@@ -17,7 +17,7 @@ from audit.reports.terminal import to_terminal
 from audit.reports.words import notes_of, preference_lines
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store
 from audit.ui.language import sentence_in
 
@@ -33,7 +33,6 @@ def engine(own, toy_corpus, toy_relations, tmp_path):
     run(made, toy_corpus(), own.specs(*SYSTEMS), toy_relations[:1], InProcess())
     for design in ("shared", "informative"):
         draw_all(made, Size(share=1.0), design)
-    refresh(made)
     answer_with_gold(made)
     return made
 

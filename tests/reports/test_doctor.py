@@ -8,8 +8,9 @@ from collections import namedtuple
 
 import pytest
 
+from audit.judging.unit import rebuild
 from audit.reports import doctor as room
-from audit.reports.doctor import doctor, rebuild_answers
+from audit.reports.doctor import doctor
 from audit.store import open_store
 
 
@@ -64,7 +65,7 @@ def test_answers_are_written_anew(judged, content):
     with engine.begin() as connection:
         connection.exec_driver_sql("DELETE FROM answer")
     assert "answers" in problems(judged)
-    assert rebuild_answers(engine) == len(before["question"])
+    assert rebuild(engine) == len(before["question"])
     assert problems(judged) == {}
     assert content(engine) == before
 
@@ -113,11 +114,11 @@ def test_a_queue_that_was_left_behind(judged):
     with engine.begin() as connection:
         connection.exec_driver_sql("DELETE FROM judgement")
         connection.exec_driver_sql("DELETE FROM adjudication")
-    assert rebuild_answers(engine)
+    assert rebuild(engine)
     assert "queue" not in problems(judged)
     with engine.begin() as connection:
         asked = connection.exec_driver_sql("UPDATE question SET priority = NULL WHERE priority IS NOT NULL").rowcount
     assert asked
     assert f"{asked} questions that drawn groups wait for are not asked" in problems(judged)["queue"]
-    rebuild_answers(engine)
+    rebuild(engine)
     assert "queue" not in problems(judged)

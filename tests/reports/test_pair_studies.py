@@ -12,11 +12,13 @@ import pytest
 import summaries
 from sqlalchemy import select
 
-from audit.annotation.label_files import read_labels
-from audit.annotation.labels import import_labels
 from audit.annotation.ratings import attributed, stored_ratings
 from audit.annotation.record import judging_record
 from audit.false_satisfaction.opinions import attributed_outputs
+from audit.false_satisfaction.questions import queue_length
+from audit.judging.label_files import read_labels
+from audit.judging.labels import import_labels
+from audit.judging.samples import draw_all
 from audit.reports.agreement import agreement_report
 from audit.reports.exports.label_studio import to_label_studio
 from audit.reports.exports.reading import import_export
@@ -30,7 +32,7 @@ from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of, tables
 
 registered = pytest.fixture(autouse=True)(summaries.registered)
@@ -134,7 +136,6 @@ def test_tasks_for_label_studio_show_the_output_and_come_back(study, tmp_path):
 def test_a_run_of_own_systems_is_asked_about(tmp_path, monkeypatch):
     from small_corpus import SmallCorpus
 
-    from audit.false_satisfaction.questions import refresh
     from audit.tasks import Input
 
     class Chinese(SmallCorpus):
@@ -164,7 +165,7 @@ def test_a_run_of_own_systems_is_asked_about(tmp_path, monkeypatch):
         )  # fmt: skip
     draw_all(engine, Size(share=1.0))
     # Two different outputs of each of four texts; both relations of outputs hold, and answers are carried.
-    assert refresh(engine) == 8
+    assert queue_length(engine).waiting == 8
     anna, ben, _ = summaries.people(engine)
     summaries.judge_all(engine, anna, ben)
     cells = {one["system"]: one for one in study_report(engine)["cells"]}

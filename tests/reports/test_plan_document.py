@@ -5,13 +5,13 @@ import shlex
 
 import pytest
 
-from audit.annotation.gold import answer_with_gold
 from audit.cli import main
 from audit.errors import AuditError
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
 from audit.reports.plan import lines, plan
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store
 
 
@@ -54,7 +54,6 @@ def test_what_each_relation_needs_on_its_own(build):
     assert {one["relation"]: one["to_go"]["shared"] for one in document["relations"]} == {"MR1.1": 6, "X": 12}
     assert by_design(document)["shared"]["to_go"] == 12
     draw_all(engine, Size(share=1.0))
-    refresh(engine)
     answer_with_gold(engine)
     # Gold answers the sources; the follow-ups of X are not in the corpus.
     after = {one["relation"]: one["to_go"] for one in plan(engine, half_width=0.05)["relations"]}
@@ -65,7 +64,6 @@ def test_what_each_relation_needs_on_its_own(build):
 def test_hours_and_price_are_of_what_is_left(build):
     engine = build([row(n, "a", "positive") for n in range(10)])
     draw_all(engine, Size(per_relation=4))
-    refresh(engine)
     answer_with_gold(engine)
     document = plan(engine, half_width=0.01, pace=36, price_per_hour=50, annotators=3)
     one = by_design(document)["shared"]
@@ -92,7 +90,6 @@ def test_a_contest_counts_only_informative_groups(build):
     assert relation["to_go"] == {name: one["to_go"] for name, one in by_design(document).items()}
 
     draw_all(engine, Size(share=1.0))
-    refresh(engine)
     answer_with_gold(engine)
     document = plan(engine, decide="order")
     (relation,) = document["relations"]
@@ -166,7 +163,6 @@ def test_differences_are_possible_ones(build):
     rows = [flawed(n, system) for n in range(60) for system in "ab"]
     engine = build(rows)
     draw_all(engine, Size(per_relation=2), "informative")
-    refresh(engine)
     answer_with_gold(engine)
     (difference,) = plan(engine, decide="winner")["relations"][0]["differences"]
     # 20 groups inform, of which 2 are judged and both speak for a; the others may all speak against it.

@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 from sqlalchemy import select
 
-from audit.annotation.gold import answer_with_gold
 from audit.cli import main
 from audit.corpora import get_corpus
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.groups import judged_groups
-from audit.false_satisfaction.questions import refresh
 from audit.false_satisfaction.settling import State
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
 from audit.relations import Outcome, get_relation
 from audit.reports.html import to_html
 from audit.reports.powered import powered
@@ -23,7 +23,7 @@ from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.statistics.intervals import mid_p
 from audit.statistics.prediction_powered import prediction_powered
 from audit.store import open_store, table_of, tables
@@ -44,7 +44,6 @@ def real(tmp_path_factory):
         relations = [get_relation("sentiment", name) for name in ("MR3.1", "MR1.1")]
         run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor)
     draw_all(engine, Size(per_relation=60))
-    refresh(engine)
     answer_with_gold(engine)
     return str(folder / "real.db"), engine
 

@@ -9,19 +9,20 @@ from disputing import disputed
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.inspecting import inspect, next_inspection
-from audit.annotation.judging import adjudicate, judge
 from audit.annotation.queue import next_question
 from audit.cli import main
 from audit.false_satisfaction.arms import count_arms
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.questions import refresh
+from audit.judging.adjudications import adjudicate, inspect, next_inspection
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
+from audit.judging.unit import rebuild
 from audit.reports.html import to_html
 from audit.reports.protocol_words import protocol_lines
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.sampling.protocols import arm_of
 from audit.store import open_store, table_of, tables
 
@@ -47,7 +48,6 @@ def engine(tmp_path):
 def judged(engine, protocol):
     """Draw under a protocol and answer everything; anna sees that a film is bad, ben says so only where she did."""
     draw_all(engine, Size(per_relation=FILMS), protocol=protocol)
-    refresh(engine)
     anna, ben = (add_account(engine, name, "annotator", "long enough").id for name in ("anna", "ben"))
     ada = add_account(engine, "ada", "adjudicator", "long enough").id
     for person in (anna, ben, anna, ben):  # ben may have to wait for anna
@@ -58,7 +58,7 @@ def judged(engine, protocol):
     # Disputes are settled as ben has it: the first annotator is overruled.
     for case in disputed(engine, ada):
         adjudicate(engine, ada, case.shown.id, ["positive"], "not that bad")
-    refresh(engine)
+    rebuild(engine)
     return ada
 
 
@@ -128,7 +128,6 @@ def test_gold_has_no_arms(engine):
 def test_answers_under_the_other_protocol_are_counted(engine):
     judged(engine, "blind")
     draw_all(engine, Size(per_relation=FILMS), protocol="random")
-    refresh(engine)
     question = table_of(tables.Question)
     with engine.connect() as connection:
         assert set(connection.execute(select(question.c.protocol)).scalars()) == {"blind"}
@@ -140,7 +139,6 @@ def test_answers_under_the_other_protocol_are_counted(engine):
 
 def test_nothing_judged_yet(engine):
     draw_all(engine, Size(per_relation=FILMS), protocol="random")
-    refresh(engine)
     found = study_report(engine)["protocols"]
     assert found["difference"] is None
     assert [arm["groups"] for arm in found["arms"]] == [0, 0]

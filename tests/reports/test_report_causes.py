@@ -9,15 +9,15 @@ from hypothesis import strategies as some
 
 from audit.annotation.accounts import add_account
 from audit.annotation.causes import CAUSES
-from audit.annotation.judging import adjudicate
 from audit.false_satisfaction.causing import false_satisfactions, give_cause
-from audit.false_satisfaction.questions import refresh
+from audit.judging.adjudications import adjudicate
+from audit.judging.samples import draw_all
 from audit.reports.causes import cause_entries, dispute_entry, named_falses
 from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.statistics.effective import effective_interval
 from audit.store import open_store, table_of, tables
 
@@ -110,7 +110,6 @@ def engine(tmp_path):
     engine = open_store(str(tmp_path / "a.db"), create=True)
     import_run(engine, read_run(tmp_path / "own.jsonl"))
     draw_all(engine, Size(share=1.0))
-    refresh(engine)
     return engine
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from audit.annotation.gold import answer_with_gold
 from audit.cli import main
 from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.gold_rows import read_resting
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
 from audit.relations import get_relation
 from audit.reports.exports.replay import replay
 from audit.reports.sensitivity import GoldError
@@ -20,7 +20,7 @@ from audit.reports.terminal import to_terminal
 from audit.reports.words import CUT, LEFT_OUT, NO_GOLD, notes_of, sensitivity_text
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store
 from audit.ui.language import sentence_in
 
@@ -51,7 +51,6 @@ def report(tmp_path, monkeypatch):
         with InProcess() as executor:
             run(engine, corpus, ["mine_says:says", "mine_says:never"], [relation], executor)
         draw_all(engine, Size(share=1.0))
-        refresh(engine)
         answer_with_gold(engine)
         return engine, study_report(engine, "gold")
 

@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from audit.annotation.gold import answer_with_gold
 from audit.cli import main
 from audit.errors import AuditError
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
 from audit.reports.html import to_html
 from audit.reports.plan import plan
 from audit.reports.rerank import rerank
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.statistics.confidence_sequences import prior_posterior
 from audit.store import open_store
 
@@ -35,7 +35,6 @@ def imported(tmp_path, silent=()):
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     import_run(engine, read_run(path))
     draw_all(engine, Size(per_relation=60))
-    refresh(engine)
     answer_with_gold(engine)
     return engine
 
@@ -135,7 +134,6 @@ def test_the_sequence_of_many_pairs(tmp_path):
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     import_run(engine, read_run(path))
     draw_all(engine, Size(per_relation=120))
-    refresh(engine)
     answer_with_gold(engine)
     (pair,) = study_report(engine, interval="sequence")["relations"][0]["pairs"]
     # 200 of 300 groups decide, each by 1 or -1, and the systems are equally good.

@@ -5,18 +5,18 @@ import random
 
 import pytest
 
-from audit.annotation.gold import answer_with_gold
 from audit.cli import main
 from audit.errors import UnknownName
 from audit.false_satisfaction.accuracy import NO_GOLD, Answered, RightOutputs
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
 from audit.reports.accuracy import accuracy_entries, order_words
 from audit.reports.html_tables import tables_html
 from audit.reports.study import evidence, report_of, study_report
 from audit.reports.terminal import to_terminal
 from audit.reports.violation_words import accuracy_lines, shown_accuracy, topics_by_relation
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.statistics.effective import effective_interval
 from audit.statistics.mid_p import mid_p
 from audit.store import open_store
@@ -48,7 +48,6 @@ def database(path, gold=True, **size):
     engine = open_store(str(path / "audit.db"), create=True)
     import_run(engine, read_run(file))
     draw_all(engine, Size(**(size or {"share": 1.0})))
-    refresh(engine)
     answer_with_gold(engine)
     return engine
 

@@ -5,13 +5,13 @@ import random
 
 import pytest
 
-from audit.annotation.gold import answer_with_gold
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
 from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store
 
 
@@ -37,9 +37,7 @@ def made(executor, where, corpus, specs, relations, content, seed=0):
         run(engine, corpus, specs, relations, executor, seed=seed)
     held = content(engine)
     draw_all(engine, Size(per_relation=10))
-    refresh(engine)
     answer_with_gold(engine)
-    refresh(engine)
     report = json.dumps(study_report(engine), ensure_ascii=False)
     engine.dispose()
     return held, report

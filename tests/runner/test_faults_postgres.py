@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from audit.judging.samples import draw_all
 from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.runner.coordinator import Coordinator
@@ -21,7 +22,7 @@ from audit.runner.executors import InProcess, Processes
 from audit.runner.patience import is_away
 from audit.runner.run import run
 from audit.runner.watching import Watcher
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store
 
 pytestmark = pytest.mark.postgres

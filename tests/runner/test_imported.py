@@ -6,14 +6,14 @@ import re
 import pytest
 from sqlalchemy import select
 
-from audit.annotation.gold import answer_with_gold
 from audit.cli import main
 from audit.errors import AuditError, BadFile, BadRow
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner import imported
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of, tables
 
 GROUP = {
@@ -63,9 +63,7 @@ def take(engine, path, seed=0):
 
 def cells(engine, size=10):
     draw_all(engine, Size(per_relation=size))
-    refresh(engine)
     answer_with_gold(engine)
-    refresh(engine)
     return {(cell["relation"], cell["system"]): cell for cell in study_report(engine)["cells"]}
 
 

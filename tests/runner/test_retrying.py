@@ -6,10 +6,11 @@ import pytest
 from sqlalchemy import func, select
 
 from audit.cli import main
+from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner.executors import Batch, InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of, tables
 
 FLAKY = """

@@ -9,11 +9,12 @@ from small_corpus import SmallCorpus
 from sqlalchemy import func, select
 
 from audit.errors import AuditError
+from audit.judging.samples import draw_all
 from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.runner.executors import Batch, InProcess, Processes
 from audit.runner.run import AllFailed, fitting, run
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of, tables
 
 

@@ -3,8 +3,9 @@
 import pytest
 
 from audit.errors import AuditError
+from audit.judging.samples import draw
 from audit.sampling.audits import Audits, audits_of, keep_audits
-from audit.sampling.draw import Size, draw
+from audit.sampling.draw import Size
 from audit.store import insert_new, open_store, tables
 
 

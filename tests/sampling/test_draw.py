@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from audit.errors import AuditError, UnknownName
+from audit.judging.samples import draw, draw_all
 from audit.relations import Outcome
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw, draw_all
+from audit.sampling.draw import Size
 from audit.store import group_id, input_ids, insert_new, open_store, table_of, tables
 from audit.tasks import Input
 

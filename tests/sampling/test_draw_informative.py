@@ -8,10 +8,11 @@ from sqlalchemy import event
 from test_draw import add, database, drawn
 
 from audit.errors import AuditError
+from audit.judging.samples import draw, draw_all
 from audit.keys import uniform
 from audit.relations import Outcome
 from audit.sampling.designs import Numbers
-from audit.sampling.draw import NothingToCompare, Size, draw, draw_all
+from audit.sampling.draw import NothingToCompare, Size
 from audit.sampling.informative import Apart
 from audit.store import group_id, insert_new, tables
 

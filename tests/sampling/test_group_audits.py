@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from test_draw import add, database, drawn, populations
 
+from audit.judging.samples import draw
 from audit.relations import Outcome
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 
 

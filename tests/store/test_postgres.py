@@ -8,29 +8,27 @@ from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import OperationalError
 
 from audit.annotation.accounts import add_account
-from audit.annotation.adjudicated import change_adjudication
-from audit.annotation.aside import flag, skip
-from audit.annotation.checking import check, checks_left, next_check
 from audit.annotation.disputes import opinions, reveal_names
-from audit.annotation.flagged import flagged_ids, send_back
-from audit.annotation.gold import answer_with_gold
 from audit.annotation.identity import account_of_identity
-from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.keeping import disable_account, kept_accounts, set_password
 from audit.annotation.logins import account_of, cookie_key, end_login, open_login
 from audit.annotation.queue import LEASE, next_question
-from audit.annotation.unflagging import unflag
 from audit.corpora import get_corpus
 from audit.errors import AuditError, NotAllowed
 from audit.false_satisfaction.causing import false_satisfactions, give_cause, take_back_cause
 from audit.false_satisfaction.consequences import consequences
 from audit.false_satisfaction.group_answers import attributed_groups
-from audit.false_satisfaction.questions import open_audits, refresh, refresh_around
+from audit.false_satisfaction.questions import queue_length
+from audit.judging.adjudications import adjudicate, change_adjudication, check, checks_left, next_check
+from audit.judging.deferral import flag, flagged_ids, send_back, skip, unflag
+from audit.judging.gold import answer_with_gold
+from audit.judging.judgements import judge, undo
+from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import engine as store
 from audit.store import insert_new, open_store, table_of, tables
 
@@ -46,9 +44,8 @@ def everything(engine):
     assert ran.counts.executed == 0
     draw_all(engine, Size(per_relation=5))
     draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=0.5, answers=1.0))
-    refresh(engine)
     answer_with_gold(engine)
-    assert refresh(engine) > 0
+    assert queue_length(engine).waiting > 0
     ann = add_account(engine, "ann", "annotator", "long enough").id
     bob = add_account(engine, "bob", "annotator", "long enough").id
     ada = add_account(engine, "ada", "adjudicator", "long enough").id
@@ -58,7 +55,6 @@ def everything(engine):
         undo(engine, account)
         assert next_question(engine, account).id == shown.id
         judge(engine, account, shown.id, label)
-        refresh_around(engine, shown.id)
     case = disputed(engine, ada)[0]
     assert {one.answer for one in opinions(engine, ada, case.shown.id)} == {"negative", "neutral"}
     assert set(reveal_names(engine, ada, case.shown.id).values()) == {"ann", "bob"}
@@ -69,7 +65,6 @@ def everything(engine):
     give_cause(engine, ada, *pair, "doubtful")
     assert study_report(engine)["signature"]["causes"] == 1
     assert take_back_cause(engine, ada) == pair
-    refresh_around(engine, case.shown.id)
     # Put aside, a question comes back: flagged, when an adjudicator sends it back; skipped, when nothing else is left.
     back, last = next_question(engine, ann).id, None
     flag(engine, ann, back, "odd")
@@ -83,16 +78,13 @@ def everything(engine):
     for account in (ann, bob):
         while shown := next_question(engine, account):
             judge(engine, account, shown.id, "positive")
-            refresh_around(engine, shown.id)
             last = shown.id if account == ann else last
     assert last == back
-    assert open_audits(engine) == 0
+    assert queue_length(engine).audits == 0
     assert checks_left(engine, ada) > 0
     while shown := next_check(engine, ada):
         check(engine, ada, shown.id, ["positive", "neutral"])
-        refresh_around(engine, shown.id)
     draw_all(engine, Size(per_relation=10), audits=Audits(groups=3))
-    refresh(engine)
     judge_groups(engine, ann, bob)
     assert attributed_groups(engine, "system")["value"].nunique() == 2
     report = study_report(engine)
@@ -100,7 +92,6 @@ def everything(engine):
     assert report["overall"]["checks"]["answers"] > 0
     draw_all(engine, Size(per_relation=10), "informative")
     answer_with_gold(engine)
-    refresh(engine)
     return [report, study_report(engine, design="informative")]
 
 
@@ -118,7 +109,6 @@ def judge_groups(engine, *accounts):
             with engine.begin() as connection:
                 insert_new(connection, tables.Lease, [held])
             judge(engine, account, id, "broken" if place % 2 else "holds")
-            refresh_around(engine, id)
     with engine.begin() as connection:
         connection.execute(lease.delete())
         left = connection.execute(query.where(question.c.priority.is_not(None))).all()

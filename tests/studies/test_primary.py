@@ -6,11 +6,11 @@ import re
 import pytest
 from sqlalchemy import func, select
 
-from audit.annotation.gold import answer_with_gold
 from audit.cli import main
 from audit.corpora import get_corpus
 from audit.errors import AuditError, BadFile, UnknownName
-from audit.false_satisfaction.questions import refresh
+from audit.judging.gold import answer_with_gold
+from audit.judging.samples import draw
 from audit.relations import get_relation
 from audit.reports.exports.replay import replay
 from audit.reports.html import to_html
@@ -19,7 +19,7 @@ from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 from audit.studies.carrying_out import carry_out
 from audit.studies.primary import Primary, counting, name_primary, namings, resolve
@@ -36,7 +36,6 @@ def study(engine, reviews):
     with InProcess() as executor:
         run(engine, get_corpus(str(reviews)), SYSTEMS, relations, executor)
     draw(engine, 1, Size(per_relation=100))
-    refresh(engine)
     return engine
 
 

@@ -3,10 +3,11 @@
 import pytest
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.corpora import get_corpus
+from audit.judging.judgements import judge
+from audit.judging.samples import draw
 from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.study_plan import plan_lines
@@ -14,7 +15,7 @@ from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 from audit.studies.carrying_out import carry_out
 from audit.studies.versions import freeze, set_plan
@@ -166,7 +167,7 @@ def test_judging_that_is_otherwise(engine, done, people):
 
 
 def test_gold_that_was_not_planned(engine, done, plan):
-    from audit.annotation.gold import answer_with_gold
+    from audit.judging.gold import answer_with_gold
 
     done()
     answer_with_gold(engine)

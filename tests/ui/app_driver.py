@@ -15,11 +15,11 @@ from audit.annotation import accounts
 from audit.annotation.accounts import Account, add_account
 from audit.annotation.logins import cookie_key, open_login
 from audit.errors import NotAllowed
-from audit.false_satisfaction.questions import refresh
+from audit.judging.samples import draw
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size, draw
+from audit.sampling.draw import Size
 from audit.store import open_store, table_of
 from audit.ui import database
 
@@ -62,7 +62,6 @@ def prepare(path: Path) -> Prepared:
     with InProcess() as executor:
         ran = run(engine, SmallCorpus("sentences", TEXTS), ["vader", "textblob"], relations, executor)
     draw(engine, ran.study.id, Size(per_relation=20))
-    refresh(engine)
     names = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
     accounts = {name: add_account(engine, name, role, PASSWORD) for name, role in names.items()}
     return Prepared(engine, path, **accounts)

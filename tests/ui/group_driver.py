@@ -5,11 +5,11 @@ from pathlib import Path
 from app_driver import Prepared, prepare
 from sqlalchemy import select
 
-from audit.annotation.judging import judge
 from audit.annotation.queue import Shown, next_question
-from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 
 
@@ -17,7 +17,6 @@ def prepare_groups(path: Path) -> Prepared:
     """As `prepare`, with all satisfied and violated groups asked about."""
     made = prepare(path)
     draw_all(made.engine, Size(per_relation=20), audits=Audits(groups=20))
-    refresh(made.engine)
     return made
 
 
@@ -29,7 +28,6 @@ def to_group(made: Prepared, account: int) -> Shown:
         if shown.kind == "group":
             return shown
         judge(made.engine, account, shown.id, "neutral")
-        refresh_around(made.engine, shown.id)
 
 
 def names(made: Prepared) -> set[str]:

@@ -6,10 +6,11 @@ import pytest
 from app_driver import PASSWORD, Prepared, blocks, go, in_both, open_app, rows, said
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import adjudicate, judge
 from audit.annotation.queue import next_question
 from audit.false_satisfaction.browse import Wish, browse
 from audit.false_satisfaction.causing import cause_of, false_satisfactions, give_cause
+from audit.judging.adjudications import adjudicate
+from audit.judging.judgements import judge
 from audit.store import tables
 from audit.ui import causes
 from audit.ui.language import text_in

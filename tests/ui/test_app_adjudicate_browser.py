@@ -10,7 +10,7 @@ from browser_driver import Window, until
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import adjudicate
+from audit.judging.adjudications import adjudicate
 from audit.store import table_of, tables
 
 pytestmark = pytest.mark.browser

@@ -10,8 +10,8 @@ from browser_driver import Window, judgements, streamlit_server, until
 from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
-from audit.annotation.judging import adjudicate
-from audit.false_satisfaction.questions import refresh
+from audit.judging.adjudications import adjudicate
+from audit.judging.unit import rebuild
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 
@@ -111,7 +111,7 @@ def _settle_everything(made: Prepared) -> None:
         questions = connection.execute(select(table_of(tables.Question).c.id)).scalars().all()
     for id in questions:
         adjudicate(made.engine, made.judge.id, id, ["positive"], "for a test")
-    refresh(made.engine)
+    rebuild(made.engine)
 
 
 def _keys(window: Window, selector: str) -> list[str]:

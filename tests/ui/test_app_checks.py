@@ -5,11 +5,11 @@ from app_driver import Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw_all
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 
@@ -18,13 +18,11 @@ from audit.ui.language import text_in
 def agreed(prepared: Prepared) -> Prepared:
     """Two people called three questions neutral; agreed answers are to be checked."""
     draw_all(prepared.engine, Size(per_relation=20), audits=Audits(answers=1.0))
-    refresh(prepared.engine)
     for account in (prepared.ann, prepared.ben):
         for _ in range(3):
             shown = next_question(prepared.engine, account.id)
             assert shown is not None
             judge(prepared.engine, account.id, shown.id, "neutral")
-            refresh_around(prepared.engine, shown.id)
     return prepared
 
 
@@ -87,7 +85,7 @@ def test_who_judged_a_question_is_not_given_it_to_check(agreed: Prepared) -> Non
 
 
 def test_a_check_that_somebody_else_made_meanwhile_is_refused(agreed: Prepared) -> None:
-    from audit.annotation.checking import check
+    from audit.judging.adjudications import check
 
     first = waiting(agreed)[0]
     app = checks(agreed)

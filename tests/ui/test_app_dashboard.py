@@ -10,11 +10,11 @@ from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
 from audit.annotation.accounts import add_account
-from audit.annotation.aside import flag
-from audit.annotation.judging import judge
 from audit.annotation.keeping import disable_account
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.questions import refresh
+from audit.judging.deferral import flag
+from audit.judging.judgements import judge
+from audit.judging.unit import rebuild
 from audit.reports.over_time import history_report
 from audit.reports.plan import plan
 from audit.store import open_store, table_of, tables
@@ -56,7 +56,7 @@ def disagreeing(prepared: Prepared) -> Prepared:
         while shown := next_question(prepared.engine, account.id):
             odd = account == prepared.ben and shown.id % 3 == 0
             judge(prepared.engine, account.id, shown.id, "negative" if odd else "positive")
-    refresh(prepared.engine)
+    rebuild(prepared.engine)
     return prepared
 
 

@@ -8,8 +8,8 @@ from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.judging import judge
 from audit.annotation.queue import Shown, ShownGroup, ShownMember, next_question
+from audit.judging.judgements import judge
 from audit.store import table_of, tables
 from audit.tasks import Input
 from audit.ui.asked import _members

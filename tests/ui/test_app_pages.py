@@ -8,10 +8,9 @@ from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation.accounts import list_accounts, log_in
-from audit.annotation.judging import judge
 from audit.annotation.logins import end_logins
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.questions import refresh_around
+from audit.judging.judgements import judge
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 from audit.ui.places import PLACES, places_for
@@ -24,7 +23,6 @@ def judged_by_all(prepared: Prepared, answer: str = "positive") -> None:
     for account in (prepared.ann, prepared.ben):
         while shown := next_question(prepared.engine, account.id):
             judge(prepared.engine, account.id, shown.id, answer)
-            refresh_around(prepared.engine, shown.id)
 
 
 def one_page(name: str) -> None:

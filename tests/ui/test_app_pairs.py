@@ -7,8 +7,8 @@ from app_driver import HOSTILE, Prepared, blocks, closed, go, in_both, open_app,
 from pair_driver import LONG, PAIR, TOPICS, prepare_pairs, to_task
 
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
+from audit.judging.judgements import judge
 from audit.store import tables
 from audit.tasks import get_task
 from audit.ui.asked import shortcut

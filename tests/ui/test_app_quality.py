@@ -10,8 +10,6 @@ from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation.disputes import opinions
-from audit.annotation.flagged import flagged_ids
-from audit.annotation.judging import adjudicate, judge
 from audit.annotation.known import add_known, known_questions
 from audit.annotation.known_files import KnownText
 from audit.annotation.questions import Wanted, open_questions
@@ -19,6 +17,9 @@ from audit.annotation.queue import next_question
 from audit.annotation.record import judging_record
 from audit.annotation.settings import change_settings, settings_of
 from audit.false_satisfaction.contradictions import contradictions
+from audit.judging.adjudications import adjudicate
+from audit.judging.deferral import flagged_ids
+from audit.judging.judgements import judge
 from audit.reports.quality import quality_report
 from audit.store import table_of, tables
 from audit.tasks import Input

@@ -4,10 +4,10 @@ import pytest
 from app_driver import Prepared, blocks, go, in_both, open_app, press_answer, rows, said
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.questions import refresh
-from audit.sampling.draw import Size, draw_all
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 
@@ -21,7 +21,6 @@ COMMENT = "<script>alert(2)</script> **sure** 'tis"
 def shown(prepared: Prepared) -> Prepared:
     """The same database, all of whose questions are answered one after the other."""
     draw_all(prepared.engine, Size(per_relation=20), protocol="shown")
-    refresh(prepared.engine)
     return prepared
 
 
@@ -181,7 +180,6 @@ def test_without_shown_questions_there_is_no_list_of_inspections(prepared: Prepa
 @in_both
 def test_results_say_what_seeing_an_answer_moves(prepared: Prepared, language: str) -> None:
     draw_all(prepared.engine, Size(per_relation=20), protocol="random")
-    refresh(prepared.engine)
     app = open_app(prepared.boss, language)
     app.session_state["results-tab"] = text_in(language, "results.together")
     go(app, "results")

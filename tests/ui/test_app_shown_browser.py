@@ -9,10 +9,10 @@ from app_driver import Prepared, prepare
 from browser_driver import Window, streamlit_server, until
 from sqlalchemy import select
 
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.questions import refresh
-from audit.sampling.draw import Size, draw_all
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
+from audit.sampling.draw import Size
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 
@@ -23,7 +23,6 @@ pytestmark = pytest.mark.browser
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     made = prepare(tmp_path_factory.mktemp("shown") / "audit.db")
     draw_all(made.engine, Size(per_relation=20), protocol="shown")
-    refresh(made.engine)
     with streamlit_server(made) as served:
         yield served
 

@@ -4,9 +4,9 @@ import pytest
 from app_driver import Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import func, select
 
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.questions import refresh
+from audit.judging.judgements import judge
+from audit.judging.unit import rebuild
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 from audit.ui.literal import plain
@@ -21,7 +21,7 @@ def judged(prepared: Prepared) -> Prepared:
         for _ in range(4):
             shown = next_question(prepared.engine, account.id)
             judge(prepared.engine, account.id, shown.id, "positive")  # type: ignore[union-attr]
-    refresh(prepared.engine)
+    rebuild(prepared.engine)
     return prepared
 
 

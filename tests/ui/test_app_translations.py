@@ -10,13 +10,13 @@ from translation_driver import both_say, prepare_translations, to_translation
 from translations import FRENCH, SPANISH, TEXTS
 
 from audit.annotation.accounts import add_account
-from audit.annotation.aside import flag
-from audit.annotation.judging import judge
 from audit.annotation.known import know_questions
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.false_satisfaction.browse import Detail, Part
 from audit.false_satisfaction.contradictions import Side
+from audit.judging.deferral import flag
+from audit.judging.judgements import judge
 from audit.language import display_names
 from audit.store import table_of, tables
 from audit.tasks import Input, Output

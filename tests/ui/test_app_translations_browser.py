@@ -9,7 +9,7 @@ from browser_driver import Window, judgements, until
 from translation_driver import prepare_translations, to_translation
 from translations import TEXTS
 
-from audit.annotation.judging import judge
+from audit.judging.judgements import judge
 
 pytestmark = pytest.mark.browser
 _OUTPUT = ".audit-output .audit-text"

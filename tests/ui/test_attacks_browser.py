@@ -11,11 +11,10 @@ from browser_driver import Window, until
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.aside import flag
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
-from audit.annotation.staleness import Choice, let_go_stale
-from audit.false_satisfaction.questions import refresh
+from audit.judging.deferral import flag
+from audit.judging.judgements import judge
+from audit.judging.staleness import Choice, let_go_stale
 from audit.store import table_of, tables
 
 pytestmark = pytest.mark.browser
@@ -53,7 +52,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
     assert one is not None
     judge(made.engine, made.ben.id, one.id, "neutral")
     let_go_stale(made.engine, made.boss.id, Choice(labels=("neutral",)), HOSTILE)
-    refresh(made.engine)
     with app_server(str(made.path), folder / "log.txt") as address:
         yield address, made
 

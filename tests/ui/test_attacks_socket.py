@@ -11,11 +11,10 @@ from socket_driver import PATIENCE, Screen, Session, session
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from audit.annotation.accounts import add_account, list_accounts
-from audit.annotation.judging import judge
 from audit.annotation.keeping import disable_account
 from audit.annotation.logins import cookie_key, end_login
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.questions import refresh_around
+from audit.judging.judgements import judge
 from audit.ui.annotate import LEAST
 from audit.ui.flags import LARGEST_UPLOAD
 from audit.ui.gate import HOURLY
@@ -317,7 +316,6 @@ def test_a_question_that_is_answered_elsewhere_is_refused_by_the_message(
         shown_now = next_question(made.engine, made.judge.id)
         assert shown_now is not None
         judge(made.engine, made.judge.id, shown_now.id, "positive")
-        refresh_around(made.engine, shown_now.id)
         before = history(content, served)
         after = slow(work, screen, screen.id("judge-"))
         assert text_in("en", "sentence.not_leased")[:30].lower() in "".join(after.said).replace("\\", "").lower()

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from app_driver import Prepared
 
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
+from audit.judging.judgements import judge
 from audit.reports.worker import request_line
 from audit.store import open_store
 from audit.ui import workshop

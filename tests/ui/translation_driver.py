@@ -9,9 +9,8 @@ from app_driver import PASSWORD, Prepared
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import judge
 from audit.annotation.queue import Shown, next_question
-from audit.false_satisfaction.questions import refresh_around
+from audit.judging.judgements import judge
 from audit.store import open_store
 
 
@@ -47,7 +46,6 @@ def to_translation(made: Prepared, account: int, text: str = "", into: str = "es
         if shown.kind == kind and shown.languages[-1] == into and text in shown.texts[0]:
             return shown
         judge(made.engine, account, shown.id, shown.labels[0])
-        refresh_around(made.engine, shown.id)
 
 
 def both_say(made: Prepared, question: str, ann: str, ben: str) -> int:
@@ -55,5 +53,4 @@ def both_say(made: Prepared, question: str, ann: str, ben: str) -> int:
     for account, answer in ((made.ann.id, ann), (made.ben.id, ben)):
         shown = to_translation(made, account, question)
         judge(made.engine, account, shown.id, answer)
-        refresh_around(made.engine, shown.id)
     return shown.id

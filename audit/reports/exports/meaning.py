@@ -14,8 +14,8 @@ from sqlmodel import SQLModel
 
 from audit.annotation.accounts import GOLD, ROLES
 from audit.annotation.answers import UNSURE, WITHDRAWN
-from audit.annotation.aside import BACK, FLAG, SKIP, UNFLAG
 from audit.annotation.causes import CAUSES
+from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG
 from audit.annotation.known import PURPOSES
 from audit.annotation.questions import ABOUT_OUTPUTS, labels_of, question_key
 from audit.annotation.reasons import REASONS

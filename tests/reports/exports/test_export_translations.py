@@ -8,15 +8,16 @@ import pytest
 import translations
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import adjudicate, judge
 from audit.annotation.known import know_questions, known_questions
-from audit.annotation.label_files import read_labels
-from audit.annotation.labels import import_labels
 from audit.annotation.queue import next_question
 from audit.annotation.ratings import attributed, stored_ratings
 from audit.cli import main
 from audit.errors import AuditError
-from audit.false_satisfaction.questions import refresh, refresh_around
+from audit.judging.adjudications import adjudicate
+from audit.judging.judgements import judge
+from audit.judging.label_files import read_labels
+from audit.judging.labels import import_labels
+from audit.judging.unit import rebuild
 from audit.reports.exports.label_studio import to_label_studio
 from audit.reports.exports.reading import import_export
 from audit.reports.exports.replay import replay
@@ -44,9 +45,9 @@ def judged(tmp_path):
             if person == people[1] and shown.output == translations.SPANISH[0] and shown.languages[0] == "fr":
                 said = "not_fluent"
                 odd = shown.id
-            judge(engine, person, shown.id, said, on_change=refresh_around)
+            judge(engine, person, shown.id, said)
     adjudicate(engine, ada, odd, ["accurate", "not_fluent"], "Either may stand.")
-    refresh(engine)
+    rebuild(engine)
     return engine
 
 

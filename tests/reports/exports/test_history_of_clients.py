@@ -4,9 +4,9 @@ import csv
 
 from audit.annotation.accounts import add_account
 from audit.annotation.clients import browser
-from audit.annotation.judging import judge
 from audit.annotation.queue import next_question
-from audit.annotation.staleness import Choice, let_go_stale
+from audit.judging.judgements import judge
+from audit.judging.staleness import Choice, let_go_stale
 from audit.reports.exports.reading import import_export
 from audit.reports.exports.replay import replay
 from audit.reports.exports.writing import export

@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from audit.annotation.label_files import read_labels
-from audit.annotation.labels import import_labels
 from audit.errors import AuditError, NotAllowed
+from audit.judging.label_files import read_labels
+from audit.judging.labels import import_labels
 from audit.reports.exports.label_studio import config_of, to_label_studio
 from audit.store import open_store
 

@@ -13,9 +13,10 @@ from sqlalchemy import func, select
 from audit.annotation import queue
 from audit.annotation.accounts import add_account, list_accounts, log_in
 from audit.annotation.answers import UNSURE, settle, standing
-from audit.annotation.judging import adjudicate, judge, undo
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import AuditError, NotAllowed, Refused
+from audit.judging.adjudications import adjudicate
+from audit.judging.judgements import judge, undo
 from audit.store import table_of, tables
 
 TEXTS = ["It is good.", "It is bad.", "It is long."]

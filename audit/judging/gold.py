@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, func, select
 
-from audit.annotation.accounts import gold_id, require_manager
-from audit.annotation.answers import settle
+from audit.annotation.accounts import gold_id
 from audit.annotation.clients import command
-from audit.store import insert_new, pieces, table_of, tables
+from audit.judging.unit import unit_of_work
+from audit.store import pieces, table_of, tables
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,9 @@ def answer_with_gold(engine: Engine, *, by: int | None = None) -> Gilded:
 
     Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None).
     """
-    with engine.begin() as connection:
-        require_manager(connection, by)
+    with unit_of_work(engine, by, "manager", owner=True) as work:
+        work.hold_all()
+        connection = work.connection
         labels = _labels(connection)
         asked = _asked(connection, list(labels))
         annotator = gold_id(connection)
@@ -58,8 +59,7 @@ def answer_with_gold(engine: Engine, *, by: int | None = None) -> Gilded:
             for question, label in clear.items()
             if question not in before
         ]
-        insert_new(connection, tables.Judgement, new)
-        settle(connection, [row["question_id"] for row in new])  # type: ignore[misc]
+        work.add(tables.Judgement, new)
         question = table_of(tables.Question)
         total = connection.execute(select(func.count()).where(question.c.kind == "input")).scalar() or 0
         pairs = len(_asked(connection, list(labels), "pair"))

@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from question_world import asked, recalled, rows
 
-from audit.annotation.aside import COMMENT, flag, skip
+from audit.annotation.deferral import COMMENT
 from audit.annotation.disputes import opinions
-from audit.annotation.flagged import flagged_ids, flags_left, send_back
-from audit.annotation.judging import UNDOS, Undone, adjudicate, judge, undo, undone
 from audit.annotation.queue import next_question, queue_of
-from audit.annotation.unflagging import unflag
 from audit.errors import NotAllowed, Refused
+from audit.judging.adjudications import adjudicate
+from audit.judging.deferral import flag, flagged_ids, flags_left, send_back, skip, unflag
+from audit.judging.judgements import UNDOS, Undone, judge, undo, undone
 from audit.store import table_of, tables
 
 TEXTS = [f"Text number {number}." for number in range(1, 15)]

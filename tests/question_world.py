@@ -2,14 +2,15 @@
 
 import threading
 
+import pytest
+from drawn_questions import draw_each
 from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.judging import judge
-from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import Shown, next_question, show
 from audit.annotation.remembered import Remembered
-from audit.store import input_ids, open_store, table_of, tables
+from audit.judging.judgements import judge
+from audit.store import open_store, table_of, tables
 from audit.tasks import Input
 
 PASSWORD = "long enough"
@@ -17,10 +18,7 @@ PASSWORD = "long enough"
 
 def ask(engine: Engine, inputs: list[Input], annotators: int = 2) -> None:
     """Open a question about each of these, in this order, that waits for so many people."""
-    with engine.begin() as connection:
-        ids = input_ids(connection, inputs)
-        wanted = [Wanted(ids[one.key], one.key, rank) for rank, one in enumerate(inputs, 1)]
-        open_questions(connection, "sentiment", wanted, annotators=annotators)
+    draw_each(engine, inputs, annotators)
 
 
 def asked(where, texts: list[str]) -> Engine:
@@ -83,3 +81,16 @@ def rows(engine: Engine, model, *order) -> list[dict]:
     query = select(table).order_by(*(order or table.primary_key))
     with engine.connect() as connection:
         return [dict(row) for row in connection.execute(query).mappings()]
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def where(request, tmp_path) -> str:
+    """Where an empty database is to be, of either kind."""
+    return str(tmp_path / "audit.db") if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+
+
+@pytest.fixture
+def who(engine) -> dict[str, int]:
+    """Account ids by name, in the module's database `engine`."""
+    roles = {"ann": "annotator", "bob": "annotator", "cy": "annotator", "ada": "adjudicator", "mia": "manager"}
+    return add_people(engine, roles)

@@ -5,11 +5,10 @@ from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
 from audit.annotation.keeping import manager_named
-from audit.annotation.staleness import Choice, let_go_stale, would_go
 from audit.errors import AuditError, NotAllowed
-from audit.false_satisfaction.losing import losing
-from audit.false_satisfaction.questions import refresh
+from audit.false_satisfaction.questions import queue_length
 from audit.false_satisfaction.settling import State, drawn_groups, known_answers, settle_group
+from audit.judging.staleness import Choice, let_go_stale, losing, would_go
 from audit.store import open_store, table_of, tables
 
 
@@ -47,7 +46,7 @@ def test_what_is_said_before_is_what_happens(judged, choice):
     assert said.settled >= said.waiting + said.turned
     assert stale.questions > 0
     # What waits now is asked again.
-    assert refresh(engine) > 0
+    assert queue_length(engine).waiting > 0
 
 
 def test_for_managers_alone(judged):

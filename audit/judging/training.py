@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, delete, exists, false, select
+from sqlalchemy import Connection, Engine, exists, select
 
 from audit.annotation.accounts import ROLES, Account, require
 from audit.annotation.answers import UNSURE, WITHDRAWN
@@ -14,6 +14,7 @@ from audit.annotation.readable import languages_of
 from audit.annotation.settings import JudgingSettings, settings_of
 from audit.annotation.trained import PASS, Attempt, Round, round_of, write_attempt
 from audit.errors import Refused
+from audit.judging.unit import unit_of_work
 from audit.store import reading, table_of, tables
 
 
@@ -90,12 +91,11 @@ def train(
     Raises NotAllowed; Refused where the question is not the next one of this account's round, or the answer is none of
     its labels.
     """
-    judgement, annotator, lease = (table_of(one) for one in (tables.Judgement, tables.Annotator, tables.Lease))
-    with engine.begin() as connection:
-        # A write first, then the account: of two windows of the same person, the second finds the question answered.
-        connection.execute(delete(lease).where(false()))
+    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
+    with unit_of_work(engine, account_id, *ROLES) as work:
+        connection, account = work.connection, work.who
+        # The account is locked: of two windows of the same person, the second finds the question answered.
         connection.execute(select(annotator.c.id).where(annotator.c.id == account_id).with_for_update(key_share=True))
-        account = require(connection, account_id, *ROLES)
         settings = settings_of(connection)
         found = _round(connection, account, settings)
         if found is None or found.passed:
@@ -124,7 +124,7 @@ def train(
             "decided_at": tables.now(),
             "supersedes": connection.execute(before).scalar(),
         }
-        connection.execute(judgement.insert(), row)
+        work.add(tables.Judgement, [row])
         after = _round(connection, account, settings)
         finished = None
         if after is not None and after.unwritten is not None:

@@ -6,20 +6,22 @@ allows no label, and its question is settled as if nobody had adjudicated it.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, and_, delete, exists, false, or_, select
+from sqlalchemy import Connection, Engine, and_, exists, or_, select
 
-from audit.annotation.accounts import require, require_manager
-from audit.annotation.answers import PEOPLE, UNSURE, WITHDRAWN, by_people, counts, is_vote, settle, standing, stands
-from audit.annotation.aside import check_comment
+from audit.annotation.accounts import require_manager
+from audit.annotation.answers import ORIGINS, PEOPLE, UNSURE, WITHDRAWN, by_people, counts, is_vote, standing, stands
+from audit.annotation.deferral import check_comment
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.logbook import note
-from audit.annotation.questions import labels_of
+from audit.annotation.questions import Asked, labels_of
 from audit.errors import AuditError, Refused
-from audit.store import insert_new, pieces, table_of, tables
+from audit.false_satisfaction.settling import Known, State, drawn_groups, known_answers, settle_group
+from audit.judging.unit import unit_of_work
+from audit.store import pieces, table_of, tables
 from audit.tasks import get_task
 
 KINDS = ("input", "pair", "group")
@@ -87,6 +89,20 @@ class Stale:
     """Question -> what is left of its answer, allowed labels by origin, where something of it goes or changes."""
 
 
+@dataclass(frozen=True)
+class Losing:
+    """Drawn (group, system) pairs, each once, and questions about groups."""
+
+    settled: int
+    """Pairs that are settled now, of those that have a text whose answer goes or changes."""
+    waiting: int
+    """Of these, such as would wait for answers."""
+    turned: int
+    """Of these, such as would be false instead of true, or true instead of false."""
+    holds: int
+    """Groups of which it would not be known any more whether the relation holds in them."""
+
+
 class _Row(NamedTuple):
     id: int
     question_id: int
@@ -133,19 +149,55 @@ def would_go(engine: Engine, choice: Choice, by: int | None = None) -> Stale:
         return _effect(connection, *_chosen(connection, choice))
 
 
+def losing(engine: Engine, stale: Stale, by: int | None = None) -> Losing:
+    """Settle what `stale` touches as it is now, and as it would be without these answers; writes nothing.
+
+    Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself).
+    """
+    question, member = table_of(tables.Question), table_of(tables.Member)
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        told: dict[Asked, Known | None] = {}
+        holds = 0
+        for piece in pieces(sorted(stale.changed)):
+            query = select(*(question.c[name] for name in ("id", "task", "kind", "input_id", "output")))
+            for id, task, kind, given, output in connection.execute(query.where(question.c.id.in_(piece))):
+                left = stale.changed[id]
+                if kind == "group":
+                    holds += not left
+                else:
+                    origin = next((one for one in ORIGINS if one in left), None)
+                    told[task, int(given), output] = None if origin is None else Known(frozenset(left[origin]), origin)
+        touched: set[int] = set()
+        for piece in pieces(sorted({given for _, given, _ in told})):
+            query = select(member.c.group_id).where(member.c.input_id.in_(piece), member.c.role != "probe")
+            touched |= {int(row[0]) for row in connection.execute(query)}
+        before = known_answers(connection)
+        after = {key: one for key, one in before.items() if key not in told}
+        after |= {key: one for key, one in told.items() if one is not None}
+        states: dict[tuple[int, int], tuple[State, State]] = {}
+        for drawn in drawn_groups(connection, None, touched):
+            if not any(drawn.asked(step) in told for step in drawn.steps):
+                continue  # it has the text, and another output for it
+            now = settle_group(drawn, before).state
+            if now is not State.WAITING:
+                states[drawn.group_id, drawn.system_id] = (now, settle_group(drawn, after).state)
+    waiting = sum(then is State.WAITING for _, then in states.values())
+    turned = sum(then not in (State.WAITING, now) for now, then in states.values())
+    return Losing(len(states), waiting, turned, holds)
+
+
 def let_go_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: str | None = None) -> Stale:
     """Let the chosen answers go stale, in one transaction with a line in the log; returns what went.
 
-    Hidden repeats of an answer that goes, go with it. `reason` is shown to those who are asked again. The queue is not
-    brought up to date here: call `audit.false_satisfaction.questions.refresh`. Raises NotAllowed unless the account
-    `by` is a manager's, Refused for a reason that is empty or too long, and where nothing fits
-    the choice.
+    Hidden repeats of an answer that goes, go with it. `reason` is shown to those who are asked again. Raises NotAllowed
+    unless the account `by` is a manager's, Refused for a reason that is empty or too long, and where nothing fits the
+    choice.
     """
     reason = reason.strip()
-    with engine.begin() as connection:
-        # A write first: SQLite takes its lock here, so that what is read below stays so.
-        connection.execute(delete(table_of(tables.Lease)).where(false()))
-        require(connection, by, "manager")
+    with unit_of_work(engine, by, "manager") as work:
+        work.hold_all()  # or an annotator undoes one of these meanwhile, an adjudicator settles another
+        connection = work.connection
         if not reason:
             raise Refused(
                 "say why these answers go stale: it is kept with them, and shown to those who are asked again"
@@ -155,13 +207,9 @@ def let_go_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client
         touched = sorted({row.question_id for row in (*judgements, *adjudications)})
         if not touched:
             raise Refused("no answer that counts fits this choice; nothing was done")
-        _lock(connection, touched)
-        # Once more under the locks: an annotator may have undone one of these, an adjudicator settled another.
-        judgements, adjudications = _chosen(connection, choice)
         effect = _effect(connection, judgements, adjudications)
         moment = tables.now()
-        insert_new(
-            connection,
+        work.add(
             tables.Judgement,
             [
                 {
@@ -189,8 +237,7 @@ def let_go_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client
             }
             for row in adjudications
         ]
-        insert_new(connection, tables.Adjudication, rows)
-        settle(connection, touched)
+        work.add(tables.Adjudication, rows)
         numbers = {
             "judgements": effect.judgements,
             "adjudications": effect.adjudications,
@@ -319,14 +366,6 @@ def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: S
             changed[id] = after
     people = {row.annotator_id for row in judgements}
     return Stale(len(judgements), len(adjudications), len(touched), len(people), changed)
-
-
-def _lock(connection: Connection, question_ids: Iterable[int]) -> None:
-    """As a judgement locks its question, in one order. SQLite has one writer anyway."""
-    question = table_of(tables.Question)
-    for piece in pieces(question_ids):
-        some = select(question.c.id).where(question.c.id.in_(piece)).order_by(question.c.id)
-        connection.execute(some.with_for_update(key_share=True)).all()
 
 
 def _labels(task: str, kind: str) -> tuple[str, ...]:

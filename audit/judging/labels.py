@@ -11,13 +11,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select
 
-from audit.annotation.accounts import GOLD, require_manager
-from audit.annotation.answers import UNSURE, settle
+from audit.annotation.accounts import GOLD
+from audit.annotation.answers import UNSURE
 from audit.annotation.clients import command
 from audit.annotation.guidelines import ELSEWHERE
-from audit.annotation.label_files import Label, Labels, refuse
 from audit.annotation.questions import asks_pairs, question_ids, question_key
 from audit.errors import AuditError
+from audit.judging.label_files import Label, Labels, refuse
+from audit.judging.unit import unit_of_work
 from audit.store import insert_new, need_study, pieces, table_of, tables
 from audit.tasks import Input, Task, get_task, matches
 
@@ -74,8 +75,9 @@ def import_labels(
     account here, where the task is not clear, and for a text or a row where an output is meant; NotAllowed unless the
     account `by` is a manager's (None: whoever has the database itself).
     """
-    with engine.begin() as connection:
-        require_manager(connection, by)
+    with unit_of_work(engine, by, "manager", owner=True) as work:
+        work.hold_all()
+        connection = work.connection
         of = _task(connection, task)
         _need_questions(given, of)
         named = _named(given, annotator)
@@ -131,8 +133,7 @@ def import_labels(
                     "supersedes": earlier[0] if earlier is not None else None,
                 }
             )
-        insert_new(connection, tables.Judgement, rows)
-        settle(connection, sorted({int(row["question_id"]) for row in rows}))
+        work.add(tables.Judgement, rows)
     changed = sum(row["supersedes"] is not None for row in rows)
     return Imported(
         len(given.labels),

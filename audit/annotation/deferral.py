@@ -1,6 +1,7 @@
-"""Questions that somebody puts aside instead of answering: skipped for the day, or flagged for an adjudicator.
+"""Questions that somebody puts off instead of answering: skipped for the day, or flagged for an adjudicator.
 
-Neither is a vote. Rows are only ever added, so that what was put aside survives a reload and can be told afterwards.
+Neither is a vote. `audit.judging.deferral` puts them off. Rows are only ever added, so that what was put off survives
+a reload and can be told afterwards.
 """
 
 from datetime import datetime
@@ -10,21 +11,18 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Connection,
-    Engine,
     FromClause,
     ScalarSelect,
     and_,
-    delete,
     exists,
     func,
     or_,
     select,
 )
 
-from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import allows
 from audit.errors import Refused
-from audit.store import table_of, tables, writing
+from audit.store import table_of, tables
 
 SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
 Who = int | BindParameter[Any]
@@ -32,24 +30,6 @@ When = datetime | BindParameter[Any]
 """Values, or places that a statement keeps for them."""
 COMMENT = 2_000
 """Characters of a comment that are kept."""
-
-
-def skip(engine: Engine, account_id: int, question_id: int) -> None:
-    """Put a question behind for this annotator until tomorrow (UTC), and give its lease back.
-
-    It comes again today only when nothing else is left. Raises NotAllowed, or Refused where it is not leased to them.
-    """
-    with writing(engine) as connection:
-        _put(connection, account_id, question_id, SKIP, None)
-
-
-def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
-    """Show a question to the adjudicators with a comment; this annotator is not asked it while they have not replied.
-
-    Others still are. Raises NotAllowed, or Refused where it is not leased to them or the comment is empty or too long.
-    """
-    with writing(engine) as connection:
-        _put(connection, account_id, question_id, FLAG, comment.strip())
 
 
 def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
@@ -118,21 +98,6 @@ def add_row(connection: Connection, account_id: int, question_id: int, kind: str
     """Append a row; the caller has checked role and content."""
     row = {"question_id": question_id, "annotator_id": account_id, "kind": kind, "comment": comment or None}
     connection.execute(table_of(tables.Aside).insert(), row | {"at": tables.now()})
-
-
-def _put(connection: Connection, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
-    lease = table_of(tables.Lease)
-    # What is refused below is rolled back, the lease included.
-    held = connection.execute(
-        delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
-    ).rowcount
-    require(connection, account_id, *ROLES)
-    if kind == FLAG and not comment:
-        raise Refused("say in the comment what an adjudicator should look at, then flag the question")
-    check_comment(comment)
-    if not held:
-        raise Refused("this question is not leased to you, or the lease has expired; take the next one")
-    add_row(connection, account_id, question_id, kind, comment)
 
 
 def _skips(account: Who, since: When) -> ColumnElement[bool]:

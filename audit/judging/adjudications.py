@@ -1,0 +1,282 @@
+"""What adjudicators settle: disputes, spot checks, inspections, and what they settled lately and change.
+
+An adjudication is append-only, and counts before the people's answer. A spot check asks what people agree on without
+showing what they said. An inspection, under the protocol `shown`, looks over what they agree on, seeing all they said:
+in the study one student identified false satisfactions, three others validated them, and a co-author inspected the
+results at last (Jiang, Chen and Wang 2022, section 6.1.2). An answer counts as soon as people agree; an inspection
+confirms or changes it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, exists, func, select
+
+from audit.annotation.accounts import ADJUDICATORS, ROLES, require
+from audit.annotation.answers import UNSURE, Vote, counting_votes, is_adjudicated, stands
+from audit.annotation.deferral import check_comment
+from audit.annotation.guidelines import guideline_of
+from audit.annotation.questions import BROKEN, HOLDS
+from audit.annotation.queue import Shown, show
+from audit.annotation.reasons import (
+    INSPECTION,
+    check_reason,
+    is_check,
+    remark_of,
+    written_as_check,
+)
+from audit.errors import Refused
+from audit.judging.unit import Work, check_answer, unit_of_work
+from audit.sampling.protocols import SHOWN
+from audit.store import table_of, tables
+
+LAST = 10
+"""Adjudications that can be changed."""
+
+
+@dataclass(frozen=True)
+class Adjudicated:
+    """A question that this adjudicator settled, as they settled it last."""
+
+    id: int
+    shown: Shown
+    allowed: tuple[str, ...]
+    code: str | None
+    reason: str
+    """The written reason; of a spot check its remark."""
+    is_check: bool
+    """Whether it was a spot check, in which nobody's votes are shown."""
+    decided_at: datetime
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """A question on which people agree, each but the first having seen the answers before, with their votes."""
+
+    shown: Shown
+    votes: list[Vote]
+
+
+def adjudicate(
+    engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], reason: str, code: str | None = None
+) -> int:
+    """Settle a question: its allowed labels and why; returns the adjudication's id.
+
+    `code` is a word of `audit.annotation.reasons.REASONS`; `reason` may be empty with any but `other`. A question can
+    be adjudicated again, and the last one counts. Raises NotAllowed or Refused.
+    """
+    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
+        return _adjudicate(work, account_id, question_id, allowed, reason, code)
+
+
+def my_adjudications(engine: Engine, account_id: int) -> list[Adjudicated]:
+    """The last questions that this account settled and nobody has settled since, the newest first; at most `LAST`.
+
+    Raises NotAllowed.
+    """
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        return _mine(connection, account_id)
+
+
+def change_adjudication(
+    engine: Engine,
+    account_id: int,
+    adjudication_id: int,
+    allowed: Sequence[str],
+    reason: str,
+    code: str | None = None,
+) -> int:
+    """Settle one of the last questions anew; returns the new adjudication's id. The old one stays in the history.
+
+    A spot check stays one: `reason` is its remark then, and `code` must be None. Raises NotAllowed, and Refused where
+    it is not one of the last or the answer cannot be taken (`adjudicate`).
+    """
+    table = table_of(tables.Adjudication)
+    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
+        question_id = work.connection.execute(select(table.c.question_id).where(table.c.id == adjudication_id)).scalar()
+        if question_id is not None:
+            work.hold(int(question_id))  # what somebody else settles meanwhile is seen below
+        before = next((one for one in _mine(work.connection, account_id) if one.id == adjudication_id), None)
+        if before is None:
+            raise Refused(f"this is not one of your last {LAST} decisions any more; it cannot be changed")
+        if before.is_check and code is not None:
+            raise Refused("a spot check has no reason code; leave it out")
+        written = written_as_check(reason) if before.is_check else reason
+        return _adjudicate(work, account_id, before.shown.id, allowed, written, code)
+
+
+def next_check(engine: Engine, account_id: int, later: Sequence[int] = ()) -> Shown | None:
+    """The most wanted check for this adjudicator, as annotators saw the question; None: there is none.
+
+    Never a question that they ever judged themselves. Those of `later` come last, in this order. Raises NotAllowed.
+    """
+    table = table_of(tables.SpotCheck)
+    query = select(table.c.question_id).where(_open_for(account_id)).order_by(table.c.priority, table.c.question_id)
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        first = _first_of(connection, query, table.c.question_id, later)
+        return None if first is None else show(connection, first)
+
+
+def checks_left(engine: Engine, account_id: int) -> int:
+    """How many checks wait that this adjudicator may make. Raises NotAllowed."""
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        query = select(func.count()).select_from(table_of(tables.SpotCheck)).where(_open_for(account_id))
+        return int(connection.execute(query).scalar() or 0)
+
+
+def check(engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], remark: str = "") -> None:
+    """Store what an adjudicator answers to a question on which people agree: the allowed labels.
+
+    Raises NotAllowed, or Refused where there is nothing to check, the adjudicator judged the question as an annotator,
+    or the labels cannot be taken.
+    """
+    table, answer, judgement = (table_of(one) for one in (tables.SpotCheck, tables.Answer, tables.Judgement))
+    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
+        work.hold(question_id)  # of two adjudicators with it on their screens, the second finds that it is gone
+        there = work.connection.execute(delete(table).where(table.c.question_id == question_id)).rowcount
+        agreed = (answer.c.question_id == question_id) & (answer.c.origin == "people")
+        # An annotator may just have taken an answer back: what people do not agree on is for the disputes.
+        if not there or not work.connection.execute(select(answer.c.origin).where(agreed)).first():
+            raise Refused("this question does not wait for a check any more; take the next one")
+        mine = _judged_by(account_id).where(judgement.c.question_id == question_id)
+        if work.connection.execute(mine.limit(1)).first():
+            raise Refused("you judged this question yourself; somebody else must check it")
+        _adjudicate(work, account_id, question_id, allowed, written_as_check(remark))
+
+
+def next_inspection(engine: Engine, account_id: int, later: Sequence[int] = ()) -> Inspection | None:
+    """The inspection that has waited longest for this account; None: there is none.
+
+    Never a question that they ever judged themselves. Those of `later` come last, in this order. Raises NotAllowed.
+    """
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        first = _first_of(connection, _to_inspect(account_id), table_of(tables.Question).c.id, later)
+        if first is None:
+            return None
+        votes = [vote for vote in counting_votes(connection, [first]) if vote.role in ROLES]
+        return Inspection(show(connection, first), votes)
+
+
+def inspections_left(engine: Engine, account_id: int) -> int | None:
+    """How many inspections wait for this account; None: no question has the protocol `shown`. Raises NotAllowed."""
+    question = table_of(tables.Question)
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        if not connection.execute(select(question.c.id).where(question.c.protocol == SHOWN).limit(1)).first():
+            return None
+        waiting = _to_inspect(account_id).order_by(None).subquery()
+        return int(connection.execute(select(func.count()).select_from(waiting)).scalar() or 0)
+
+
+def inspect(engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], remark: str = "") -> None:
+    """Confirm what people agree on, or change it; `allowed` are the right labels, and a change needs a remark.
+
+    Raises NotAllowed, or Refused where the question does not wait for an inspection, the account judged it, or the
+    labels cannot be taken.
+    """
+    question, answer, judgement = (table_of(one) for one in (tables.Question, tables.Answer, tables.Judgement))
+    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
+        work.hold(question_id)  # of two inspectors with it on their screens, the second finds that it is gone
+        mine = _judged_by(account_id).where(judgement.c.question_id == question_id)
+        if work.connection.execute(mine.limit(1)).first():
+            raise Refused("you judged this question yourself; somebody else must inspect it")
+        if not work.connection.execute(_to_inspect(account_id).where(question.c.id == question_id)).first():
+            raise Refused("this question does not wait for an inspection any more; take the next one")
+        agreed = work.connection.execute(
+            select(answer.c.allowed).where(answer.c.question_id == question_id, answer.c.origin == "people")
+        ).scalar_one()
+        remark = remark.strip()
+        if allowed and set(allowed) != set(agreed) and not remark:
+            raise Refused("say why you change what people agree on: the reason is kept with the answer")
+        written = f"{INSPECTION}: {remark}" if remark else INSPECTION
+        _adjudicate(work, account_id, question_id, allowed, written)
+
+
+def _adjudicate(
+    work: Work, account_id: int, question_id: int, allowed: Sequence[str], reason: str, code: str | None = None
+) -> int:
+    """Append an adjudication, if it can be taken. Raises Refused."""
+    if not allowed:
+        raise Refused("choose at least one label")
+    check_comment(reason)
+    check_reason(code, reason)
+    asked = work.hold(question_id)
+    for label in allowed:
+        if label == UNSURE:
+            raise Refused("an adjudicator's answer must be a label; leave the question open instead")
+        task, kind = check_answer(asked, question_id, label, reason)
+    if set(allowed) == {HOLDS, BROKEN}:
+        raise Refused("choose one: a relation holds in a group, or it does not")
+    row = {
+        "question_id": question_id,
+        "annotator_id": account_id,
+        "allowed": sorted(set(allowed)),
+        "reason": reason.strip(),
+        "code": code,
+        "guideline": guideline_of(task, kind).version,
+        "decided_at": tables.now(),
+    }
+    return work.add(tables.Adjudication, [row])
+
+
+def _mine(connection: Connection, account_id: int) -> list[Adjudicated]:
+    table = table_of(tables.Adjudication)
+    query = (
+        select(table).where(table.c.annotator_id == account_id, stands(table)).order_by(table.c.id.desc()).limit(LAST)
+    )
+    found = []
+    for row in connection.execute(query).mappings().all():
+        reason = str(row["reason"])
+        checked = is_check(row["code"], reason)
+        shown = show(connection, int(row["question_id"]))
+        allowed = tuple(label for label in shown.labels if label in row["allowed"])
+        written = remark_of(reason) if checked else reason
+        found.append(Adjudicated(int(row["id"]), shown, allowed, row["code"], written, checked, row["decided_at"]))
+    return found
+
+
+def _first_of(connection: Connection, query: Select[Any], column: Any, later: Sequence[int]) -> int | None:
+    """The first question of a query for ids, which `column` holds; those of `later` come last, in their order."""
+    first = connection.execute(query.where(column.not_in(list(later))).limit(1)).scalar()
+    if first is None:
+        left = set(connection.execute(query.where(column.in_(list(later)))).scalars())
+        first = next((id for id in later if id in left), None)
+    return None if first is None else int(first)
+
+
+def _open_for(account_id: int) -> ColumnElement[bool]:
+    """Condition: this account never judged the question, not even to withdraw it."""
+    table, judgement = table_of(tables.SpotCheck), table_of(tables.Judgement)
+    mine = (judgement.c.question_id == table.c.question_id) & (judgement.c.annotator_id == account_id)
+    return ~exists().where(mine)
+
+
+def _to_inspect(account_id: int) -> Select[Any]:
+    """The questions that wait for this account's inspection, by when they were last answered.
+
+    What is to be spot-checked is left to that check, for which nobody may have seen the votes.
+    """
+    question, answer, judgement = table_of(tables.Question), table_of(tables.Answer), table_of(tables.Judgement)
+    check = table_of(tables.SpotCheck)
+    last = select(func.max(judgement.c.id)).where(judgement.c.question_id == question.c.id).scalar_subquery()
+    return (
+        select(question.c.id)
+        .join(answer, (answer.c.question_id == question.c.id) & (answer.c.origin == "people"))
+        .where(question.c.protocol == SHOWN, question.c.filled.is_(True))
+        .where(~is_adjudicated(question.c.id))
+        .where(~exists().where(check.c.question_id == question.c.id))
+        .where(question.c.id.not_in(_judged_by(account_id)))
+        .order_by(last, question.c.id)
+    )
+
+
+def _judged_by(account_id: int) -> Select[Any]:
+    """Questions that this account ever judged, an answer taken back included."""
+    judgement = table_of(tables.Judgement)
+    return select(judgement.c.question_id).where(judgement.c.annotator_id == account_id)

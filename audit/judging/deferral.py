@@ -1,0 +1,165 @@
+"""Putting questions off: skipped for the day, or flagged for an adjudicator, who settles them or sends them back.
+
+What that means for the queue is in `audit.annotation.deferral`. No answer changes; a flag can be taken back, and a
+manager sends questions to the adjudicators, flagged with a comment.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, Engine, delete, exists, func, select
+
+from audit.annotation.accounts import ADJUDICATORS, ROLES, require
+from audit.annotation.answers import counting_votes, counts
+from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
+from audit.annotation.earlier import lend
+from audit.annotation.queue import LEASE
+from audit.errors import Refused
+from audit.judging.unit import Work, unit_of_work
+from audit.sampling.protocols import SHOWN
+from audit.store import table_of, tables
+
+
+def skip(engine: Engine, account_id: int, question_id: int) -> None:
+    """Put a question behind for this annotator until tomorrow (UTC), and give its lease back.
+
+    It comes again today only when nothing else is left. Raises NotAllowed, or Refused where it is not leased to them.
+    """
+    with unit_of_work(engine, account_id, *ROLES) as work:
+        _put(work, account_id, question_id, SKIP, None)
+
+
+def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
+    """Show a question to the adjudicators with a comment; this annotator is not asked it while they have not replied.
+
+    Others still are. Raises NotAllowed, or Refused where it is not leased to them or the comment is empty or too long.
+    """
+    with unit_of_work(engine, account_id, *ROLES) as work:
+        _put(work, account_id, question_id, FLAG, comment.strip())
+
+
+def unflag(engine: Engine, account_id: int) -> int | None:
+    """Take this annotator's last flag back and lease its question to them again; returns the question's id.
+
+    None where they have judged since, an adjudicator has replied, or others have taken every place of the question:
+    then there is no flag to undo, and nothing changes but that their lease is given back, as
+    `audit.judging.judgements.undo` does. Raises NotAllowed.
+    """
+    aside, judgement, lease = (table_of(model) for model in (tables.Aside, tables.Judgement, tables.Lease))
+    question = table_of(tables.Question)
+    with unit_of_work(engine, account_id, *ROLES) as work:
+        connection = work.connection
+        flags = (
+            select(aside.c.question_id, aside.c.at)
+            .where(aside.c.annotator_id == account_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
+            .order_by(aside.c.id.desc())
+            .limit(1)
+        )
+        last = connection.execute(flags).first()
+        if last is not None:
+            work.hold(int(last.question_id))
+        connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
+        if last is None:
+            return None
+        since = select(func.count()).where(judgement.c.annotator_id == account_id, judgement.c.decided_at >= last.at)
+        # A hidden question waits for nobody, and a repeat was answered: neither is given as an ordinary one.
+        mine_of_it = (judgement.c.question_id == question.c.id) & (judgement.c.annotator_id == account_id)
+        answered = exists().where(mine_of_it, counts(judgement))
+        waits = (question.c.id == last.question_id) & question.c.priority.is_not(None) & ~answered
+        mine = select(question.c.id).where(waits, is_flagged(account_id))
+        if connection.execute(since).scalar() or connection.execute(mine).first() is None:
+            return None
+        question_id = int(last.question_id)
+        if not _has_place(connection, question_id):
+            return None
+        add_row(connection, account_id, question_id, UNFLAG, None)
+        lend(connection, question_id, account_id, tables.now() + LEASE)
+        return question_id
+
+
+def flagged_ids(engine: Engine, account_id: int) -> list[int]:
+    """Flagged questions to which no adjudicator has replied, most wanted first. Raises NotAllowed."""
+    question = table_of(tables.Question)
+    query = (
+        select(question.c.id)
+        .where(is_flagged())
+        .order_by(question.c.priority.is_(None), question.c.priority, question.c.id)
+    )
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        return [int(row[0]) for row in connection.execute(query)]
+
+
+def flags_left(engine: Engine, account_id: int) -> int:
+    """How many flagged questions wait for a reply. Raises NotAllowed."""
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        query = select(func.count()).select_from(table_of(tables.Question)).where(is_flagged())
+        return int(connection.execute(query).scalar() or 0)
+
+
+def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "") -> None:
+    """Give a flagged question back to the annotators who flagged it, with a remark that they see above it.
+
+    Raises NotAllowed, or Refused where the question is not flagged any more or the remark is too long.
+    """
+    question = table_of(tables.Question)
+    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
+        work.hold(question_id)  # of two adjudicators with it on their screens, the second finds it replied to
+        check_comment(remark)
+        flagged = select(question.c.id).where(question.c.id == question_id, is_flagged())
+        if not work.connection.execute(flagged).first():
+            raise Refused("this question is not flagged any more; take the next one")
+        add_row(work.connection, account_id, question_id, BACK, remark.strip())
+
+
+def refer(engine: Engine, account_id: int, question_ids: Sequence[int], comment: str) -> int:
+    """Flag these questions, but for those that are flagged and wait already; returns how many were flagged.
+
+    Raises NotAllowed for anyone but a manager; Refused for a question that there is not, an empty comment or one that
+    is too long, and where all of them wait already.
+    """
+    question = table_of(tables.Question)
+    with unit_of_work(engine, account_id, "manager") as work:
+        work.hold_all()  # of two managers who send the same question, the second finds it sent
+        connection = work.connection
+        if not comment.strip():
+            raise Refused("say in the comment what an adjudicator should look at, then flag the question")
+        check_comment(comment)
+        known = {
+            int(row[0]) for row in connection.execute(select(question.c.id).where(question.c.id.in_(question_ids)))
+        }
+        if missing := [id for id in question_ids if id not in known]:
+            raise Refused(f"there is no question {missing[0]}")
+        flagged = select(question.c.id).where(question.c.id.in_(question_ids), is_flagged())
+        waiting = {int(row[0]) for row in connection.execute(flagged)}
+        new = [id for id in dict.fromkeys(question_ids) if id not in waiting]
+        if not new:
+            raise Refused("these questions are with the adjudicators already")
+        for id in new:
+            add_row(connection, account_id, id, FLAG, comment.strip())
+    return len(new)
+
+
+def _put(work: Work, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
+    lease = table_of(tables.Lease)
+    # What is refused below is rolled back, the lease included.
+    held = work.connection.execute(
+        delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
+    ).rowcount
+    if kind == FLAG and not comment:
+        raise Refused("say in the comment what an adjudicator should look at, then flag the question")
+    check_comment(comment)
+    if not held:
+        raise Refused("this question is not leased to you, or the lease has expired; take the next one")
+    add_row(work.connection, account_id, question_id, kind, comment)
+
+
+def _has_place(connection: Connection, question_id: int) -> bool:
+    """Whether the question, which is held, wants more answers than others have given it or are about to give."""
+    question, lease = table_of(tables.Question), table_of(tables.Lease)
+    asked = select(question.c.annotators, question.c.protocol).where(question.c.id == question_id)
+    wanted, protocol = connection.execute(asked).one()
+    looking = select(func.count()).where(lease.c.question_id == question_id, lease.c.expires_at >= tables.now())
+    votes = [vote for vote in counting_votes(connection, [question_id]) if vote.role in ROLES]
+    others = int(connection.execute(looking).scalar() or 0)
+    return not (protocol == SHOWN and others) and len(votes) + others < wanted

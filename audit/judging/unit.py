@@ -1,0 +1,149 @@
+"""The unit of work: judgements, the answers that follow from them, and the queue, in one transaction or not at all.
+
+Whoever is gone in the middle leaves everything as it was; whoever comes to the end leaves a queue that asks what drawn
+groups wait for. So nobody has to remember to bring it up to date.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
+
+from audit.annotation.accounts import Account, require
+from audit.annotation.answers import UNSURE, settle
+from audit.annotation.deferral import check_comment
+from audit.annotation.hidden import FIRST
+from audit.annotation.questions import labels_of
+from audit.errors import NotAllowed, Refused
+from audit.false_satisfaction.questions import lock_around, lock_queue, update_queue
+from audit.store import insert_new, pieces, table_of, tables, writing
+
+Record = type[tables.Judgement] | type[tables.Adjudication]
+"""The tables of what people answer. Their rows are only ever added."""
+_NOBODY = 0
+"""An id that no account has."""
+
+
+class Work:
+    """What somebody does in one transaction; `unit_of_work` makes it, and ends it.
+
+    `account` is who does it, with a role that was asked for; None: whoever has the database itself.
+    """
+
+    def __init__(self, connection: Connection, account: Account | None) -> None:
+        self.connection = connection
+        self.account = account
+        self._held: dict[int, Row[Any] | None] | None = {}
+        """The question that is held, and what it asks; None: all are."""
+        self._answered: set[int] = set()
+        self._everything = False
+
+    @property
+    def who(self) -> Account:
+        """The account, where there is one. Raises NotAllowed."""
+        if self.account is None:
+            raise NotAllowed("somebody with an account has to do this; log in")
+        return self.account
+
+    def hold(self, question_id: int) -> Row[Any] | None:
+        """Keep others from answering this question, and from what they could ask or spare because of its answer, until
+        the end. Returns its task, kind and protocol; None: there is no such question.
+
+        One question a unit, and before anything else is locked: locks are taken in one order, inputs, questions, their
+        leases and checks, so that no two wait for each other. Raises RuntimeError for a second one.
+        """
+        if self._held is None:
+            return self.connection.execute(_question(), {"question": question_id}).first()
+        if question_id not in self._held:
+            if self._held:
+                raise RuntimeError("a question is held already; hold all of them where several are answered")
+            lock_around(self.connection, question_id)
+            self._held[question_id] = self.connection.execute(_question(), {"question": question_id}).first()
+        return self._held[question_id]
+
+    def hold_all(self) -> None:
+        """The same for all questions, where many are answered or drawn; before anything else."""
+        lock_queue(self.connection)
+        self._held = None
+
+    def add(self, record: Record, rows: Sequence[Mapping[str, Any]]) -> int:
+        """Append judgements or adjudications of questions that are held; returns the id of a single one, else 0.
+
+        Raises RuntimeError for a first answer to a question that is not held. Other passes are no part of an answer.
+        """
+        first = {int(row["question_id"]) for row in rows if row.get("round", FIRST) == FIRST}
+        if self._held is not None and (loose := sorted(first - self._held.keys())):
+            raise RuntimeError(f"question {loose[0]} is answered and was not held before: what others do would be lost")
+        self._answered |= first
+        if len(rows) != 1:
+            insert_new(self.connection, record, rows)
+            return 0
+        key = self.connection.execute(table_of(record).insert(), rows[0]).inserted_primary_key
+        return int(key[0]) if key else 0
+
+    def settle_anew(self, question_ids: Iterable[int]) -> None:
+        """Rebuild the answers of these questions at the end, whatever is added."""
+        self._answered.update(question_ids)
+
+    def ask_anew(self) -> None:
+        """Bring the whole queue up to date at the end: what is drawn has changed."""
+        self._everything = True
+
+    def _finish(self) -> None:
+        changed = settle(self.connection, sorted(self._answered)) if self._answered else set()
+        if changed or self._everything:
+            update_queue(self.connection, None if self._everything else changed)
+
+
+def check_answer(asked: Row[Any] | None, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
+    """Task and kind of the question, which is as `Work.hold` returned it, if it can be answered so. Raises Refused."""
+    if asked is None:
+        raise Refused(f"there is no question {question_id}")
+    labels = labels_of(asked.task, asked.kind)
+    if answer not in (*labels, UNSURE):
+        raise Refused(f"answer {answer[:40]!r} is not one of {', '.join(labels)}, {UNSURE}")
+    check_comment(comment)
+    return str(asked.task), str(asked.kind)
+
+
+@contextmanager
+def unit_of_work(engine: Engine, account_id: int | None, *roles: str, owner: bool = False) -> Iterator[Work]:
+    """A transaction of this account, which must have one of the roles; committed at the end with what follows from it.
+
+    `owner`: no account (None) is whoever has the database itself, who may do it too. Nothing is written where anything
+    is raised. Raises NotAllowed. Not to be nested: a thread would wait for itself.
+    """
+    with writing(engine) as connection:
+        trusted = owner and account_id is None
+        work = Work(connection, None if trusted else require(connection, account_id or _NOBODY, *roles))
+        yield work
+        work._finish()
+
+
+def rebuild(engine: Engine) -> int:
+    """Write anew what follows from the history, answers and queues; returns how many questions were gone through.
+
+    For whoever has the database itself: `audit doctor --rebuild`.
+    """
+    question = table_of(tables.Question)
+    with engine.connect() as connection:
+        ids = [int(row[0]) for row in connection.execute(select(question.c.id).order_by(question.c.id))]
+    for piece in pieces(ids):
+        # Batches, so that annotators wait for none of them long. Each leaves the queue as its answers want it.
+        with unit_of_work(engine, None, owner=True) as work:
+            work.hold_all()
+            work.settle_anew(piece)
+    with unit_of_work(engine, None, owner=True) as work:
+        work.hold_all()
+        work.ask_anew()
+    return len(ids)
+
+
+@cache
+def _question() -> Select[Any]:
+    """What is asked in the question and by which protocol, locked."""
+    question = table_of(tables.Question)
+    columns = (question.c.id, question.c.task, question.c.kind, question.c.protocol)
+    return select(*columns).where(question.c.id == bindparam("question")).with_for_update(key_share=True)

@@ -1,0 +1,371 @@
+"""One unit of work for an answer: whoever is killed in the middle leaves all of it or nothing, with the queue."""
+
+import json
+import os
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from conftest_rows import row
+from contents import content
+from sqlalchemy import Engine, event, select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.known import add_known
+from audit.annotation.known_files import KnownText
+from audit.annotation.questions import BEHIND
+from audit.annotation.queue import next_question
+from audit.annotation.settings import change_settings
+from audit.errors import Refused
+from audit.false_satisfaction.questions import queue_difference, queue_length
+from audit.judging.adjudications import adjudicate, change_adjudication, check, inspect, next_check
+from audit.judging.deferral import flag, refer, send_back, skip, unflag
+from audit.judging.gold import answer_with_gold
+from audit.judging.judgements import judge, undo
+from audit.judging.label_files import Label, Labels
+from audit.judging.labels import import_labels
+from audit.judging.samples import draw_all
+from audit.judging.staleness import Choice, let_go_stale
+from audit.judging.training import train, way_of
+from audit.judging.unit import rebuild, unit_of_work
+from audit.reports.doctor import CHECKS
+from audit.runner.imported import import_run, read_run
+from audit.sampling.audits import Audits
+from audit.sampling.draw import Size
+from audit.store import open_store, table_of, tables
+from audit.tasks import Input
+
+KILLED = 9
+FILMS = [
+    row(f"text {n}", f"TEXT {n}", ["positive", "positive"], relation="MR3.1", system=system, id=str(n), gold="positive")
+    for n in range(3)
+    for system in "ab"
+]
+"""Groups whose relation carries every answer of the source to its follow-up, which audits ask about all the same."""
+ROLES = {"ann": "annotator", "bob": "annotator", "ada": "adjudicator", "mia": "manager"}
+
+
+class World(NamedTuple):
+    """A database with questions that drawn groups wait for, and people."""
+
+    engine: Engine
+    who: dict[str, int]
+
+    def answer(self, name: str, label: str) -> int:
+        """Somebody answers the next question; its id."""
+        id = self.ask(name)
+        judge(self.engine, self.who[name], id, label)
+        return id
+
+    def ask(self, name: str) -> int:
+        """Somebody is given the next question; its id."""
+        shown = next_question(self.engine, self.who[name])
+        assert shown is not None
+        return shown.id
+
+    def both(self, one: str, other: str) -> int:
+        """Two people answer the same question with these labels; its id."""
+        ids = {self.answer("ann", one), self.answer("bob", other)}
+        assert len(ids) == 1
+        return ids.pop()
+
+    def adjudicated(self) -> int:
+        """A disputed question that an adjudicator has settled; the adjudication's id."""
+        return adjudicate(self.engine, self.who["ada"], self.both("positive", "negative"), ["positive"], "", "slip")
+
+
+def quick(where: str) -> Engine:
+    """The engine of a database whose files need not outlive the machine: no test here pulls the plug."""
+    engine = open_store(where)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
+        engine.dispose()  # its connections are made anew
+    return engine
+
+
+def drawn(where: str, tmp_path: Path, films=FILMS) -> World:
+    """Every group of the films drawn; all that can be audited is."""
+    path = tmp_path / "run.jsonl"
+    path.write_text("\n".join(json.dumps(one) for one in films), encoding="utf-8")
+    open_store(where, create=True).dispose()
+    engine = quick(where)
+    import_run(engine, read_run(path))
+    draw_all(engine, Size(per_relation=2), audits=Audits(follow_ups=1.0, answers=1.0))
+    return World(engine, {name: add_account(engine, name, role, "long enough").id for name, role in ROLES.items()})
+
+
+# What somebody does, each a function that prepares a world and returns one call: (engine, account ids) -> anything.
+Call = Callable[[Engine, dict[str, int]], object]
+
+
+def first_vote(world: World) -> Call:
+    id = world.ask("ann")
+    return lambda engine, who: judge(engine, who["ann"], id, "positive")
+
+
+def last_vote(world: World) -> Call:
+    world.answer("ann", "positive")
+    id = world.ask("bob")
+    return lambda engine, who: judge(engine, who["bob"], id, "positive")
+
+
+def last_vote_about_a_group(world: World) -> Call:
+    draw_all(world.engine, Size(per_relation=2), audits=Audits(groups=1))
+    question, lease = table_of(tables.Question), table_of(tables.Lease)
+    with world.engine.begin() as connection:
+        of_groups = select(question.c.id).where(question.c.kind == "group", question.c.priority.is_not(None))
+        id = int(connection.execute(of_groups.order_by(question.c.id).limit(1)).scalar_one())
+        for name in ("ann", "bob"):
+            held = {"question_id": id, "annotator_id": world.who[name], "expires_at": tables.now().replace(year=2999)}
+            connection.execute(lease.insert(), held)
+    judge(world.engine, world.who["ann"], id, "holds")
+    return lambda engine, who: judge(engine, who["bob"], id, "holds")
+
+
+def undoing(world: World) -> Call:
+    world.both("positive", "positive")
+    return lambda engine, who: undo(engine, who["bob"])
+
+
+def adjudicating(world: World) -> Call:
+    id = world.both("positive", "negative")
+    return lambda engine, who: adjudicate(engine, who["ada"], id, ["positive"], "", "slip")
+
+
+def changing(world: World) -> Call:
+    id = world.adjudicated()
+    return lambda engine, who: change_adjudication(engine, who["ada"], id, ["negative"], "", "slip")
+
+
+def checking(world: World) -> Call:
+    world.both("positive", "positive")
+    shown = next_check(world.engine, world.who["ada"])
+    return lambda engine, who: check(engine, who["ada"], shown.id, ["negative"])
+
+
+def inspecting(world: World) -> Call:
+    with world.engine.begin() as connection:  # else it would be for the check
+        connection.execute(table_of(tables.Audit).update().values(answers=0.0))
+    draw_all(world.engine, Size(per_relation=2), protocol="shown")
+    world.answer("ann", "positive")
+    id = world.answer("bob", "positive")
+    return lambda engine, who: inspect(engine, who["ada"], id, ["negative"], "it shouts")
+
+
+def gold(world: World) -> Call:
+    return lambda engine, who: answer_with_gold(engine)
+
+
+def labels(world: World) -> Call:
+    some = [Label(f"line {n}", "positive", name, f"text {n}") for n in range(3) for name in ("x", "y")]
+    return lambda engine, who: import_labels(engine, Labels(Path("labels.csv"), some, {}))
+
+
+def stale(world: World) -> Call:
+    world.both("positive", "positive")
+    return lambda engine, who: let_go_stale(engine, who["mia"], Choice(labels=("positive",)), "another guideline")
+
+
+def drawing_more(world: World) -> Call:
+    world.both("positive", "positive")
+    return lambda engine, who: draw_all(engine, Size(per_relation=3), audits=Audits(follow_ups=1.0, groups=2))
+
+
+def training(world: World) -> Call:
+    texts = [KnownText(Input.of(f"Known {n}."), ("positive",)) for n in range(2)]
+    add_known(world.engine, "training", texts)
+    change_settings(world.engine, None, {"pass_mark": 0.5})
+    id = way_of(world.engine, world.who["ann"]).training.shown.id
+    return lambda engine, who: train(engine, who["ann"], id, "positive")
+
+
+def skipping(world: World) -> Call:
+    id = world.ask("ann")
+    return lambda engine, who: skip(engine, who["ann"], id)
+
+
+def flagging(world: World) -> Call:
+    id = world.ask("ann")
+    return lambda engine, who: flag(engine, who["ann"], id, "odd")
+
+
+def flagged(world: World) -> int:
+    id = world.ask("ann")
+    flag(world.engine, world.who["ann"], id, "odd")
+    return id
+
+
+def unflagging(world: World) -> Call:
+    flagged(world)
+    return lambda engine, who: unflag(engine, who["ann"])
+
+
+def sending_back(world: World) -> Call:
+    id = flagged(world)
+    return lambda engine, who: send_back(engine, who["ada"], id, "judge it")
+
+
+def referring(world: World) -> Call:
+    id = world.both("positive", "positive")
+    return lambda engine, who: refer(engine, who["mia"], [id], "look at it")
+
+
+WRITERS = [
+    first_vote, last_vote, last_vote_about_a_group, undoing, adjudicating, changing, checking, inspecting, gold, labels,
+    stale, drawing_more, training, skipping, flagging, unflagging, sending_back, referring,
+]  # fmt: skip
+
+
+def killed_after(where: str, call: Call, who: dict[str, int], moment: int) -> bool:
+    """Do this in a process that is gone for good after so many statements, or right before its commit; whether it was
+    gone before the call had come to its end."""
+    child = os.fork()
+    if not child:
+        try:
+            engine, passed = quick(where), [0]
+
+            def one_more(*_):
+                passed[0] += 1
+                if passed[0] == moment:
+                    os._exit(KILLED)
+
+            event.listen(engine, "after_cursor_execute", one_more)
+            event.listen(engine, "commit", one_more)
+            call(engine, who)
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:  # nothing of the test's own may go on in here
+            os._exit(1)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert ended in (0, KILLED)
+    return ended == KILLED
+
+
+def sound(engine: Engine) -> dict[str, str]:
+    """What the doctor finds fault with."""
+    with engine.connect() as connection:
+        seen = [one for name, check in CHECKS.items() for one in check(connection, name)]
+    return {one.check: one.found for one in seen if not one.ok}
+
+
+def drain(world: World, *names: str) -> None:
+    """These people answer what there is for them."""
+    for name in names:
+        while (shown := next_question(world.engine, world.who[name])) is not None:
+            judge(world.engine, world.who[name], shown.id, shown.labels[0])
+
+
+@pytest.mark.parametrize("prepare", WRITERS, ids=lambda one: one.__name__)
+def test_who_is_killed_leaves_all_or_nothing(where, tmp_path, prepare):
+    world = drawn(where, tmp_path)
+    call = prepare(world)
+    before = content(world.engine)
+    assert sound(world.engine) == {}
+    moment = 1
+    world.engine.dispose()  # a child does not use what its parent has open
+    while killed_after(where, call, world.who, moment):
+        assert content(world.engine) == before, f"killed after statement {moment}"
+        moment += 1
+    assert moment > 3
+    after = content(world.engine)
+    assert after != before
+    assert sound(world.engine) == {}
+    # What follows is right, too: people are asked until nothing is left, and the doctor finds nothing on the way.
+    change_settings(world.engine, None, {"pass_mark": 0.0})
+    drain(world, "ann", "bob", "ann")
+    assert sound(world.engine) == {}
+
+
+def test_a_vote_opens_the_audits_that_follow_from_it(where, tmp_path):
+    """`judge` alone is enough: nobody has to bring the queue up to date."""
+    world = drawn(where, tmp_path)
+    assert queue_length(world.engine).audits == 0
+    drain(world, "ann", "bob", "ann")
+    question = table_of(tables.Question)
+    with world.engine.connect() as connection:
+        votes = connection.execute(select(question.c.filled).where(question.c.kind == "input")).scalars().all()
+    assert votes == [True] * 4  # two sources, and the follow-up of each
+    assert queue_length(world.engine) == (0, 0)
+    assert sound(world.engine) == {}
+
+
+def test_the_doctor_names_what_is_not_in_its_place(tmp_path):
+    world = drawn(str(tmp_path / "audit.db"), tmp_path)
+    world.both("positive", "positive")
+    question, check = table_of(tables.Question), table_of(tables.SpotCheck)
+    with world.engine.begin() as connection:
+        waiting = connection.execute(select(question.c.id).where(question.c.priority < BEHIND)).scalars().all()
+        audits = connection.execute(select(question.c.id).where(question.c.priority >= BEHIND)).scalars().all()
+        idle = connection.execute(select(question.c.id).where(question.c.priority.is_(None))).scalars().all()
+        assert waiting
+        assert audits
+        connection.execute(question.update().where(question.c.id == waiting[0]).values(waits=99))
+        connection.execute(question.delete().where(question.c.id == audits[0]))
+        connection.execute(question.update().where(question.c.id == idle[0]).values(priority=7))
+        checked = connection.execute(select(check.c.question_id)).scalars().all()
+        connection.execute(check.delete())
+    found = sound(world.engine)["queue"]
+    assert f"1 questions ({waiting[0]}) that drawn groups wait for" in found
+    assert f"1 questions ({idle[0]}) asked that no drawn group waits for" in found
+    assert f"{len(checked)} questions ({checked[0]}) wrong about" in found
+    assert "1 questions that drawn groups wait for were never made" in found
+    rebuild(world.engine)
+    assert sound(world.engine) == {}
+
+
+def test_an_answer_to_a_question_that_is_not_held_is_a_mistake_of_the_program(tmp_path):
+    world = drawn(str(tmp_path / "audit.db"), tmp_path)
+    before = content(world.engine)
+    said = {"question_id": 1, "annotator_id": world.who["ann"], "answer": "positive", "guideline": 1}
+    with (
+        pytest.raises(RuntimeError, match="question 1 is answered and was not held"),
+        unit_of_work(world.engine, world.who["ann"], "annotator") as work,
+    ):
+        work.add(tables.Judgement, [said | {"decided_at": tables.now()}])
+    with unit_of_work(world.engine, world.who["ann"], "annotator") as work:
+        work.hold(1)
+        with pytest.raises(RuntimeError, match="a question is held already"):
+            work.hold(2)
+    assert content(world.engine) == before
+
+
+def test_people_who_judge_at_once_leave_the_queue_that_their_answers_want(where, tmp_path):
+    """Groups of a relation that carries nothing share follow-ups, so every answer touches others' questions."""
+    films = [
+        row(f"text {n}", [f"same {n % 3}", f"other {n % 2}"], ["positive"] * 3, relation="X", system=system, id=str(n))
+        for n in range(12)
+        for system in "ab"
+    ]
+    world = drawn(where, tmp_path, films)
+    draw_all(world.engine, Size(per_relation=12), audits=Audits(follow_ups=1.0, answers=1.0))
+    names = {f"p{n}": add_account(world.engine, f"p{n}", "annotator", None).id for n in range(6)}
+    failed: list[Exception] = []
+
+    def work(account: int) -> None:
+        number = 0
+        try:
+            while (shown := next_question(world.engine, account)) is not None:
+                judge(world.engine, account, shown.id, shown.labels[0])
+                number += 1
+                if number % 5 == 0:
+                    undo(world.engine, account)
+        except Refused:
+            pass  # undone ten times, or seen by somebody: nothing that two at once could do wrong
+        except Exception as problem:  # a deadlock above all; told by the assertion below
+            failed.append(problem)
+
+    threads = [threading.Thread(target=work, args=(id,)) for id in names.values()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    with world.engine.connect() as connection:
+        assert queue_difference(connection) == type(queue_difference(connection))()
+    drain(world, "ann", "bob", "ann")
+    assert queue_length(world.engine) == (0, 0)
+    assert sound(world.engine) == {}
