@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,7 +30,8 @@ from audit.runner.watching import Watcher
 from audit.sampling.audits import Audits
 from audit.sampling.draw import Size
 from audit.statistics.intervals import Target
-from audit.store import open_store, table_of, tables
+from audit.store import open_store, pieces, table_of, tables
+from audit.tasks import Input
 
 
 def run(
@@ -149,7 +151,8 @@ class Study:
         """Store labels that people gave, each as a vote of its annotator.
 
         Columns of `labels`: text, label, annotator. A text that no source or follow-up has is refused. Raises
-        AuditError with the rows that are wrong; nothing is stored then.
+        AuditError with the rows that are wrong; nothing is stored then. Two labels of one annotator for a text are not
+        used, with a warning.
 
         >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1)
         >>> _ = study.answer(pd.DataFrame({"text": ["A good film."], "label": ["positive"], "annotator": ["anna"]}))
@@ -166,13 +169,26 @@ class Study:
         ]
         if not rows:
             raise AuditError("labels has no rows")
+        self._need_texts({str(one.text): one.where for one in reversed(rows)}, language)
         done = import_labels(self.engine, Labels(Path("labels"), rows, {}), task=task, language=language)
-        if done.unmatched:
-            reason = next(iter(done.unmatched))
-            raise AuditError(
-                f"labels, {done.first[reason]}: {reason} ({done.unmatched[reason]:,} such rows; the others are stored)"
-            )
+        for reason, number in done.unmatched.items():
+            warnings.warn(f"{number:,} labels are not used, first {done.first[reason]}: {reason}", stacklevel=2)
         return self
+
+    def _need_texts(self, places: Mapping[str, str], language: str) -> None:
+        """Raise AuditError for texts that the database does not have; `places` says where each stands."""
+        shown = table_of(tables.Input)
+        keys = {Input.of(text, language=language).key: text for text in places}
+        with self.engine.connect() as connection:
+            for piece in pieces(keys):
+                for (key,) in connection.execute(select(shown.c.key).where(shown.c.key.in_(piece))):
+                    del keys[bytes(key)]
+        if keys:
+            text = next(iter(keys.values()))
+            raise AuditError(
+                f"labels, {places[text]}: {len(keys):,} texts are not in the database, such as {text[:60]!r}; "
+                "study.questions() has the texts that are asked about"
+            )
 
     def questions(self) -> pd.DataFrame:
         """The questions that wait for an answer, the most useful first.

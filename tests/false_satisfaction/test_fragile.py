@@ -43,9 +43,12 @@ def answer(engine, label_of):
         assert connection.execute(select(annotator.c.id)).scalars().all() == [1]
         connection.execute(judgement.delete())
         for id, texts in connection.execute(select(given.c.id, given.c.texts)).all():
-            row = {"id": id, "key": bytes([id]) * 16, "task": "sentiment", "kind": "input", "input_id": id}
-            insert_new(connection, tables.Question, [row])
-            vote = {"question_id": id, "annotator_id": 1, "answer": label_of(texts[0]), "guideline": 0}
+            here = select(question.c.id).where(question.c.input_id == id, question.c.kind == "input")
+            if (asked := connection.execute(here).scalar()) is None:
+                asked = 1_000 + id
+                row = {"id": asked, "key": bytes([id]) * 16, "task": "sentiment", "kind": "input", "input_id": id}
+                insert_new(connection, tables.Question, [row])
+            vote = {"question_id": asked, "annotator_id": 1, "answer": label_of(texts[0]), "guideline": 0}
             connection.execute(judgement.insert(), vote | {"decided_at": tables.now()})
         settle(connection, connection.execute(select(question.c.id)).scalars().all())
 
@@ -77,9 +80,10 @@ def test_carried_answers_change_with_the_source(tmp_path):
     answer(engine, lambda text: "positive")
     with engine.begin() as connection:  # nobody was asked about follow-ups
         given, question = table_of(tables.Input), table_of(tables.Question)
-        follow_ups = [
-            id for id, texts in connection.execute(select(given.c.id, given.c.texts)) if texts[0].endswith("!")
-        ]
+        rows = connection.execute(
+            select(question.c.id, given.c.texts).join(question, question.c.input_id == given.c.id)
+        )
+        follow_ups = [id for id, texts in rows if texts[0].endswith("!")]
         for table in (tables.Answer, tables.Judgement):
             connection.execute(table_of(table).delete().where(table_of(table).c.question_id.in_(follow_ups)))
         connection.execute(question.delete().where(question.c.id.in_(follow_ups)))

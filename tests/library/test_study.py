@@ -94,7 +94,10 @@ def test_answers_of_people_settle_groups():
     [
         ({"text": ["x"], "label": ["positive"]}, "labels has no column 'annotator'"),
         ({"text": [], "label": [], "annotator": []}, "labels has no rows"),
-        ({"text": ["Another text."], "label": ["positive"], "annotator": ["anna"]}, "labels, row 1: text not in the"),
+        (
+            {"text": ["Another text."], "label": ["positive"], "annotator": ["anna"]},
+            "row 1: 1 texts are not in the data",
+        ),
         ({"text": [FILMS[0][0]], "label": ["great"], "annotator": ["anna"]}, "great"),
     ],
 )
