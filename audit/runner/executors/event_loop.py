@@ -80,8 +80,6 @@ class EventLoop:
             self._begin(self._end()).result(ENDING)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(ENDING)
-        if not self._thread.is_alive():
-            self._loop.close()
 
     def give_up(self) -> None:
         """Leave it alone, since a call keeps it: Python code that does is ended, what waits ends when it wakes."""
@@ -93,6 +91,7 @@ class EventLoop:
     def _run(self) -> None:
         with suppress(TimeIsOver):  # it woke by itself in the same moment
             self._loop.run_forever()
+        self._loop.close()
 
     def _begin(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
