@@ -1,5 +1,0 @@
-"""`python -m audit.cli`."""
-
-from audit.cli import command
-
-command()
