@@ -5,6 +5,7 @@ import pytest
 
 from audit.annotation.gold import answer_with_gold
 from audit.corpora import get_corpus
+from audit.false_satisfaction import settling
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.questions import refresh
 from audit.relations import get_relation
@@ -83,3 +84,18 @@ def test_gold_that_says_every_label_needs_no_such_line(report):
     _, found = report(["neutral"] * 2 + TWO[2:])
     assert found["sensitivity"] is None
     assert not any("gold never says" in one for one in notes_of(found))
+
+
+def test_drawn_groups_are_read_once(report, monkeypatch):
+    """A database of 10^5 groups, all judged, spent nearly half of a report on reading and settling them again."""
+    engine, _ = report(TWO)
+    made, real = [], settling.Drawn
+
+    def counting(*arguments, **named):
+        made.append(real(*arguments, **named))
+        return made[-1]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(settling, "Drawn", counting)
+        assert study_report(engine, "gold")["sensitivity"] is not None
+    assert len(made) == len(count(engine).drawn)
