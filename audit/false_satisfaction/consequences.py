@@ -170,12 +170,17 @@ def _of_answer(
         trials.append(trial)
     hang = [at for at in places if len({trial[at].state for trial in trials}) > 1]
     touched = [stakes.cells[cell] for cell, _ in hang]
+    # Labels that make the same of every group, as two wrong ones mostly do, are one trial.
+    different = {
+        tuple((one.state, one.waits_for, one.origins, one.contingent) for one in trial.values()): trial
+        for trial in trials
+    }
     winners, orders = [], []
     for key in dict.fromkeys((cell.study, cell.relation_id) for cell in touched):
         if key not in stakes.compared:
             continue
         comparison, cells = stakes.compared[key]
-        commons = [_common(comparison, cells, settled, process, trial) for trial in trials]
+        commons = [_common(comparison, cells, settled, process, trial) for trial in different.values()]
         first = {best for one in commons if (best := tuple(one.orders["best_genuine"]))}
         if len(first) > 1:
             systems = sorted({system for one in first for system in one})

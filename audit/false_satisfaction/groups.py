@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from audit.false_satisfaction.settling import State
 from audit.relations import Outcome
 from audit.sampling.designs import INFORMATIVE, Numbers
 from audit.sampling.informative import Apart, Compared, compared_groups
-from audit.statistics.comparison import Common
+from audit.statistics.comparison import Common, unsettled
 from audit.store.ids import LIMIT
 
 NAMES = ["study", "task", "relation", "system"]
@@ -112,16 +113,16 @@ class Comparison:
         random = self.inside & judged & (self.design != INFORMATIVE)
         paired = self.design in ("shared", INFORMATIVE)
         settled = self.inside & counts if paired else random
-        genuine = np.where(of.satisfied, np.nan, 0.0)
+        genuine = self._unjudged.copy()
         genuine[self.place[settled], self.column[settled]] = state[settled] == State.TRUE
         if paired:
-            stop = np.flatnonzero(of.informative & (np.isnan(genuine).any(axis=1) | self.beyond))
+            stop = np.flatnonzero(of.informative & (unsettled(genuine) | self.beyond))
             if len(stop):
                 genuine[stop[0] :] = np.nan
         return Common(
             self.systems,
             np.full(systems, len(of.source)),
-            of.satisfied.sum(axis=0),
+            self._satisfied,
             judged=np.bincount(self.column[random], minlength=systems),
             false=np.bincount(self.column[random & (state == State.FALSE)], minlength=systems),
             genuine=genuine,
@@ -130,6 +131,14 @@ class Comparison:
             source=of.source,
             cluster=self.cluster,
         )
+
+    @cached_property
+    def _unjudged(self) -> np.ndarray:
+        return np.where(self.of.satisfied, np.nan, 0.0)
+
+    @cached_property
+    def _satisfied(self) -> np.ndarray:
+        return np.asarray(self.of.satisfied.sum(axis=0))
 
     def settled(self, drawn: pd.DataFrame) -> Common:
         """The common groups as they are settled in `Counted.drawn`, of whatever counts of the same samples."""
@@ -140,7 +149,7 @@ class Comparison:
         """The drawn groups that `common.by_false` counts, bool (drawn,); `judged` as in the method `common`."""
         if common.outcomes is None or common.genuine is None or common.decides is None:
             return self.inside & judged
-        rows = common.decides & ~np.isnan(common.genuine).any(axis=1)
+        rows = common.decides & ~unsettled(common.genuine)
         found = self.inside.copy()
         found[found] = rows[self.place[found]]
         return found

@@ -298,7 +298,8 @@ def rates_of(cells: pd.DataFrame, common: Common | None, relative: bool = False)
         return own, cells["sr_genuine"].to_numpy(float)
     place = {system: at for at, system in enumerate(common.systems)}
     at = np.array([place.get(str(system), -1) for system in cells["system"]])
-    observed, genuine = (np.where(at >= 0, rate[at], np.nan) for rate in common.rates(relative))
+    rates = common.rates(relative and bool(np.isnan(common.sr_genuine).all()))
+    observed, genuine = (np.where(at >= 0, rate[at], np.nan) for rate in rates)
     return observed, genuine
 
 

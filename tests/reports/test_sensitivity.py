@@ -8,6 +8,7 @@ import pytest
 
 from audit.cli import main
 from audit.corpora import get_corpus
+from audit.false_satisfaction import settling
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.gold_rows import read_resting
 from audit.judging.gold import answer_with_gold
@@ -163,3 +164,18 @@ def test_errors_that_say_nothing_are_one_sentence(report, tmp_path, capsys, opti
     shown = capsys.readouterr().err
     assert says in shown
     assert shown.count("\n") == 1
+
+
+def test_drawn_groups_are_read_once(report, monkeypatch):
+    """A database of 10^5 groups, all judged, spent nearly half of a report on reading and settling them again."""
+    engine, _ = report(TWO)
+    made, real = [], settling.Drawn
+
+    def counting(*arguments, **named):
+        made.append(real(*arguments, **named))
+        return made[-1]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(settling, "Drawn", counting)
+        assert study_report(engine, "gold")["sensitivity"] is not None
+    assert len(made) == len(count(engine).drawn)
