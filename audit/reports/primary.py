@@ -1,10 +1,11 @@
 """The primary comparison of a report: named before the first answer, tested by itself, before all the others.
 
 The comparison that was named is tested at the full level; all others, adjusted among themselves, count as far as it is
-rejected first (serial gatekeeping). Whatever is true, a report calls a difference sure that is none in at most 5 % of
-cases: if the first hypothesis is true, nothing passes the gate but by a mistake about it, and if it is false, Holm's
-adjustment of the rest has the full level. Source: Westfall and Krishen, Journal of Statistical Planning and Inference
-99 (2001); Dmitrienko, Offen and Westfall, Statistics in Medicine 22 (2003).
+rejected first (serial gatekeeping). Whatever is true, it and a family of others (all pairs, or all rivals of the best)
+together call something sure that is not in at most 5 % of cases: if the first hypothesis is true, nothing passes the
+gate but by a mistake about it, and if it is false, Holm's adjustment of the rest has the full level. Source:
+Westfall and Krishen, Journal of Statistical Planning and Inference 99 (2001); Dmitrienko, Offen and Westfall,
+Statistics in Medicine 22 (2003).
 """
 
 from collections.abc import Mapping, Sequence
