@@ -80,7 +80,8 @@ class Groups:
     and those of `audit.statistics.rates.ESTIMATES`, where R_FS is estimated with proxies; `judged` has what they leave
     unexplained in a column `value` then. `holds` is what `audit.reports.holds` says of the relations of
     which groups were asked about, likewise by (task, study, relation). `audits` is what audits of follow-ups
-    and answers found.
+    and answers found. `drawn` has the whole draws of cells that have bounds only: the columns of `judged`, and open (1:
+    it waits, so that it may be true or false).
     """
 
     judged: pd.DataFrame
@@ -89,6 +90,7 @@ class Groups:
     estimates: pd.DataFrame | None = None
     holds: Mapping[tuple[str, object, str], Mapping[str, Any]] | None = None
     audits: Findings | None = None
+    drawn: pd.DataFrame | None = None
 
 
 def build_report(
@@ -129,14 +131,14 @@ def build_report(
     """
     if not 0 <= delta < 1:
         raise AuditError(f"delta {delta} is not a difference of rates; allowed are 0 to less than 1, for example 0.02")
-    judged, checked = (groups.judged, groups.checked) if groups else (None, None)
+    judged, checked, drawn = (groups.judged, groups.checked, groups.drawn) if groups else (None, None, None)
     if target == "population":
-        cells = with_worth(cells, judged, checked, confidence)
+        cells = with_worth(cells, judged, checked, confidence, drawn)
     frame = rated(cells, interval, confidence, target)
     holds, shared = (groups.holds or {}, groups.common or {}) if groups else ({}, {})
     if groups is not None and groups.estimates is not None:
         frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
-    sure = certainty(frame, judged, checked, target, confidence)
+    sure = certainty(frame, judged, checked, target, confidence, drawn, interval)
     stopping = interval is METHODS[SEQUENCE]
     relations, standing, draws = compare_all(frame, shared, target, delta, confidence, stopping, posterior.DRAWS)
     for one in relations:
@@ -164,13 +166,13 @@ def _with_interval(frame: pd.DataFrame) -> pd.Series:
 
 
 def _each_alone(frame: pd.DataFrame, signature: Mapping[str, Any], confidence: float) -> dict[str, list[str]]:
-    """The notes with one that says how many cells are expected to miss, from two expected cells on."""
+    """The notes with one that says how many cells are expected to miss, where these are two or more: of 40 cells on."""
     number = int(_with_interval(frame).sum())
-    missing = round((1 - confidence) * number)
-    if missing < 2:
+    missing = (1 - confidence) * number
+    if missing < 2 - 1e-9:
         return {}
     note = (
-        f"Each interval alone holds with {100 * confidence:g} %: of {number} cells about {missing} are expected to "
+        f"Each interval alone holds with {100 * confidence:g} %: of {number} cells about {missing:.0f} are expected to "
         "miss. The JSON has ends that hold for all cells together."
     )
     return {"notes": [*(signature.get("notes") or []), note]}

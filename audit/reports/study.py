@@ -16,7 +16,14 @@ from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.clusters import source_clusters
-from audit.false_satisfaction.groups import Shared, checked_groups, judged_groups, read_compared, shared_groups
+from audit.false_satisfaction.groups import (
+    Shared,
+    bounded_groups,
+    checked_groups,
+    judged_groups,
+    read_compared,
+    shared_groups,
+)
 from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
 from audit.false_satisfaction.topics import Topics, count_topics
@@ -73,6 +80,7 @@ class Evidence:
 
     counted: Counted
     judged: pd.DataFrame
+    drawn: pd.DataFrame
     checked: pd.DataFrame | None
     shared: Sequence[Shared]
     holds: Holds
@@ -144,6 +152,7 @@ def evidence(
     return Evidence(
         counted,
         judged_groups(counted, clusters),
+        bounded_groups(counted, clusters),
         checked_groups(counted, clusters) if target == "population" else None,
         shared_groups(engine, counted, compared),
         count_holds(engine, counted, whose),
@@ -191,7 +200,7 @@ def report_of(
         interval=get_method(interval, target),
         target=target,
         delta=delta,
-        groups=Groups(judged, found.checked, common, estimates, entries, findings(counted)),
+        groups=Groups(judged, found.checked, common, estimates, entries, findings(counted), found.drawn),
         weights=weights,
     )
     report["sensitivity"] = _sensitivity(found, report, interval, target, delta)
@@ -210,7 +219,7 @@ def report_of(
 
 def cells_of_report(found: Evidence) -> list[dict[str, Any]]:
     """The cells of `report_of` with their counts and rates, but without what audits found: its roll-ups take longer."""
-    return cell_entries(rated(with_worth(_frame(found), found.judged, found.checked)))
+    return cell_entries(rated(with_worth(_frame(found), found.judged, found.checked, drawn=found.drawn)))
 
 
 def _frame(found: Evidence) -> pd.DataFrame:
