@@ -60,13 +60,16 @@ def bounded_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame
     return found[[*NAMES, "source", "cluster", *kinds]]
 
 
-def spot_checked_groups(counted: Counted) -> pd.DataFrame:
-    """The groups whose deciding answers were checked: columns study, task, relation, system, source, protocol, checked.
+def spot_checked_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
+    """The groups whose deciding answers were checked: columns study, task, relation, system, source, cluster, protocol,
+    checked.
 
     The last two are 1 for a false satisfaction, by the protocol's answers and by the checked ones.
     """
     checks = counted.audited.checks.merge(counted.keys, on=CELL)
-    return checks.assign(source=checks["group_id"] // LIMIT**2)[[*NAMES, "source", "protocol", "checked"]]
+    source = checks["group_id"].to_numpy(np.int64) // LIMIT**2
+    found = checks.assign(source=source, cluster=clusters.of(source))
+    return found[[*NAMES, "source", "cluster", "protocol", "checked"]]
 
 
 def random_beginnings(counted: Counted) -> pd.DataFrame:

@@ -24,6 +24,7 @@ from audit.reports.certainty import (
     pair_entries,
     rates_of,
     roll_ups,
+    with_documents,
     with_worth,
 )
 from audit.reports.preference import Weights, preference
@@ -81,7 +82,8 @@ class Groups:
     unexplained in a column `value` then. `holds` is what `audit.reports.holds` says of the relations of
     which groups were asked about, likewise by (task, study, relation). `audits` is what audits of follow-ups
     and answers found. `drawn` has the whole draws of cells that have bounds only: the columns of `judged`, and open (1:
-    it waits, so that it may be true or false).
+    it waits, so that it may be true or false). `asked` has the groups of which people were asked whether their relation
+    holds: study, task, relation, system, kind (genuine, false or violated), broken (0 or 1) and cluster.
     """
 
     judged: pd.DataFrame
@@ -91,6 +93,7 @@ class Groups:
     holds: Mapping[tuple[str, object, str], Mapping[str, Any]] | None = None
     audits: Findings | None = None
     drawn: pd.DataFrame | None = None
+    asked: pd.DataFrame | None = None
 
 
 def build_report(
@@ -134,6 +137,8 @@ def build_report(
     judged, checked, drawn = (groups.judged, groups.checked, groups.drawn) if groups else (None, None, None)
     if target == "population":
         cells = with_worth(cells, judged, checked, confidence, drawn)
+        if groups and groups.asked is not None and len(groups.asked):
+            cells = with_documents(cells, groups.judged, checked, groups.asked, confidence)
     frame = rated(cells, interval, confidence, target)
     holds, shared = (groups.holds or {}, groups.common or {}) if groups else ({}, {})
     if groups is not None and groups.estimates is not None:
@@ -243,7 +248,7 @@ def rated(
     needed = [name for name in ("task", "relation", "system") if len(cells) and name not in cells]
     if needed:
         raise AuditError(f"cells lack the column(s) {', '.join(needed)}; needed are task, relation and system")
-    given = [name for name in ("sr_observed", "fs_rate", "family", *WORTH) if name in cells]
+    given = [name for name in ("sr_observed", "fs_rate", "family", "documents", *WORTH) if name in cells]
     frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *given, *corrected.COUNTS]))
     frame = with_bounds(with_rates(frame, interval, confidence, target), interval, confidence, target)
     frame = with_corrected(frame, interval, confidence, target)

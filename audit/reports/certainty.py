@@ -11,6 +11,7 @@ from audit.errors import UnknownName
 from audit.relations import get_relation
 from audit.statistics.comparison import LEAST, Common
 from audit.statistics.confidence_sequences import PRIOR_POSTERIOR
+from audit.statistics.corrected import SHARES, Documents
 from audit.statistics.dependence import Sums, deviations, of_products, opposed
 from audit.statistics.intervals import METHODS, SEQUENCE, Estimator, Target, mid_p
 from audit.statistics.orders import TIED
@@ -195,6 +196,37 @@ def with_worth(
     if of_checked is not None:
         cells = cells.assign(checked_worth=deviations(*of_checked, len(cells)).worth(confidence))
     return cells
+
+
+def with_documents(
+    cells: pd.DataFrame, judged: pd.DataFrame, checked: pd.DataFrame | None, asked: pd.DataFrame, confidence: float
+) -> pd.DataFrame:
+    """The cells with a column `documents`: what the groups behind SR_c are worth, None where nobody was asked.
+
+    `asked` has a row per group that people were asked about: columns of `KEY`, kind (genuine, false or violated),
+    broken (0 or 1) and cluster; `judged` and `checked` as in `certainty`, with clusters.
+    """
+    parts = [judged.assign(share=SHARES.index("false"), value=judged["false"])]
+    if checked is not None:
+        parts.append(checked.assign(share=SHARES.index("violated"), value=1 - checked["satisfied"]))
+    of_kind = asked["kind"].map({name.removeprefix("broken_"): at for at, name in enumerate(SHARES) if "_" in name})
+    parts.append(asked.assign(share=of_kind, value=asked["broken"]))
+    places = [_places(cells, part) for part in parts]
+    # Without those of whom nobody was asked: their dense products would be in the way.
+    there = np.unique(places[-1][places[-1] >= 0])
+    groups = pd.concat([part[["cluster", "share", "value"]] for part in parts], ignore_index=True)
+    place = np.concatenate(places)
+    groups, place = groups[np.isin(place, there)], place[np.isin(place, there)]
+    number, share = len(SHARES), groups["share"].to_numpy(int)
+    code = np.searchsorted(there, place) * number + share
+    cluster = pd.factorize(groups["cluster"])[0]
+    sums = deviations(cluster, code, groups["value"].to_numpy(float), len(there) * number)
+    worth, together = np.where(sums.observations > 0, sums.worth(confidence), np.inf), sums.correlations()
+    found: list[Documents | None] = [None] * len(cells)
+    for at, one in enumerate(there.tolist()):
+        pick = slice(at * number, (at + 1) * number)
+        found[one] = Documents(worth[pick], together[pick, pick])
+    return cells.assign(documents=pd.Series(found, index=cells.index, dtype=object))
 
 
 Coded = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -15,7 +15,7 @@ from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.cells import CELL, Counted, count
-from audit.false_satisfaction.clusters import source_clusters
+from audit.false_satisfaction.clusters import ALONE, Clusters, source_clusters
 from audit.false_satisfaction.groups import (
     Shared,
     bounded_groups,
@@ -92,6 +92,7 @@ class Evidence:
     accuracy: Sequence[RightOutputs] = ()
     topics: Topics | None = None
     lenient: Lenient | None = None
+    clusters: Clusters = ALONE
 
 
 def study_report(
@@ -155,7 +156,7 @@ def evidence(
         bounded_groups(counted, clusters),
         checked_groups(counted, clusters) if target == "population" else None,
         shared_groups(engine, counted, compared),
-        count_holds(engine, counted, whose),
+        count_holds(engine, counted, whose, clusters),
         described | ({"protocols": METHOD} if arms else {}),
         causes,
         dispute_entry(engine),
@@ -164,6 +165,7 @@ def evidence(
         right_outputs(engine, counted),
         count_topics(engine, counted, by, clusters) if by else None,
         read_lenient(engine, counted, whose, lacking, compared),
+        clusters,
     )
 
 
@@ -191,6 +193,7 @@ def report_of(
         described["notes"] = [*described["notes"], *_partly_judged(counted)]
     estimates, judged = proxied or (None, found.judged)
     entries = holds_entries(holds.units, holds.waiting, 0.95, target)
+    asked = holds.groups.merge(counted.keys, on=CELL)
     planned = {"answers": described["answers"]["whose"], "interval": interval, "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
     report = build_report(
@@ -200,7 +203,9 @@ def report_of(
         interval=get_method(interval, target),
         target=target,
         delta=delta,
-        groups=Groups(judged, found.checked, common, estimates, entries, findings(counted), found.drawn),
+        groups=Groups(
+            judged, found.checked, common, estimates, entries, findings(counted, found.clusters), found.drawn, asked
+        ),
         weights=weights,
     )
     report["sensitivity"] = _sensitivity(found, report, interval, target, delta)

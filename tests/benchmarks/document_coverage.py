@@ -8,12 +8,17 @@ document draws from a Beta distribution (intraclass correlation ICC), so that th
 """
 
 import argparse
+from functools import partial
 
 import numpy as np
 import pandas as pd
+from scipy.special import betaincinv
 
+from audit.reports.audits import Findings
+from audit.reports.build import Groups, build_report
 from audit.reports.certainty import certainty, with_worth
 from audit.statistics.rates import BOUNDS, with_bounds, with_rates
+from audit.statistics.unequal import weighted_rate
 
 WORLDS = (
     # documents, sentences in each, intraclass correlation, drawn groups of each cell (0: all)
@@ -23,15 +28,36 @@ LEFT_OUT = {"true ones": (1.0, 0.0), "false ones": (0.0, 1.0), "few": (0.02, 0.0
 """Which answers of a cell are not there: the share of the true groups, and of the false ones."""
 RATE = 0.3
 SATISFIED = 0.75
+CHECKED, AUDITED = 20, 30
+"""Groups whose answers are checked, or of which people are asked; follow-ups that are audited."""
 
 
-def shares(rng, documents, sentences, icc, mean):
-    """What is so, in all sentences of the documents; (documents x sentences,)."""
+def shares(rng, documents, sentences, icc, mean, latent=None):
+    """What is so, in all sentences of the documents; (documents x sentences,). `latent` says how hard these are."""
     if sentences == 1:
         return rng.random(documents) < mean
-    more = 1 / icc - 1
-    chance = rng.beta(mean * more, (1 - mean) * more, (documents, 1))
+    chance = chance_of(mean, icc, rng.random((documents, 1)) if latent is None else latent)
     return (rng.random((documents, sentences)) < chance).ravel()
+
+
+def chance_of(mean, icc, latent):
+    """The probability in a document whose place among all documents is `latent`, between 0 and 1."""
+    more = 1 / icc - 1
+    return betaincinv(mean * more, (1 - mean) * more, latent)
+
+
+def truths(sentences, icc):
+    """SR_c, false violations, R_FS and the carry error of `audits_coverage`, over endlessly many documents."""
+    latent = (np.arange(20_000) + 0.5) / 20_000
+    of = (lambda mean: np.full(len(latent), mean)) if sentences == 1 else partial(chance_of, icc=icc, latent=latent)
+    violated, false = of(1 - SATISFIED), of(RATE)
+    genuine, wrong = (1 - violated) * (1 - false), (1 - violated) * false
+    right, rest = (genuine * (1 - of(0.1))).mean(), (wrong * (1 - of(0.3)) + violated * (1 - of(0.4))).mean()
+    satisfied = (1 - violated).mean()
+    return (
+        right / (right + rest), (violated * of(0.4)).mean() / violated.mean(), wrong.mean() / satisfied,
+        ((1 - violated) * of(0.1)).mean() / satisfied,
+    )  # fmt: skip
 
 
 def held(low, high, truth):
@@ -81,6 +107,116 @@ def bounds_coverage(documents, sentences, icc, drawn, left_out, cells=4, apart=0
     return np.mean(found, axis=0)
 
 
+def audits_coverage(documents, sentences, icc, drawn, redraws=400, seed=5):
+    """Coverage of SR_c, of false violations, of checked R_FS of a cell and of two, and of the answers' error (spot
+    checks), of the carry error, and of R_FS widened by it.
+
+    Relation MR0 carries answers to three groups in ten, one in ten of these wrongly; the protocol errs in 8 % of the
+    groups of MR1 and MR2; MR3 does not hold in one true satisfaction of ten, three false ones and four violated groups.
+    All of it goes by the same documents: hard ones have more of each.
+    """
+    clean, false_violations, rate, carry_error = truths(sentences, icc)
+    rng = np.random.default_rng(seed)
+    document = np.repeat(np.arange(documents), sentences)
+    found = []
+    for _ in range(redraws):
+        of = partial(shares, rng, documents, sentences, icc, latent=rng.random((documents, 1)))
+        order = rng.permutation(len(document))
+        rows, frames = [], {name: [] for name in ("judged", "checked", "asked", "cells", "follow_ups", "checks")}
+        mistaken = of(0.08)
+        for at in range(4):
+            key = {"study": 1, "corpus": "c", "task": "sentiment", "relation": f"MR{at}", "system": "a"}
+            satisfied, false = ~of(1 - SATISFIED), of(RATE)
+            here, rest = order[satisfied[order]][: drawn or None], order[~satisfied[order]]
+            rests = (rng.random(len(document)) < 0.3) & (at == 0)
+            carried_wrong = of(0.1)
+            told = false ^ (rests & carried_wrong) ^ (mistaken & np.isin(at, (1, 2)))
+            known = told.copy()
+            if at in (1, 2):
+                known[here[:CHECKED]] = false[here[:CHECKED]]
+                checks = {"source": here[:CHECKED], "cluster": document[here[:CHECKED]]}
+                frames["checks"].append(
+                    pd.DataFrame(
+                        key | checks | {"protocol": 1 * told[checks["source"]], "checked": 1 * false[checks["source"]]}
+                    )
+                )
+            if at == 3:
+                broken = np.where(~satisfied, of(0.4), np.where(false, of(0.3), of(0.1)))
+                first = np.r_[here[:CHECKED], rest[:CHECKED]]
+                kind = np.where(~satisfied, "violated", np.where(false, "false", "genuine"))[first]
+                asked = key | {"kind": kind, "broken": 1 * broken[first], "cluster": document[first]}
+                frames["asked"].append(pd.DataFrame(asked))
+            counts = {"satisfied": int(satisfied.sum()), "violated": len(rest), "judged": len(here), "drawn": len(here)}
+            counts |= {"false": int(known[here].sum()), "drawn_false": int(known[here].sum()), "drawn_open": 0}
+            if at == 3:
+                for name in ("genuine", "false", "violated"):
+                    counts[f"audited_{name}"] = int((kind == name).sum())
+                    counts[f"broken_{name}"] = int(broken[first][kind == name].sum())
+                counts["holds_judged"] = len(first)
+            rows.append(key | counts)
+            resting = {
+                f"rests_{name}": int((rests & one)[here].sum()) for name, one in (("true", ~told), ("false", told))
+            }
+            protocol = {"protocol_judged": len(here), "protocol_false": int(told[here].sum())}
+            frames["cells"].append(pd.DataFrame([key | resting | protocol]))
+            if at == 0:
+                audit = here[:AUDITED]
+                follow_ups = {"group_id": audit, "source": audit, "follow_up": audit, "cluster": document[audit]}
+                frames["follow_ups"].append(pd.DataFrame(key | follow_ups | {"wrong": 1 * carried_wrong[audit]}))
+            frames["judged"].append(
+                pd.DataFrame(key | {"source": here, "cluster": document[here], "false": 1 * known[here]})
+            )
+            frames["checked"].append(pd.DataFrame(key | {"cluster": document, "satisfied": 1 * satisfied}))
+        one = {name: pd.concat(some, ignore_index=True) for name, some in frames.items()}
+        first = order[:CHECKED]
+        answers = pd.DataFrame({"source": first, "cluster": document[first], "wrong": 1 * mistaken[first]})
+        audits = Findings(one["cells"], one["follow_ups"], one["checks"], answers, 0, 0)
+        groups = Groups(one["judged"], one["checked"], audits=audits, asked=one["asked"])
+        report = build_report(pd.DataFrame(rows), {}, groups=groups)
+        carried, protocol, _, holds = report["cells"]
+        checks, carry = report["overall"]["checks"], report["relations"][0]["carry"]
+        found.append(
+            [
+                held(holds["sr_corrected_low"], holds["sr_corrected_high"], clean),
+                held(holds["false_violation_rate_low"], holds["false_violation_rate_high"], false_violations),
+                held(protocol["fs_checked_low"], protocol["fs_checked_high"], rate),
+                held(checks["fs_checked_low"], checks["fs_checked_high"], rate),
+                held(checks["error_low"], checks["error_high"], 0.08),
+                held(carry["low"], carry["high"], carry_error),
+                held(carried["fs_carry_low"], carried["fs_carry_high"], rate),
+            ]
+        )
+    return np.mean(found, axis=0)
+
+
+def holds_coverage(documents, sentences, icc, audited, broken=0.2, design="shared", redraws=400, seed=6):
+    """Coverage of `holds` of a relation under two systems, each of which violates three in ten of the broken groups and
+    one in ten of the others; `audited` groups of each list are asked about (0: all)."""
+    rng = np.random.default_rng(seed)
+    document = np.repeat(np.arange(documents), sentences)
+    found = []
+    for _ in range(redraws):
+        is_broken = shares(rng, documents, sentences, icc, broken)
+        outcome = rng.random((2, len(document))) < np.where(is_broken, 0.3, 0.1)
+        numbers = np.broadcast_to(rng.random(len(document)), outcome.shape)
+        if design == "simple":
+            numbers = rng.random(outcome.shape)
+        reached, missed = np.zeros(len(document)), np.ones(len(document))
+        for violated, number in zip(outcome, numbers, strict=True):
+            order = np.argsort(number)
+            for which in (False, True):
+                cell = order[violated[order] == which]
+                first = cell[: audited or None]
+                share = len(first) / max(len(cell), 1)
+                reached[first] = np.maximum(reached[first], share)
+                missed[cell] *= 1 - share
+        drawn = reached > 0
+        pi = (reached if design == "shared" else 1 - missed)[drawn]
+        one = weighted_rate(is_broken[drawn], pi, target="population", cluster=document[drawn].tolist())
+        found.append([held(one.low, one.high, broken), one.high - one.low])
+    return np.mean(found, axis=0)
+
+
 def table(heads, rows):
     """Prints a Markdown table while its rows come."""
     print(f"\n| {heads} |\n|{'---|' * (heads.count('|') + 1)}")
@@ -91,15 +227,32 @@ def table(heads, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--redraws", type=int, default=400)
-    redraws = parser.parse_args().redraws
-    table(
-        "documents | sentences | ICC | drawn | left out | R_FS | SR_g | all: R_FS | SR_g | width | all: width",
-        (
-            (*world, left_out, bounds_coverage(*world, left_out, redraws=redraws))
-            for world in WORLDS
-            for left_out in LEFT_OUT
-        ),
-    )
+    parser.add_argument("--only", choices=("bounds", "audits", "holds"))
+    arguments = parser.parse_args()
+    if arguments.only in (None, "bounds"):
+        table(
+            "documents | sentences | ICC | drawn | left out | R_FS | SR_g | all: R_FS | SR_g | width | all: width",
+            (
+                (*world, left_out, bounds_coverage(*world, left_out, redraws=arguments.redraws))
+                for world in WORLDS
+                for left_out in LEFT_OUT
+            ),
+        )
+    if arguments.only in (None, "audits"):
+        table(
+            "documents | sentences | ICC | drawn | SR_c | false violations | checked R_FS | of two cells | answers | "
+            "carry error | R_FS with it",
+            ((*world, audits_coverage(*world, redraws=arguments.redraws)) for world in WORLDS),
+        )
+    if arguments.only in (None, "holds"):
+        table(
+            "documents | sentences | ICC | asked | design | holds | width",
+            (
+                (*world, design, holds_coverage(*world, design=design, redraws=arguments.redraws))
+                for world in WORLDS
+                for design in ("shared", "simple")
+            ),
+        )
 
 
 if __name__ == "__main__":
