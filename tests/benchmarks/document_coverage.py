@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv
 
-from audit.reports.audits import Findings
-from audit.reports.build import Groups, build_report
-from audit.reports.certainty import certainty, with_worth
+from audit.reports.audits import Findings, add_audits
+from audit.reports.build import cell_entries, rated
+from audit.reports.certainty import certainty, dependence, with_documents, with_worth
+from audit.statistics.mid_p import mid_p
 from audit.statistics.rates import BOUNDS, with_bounds, with_rates
 from audit.statistics.unequal import weighted_rate
 
@@ -68,7 +69,8 @@ def bounds_coverage(documents, sentences, icc, drawn, left_out, cells=4, apart=0
     """Coverage of the intervals of bounds: R_FS and SR_g of a cell, and of all `cells` together, and two mean widths.
 
     Answers are left out of all cells but the first `rates`. Cells share their sources; a sentence is false under a
-    relation of its own accord with the probability `apart`, else as in the first cell.
+    relation of its own accord with the probability `apart`, else as under all (so that within a cell what is false has
+    apart^2 + (1 - apart)^2 times the intraclass correlation).
     """
     rng = np.random.default_rng(seed)
     document = np.repeat(np.arange(documents), sentences)
@@ -171,8 +173,11 @@ def audits_coverage(documents, sentences, icc, drawn, redraws=400, seed=5):
         first = order[:CHECKED]
         answers = pd.DataFrame({"source": first, "cluster": document[first], "wrong": 1 * mistaken[first]})
         audits = Findings(one["cells"], one["follow_ups"], one["checks"], answers, 0, 0)
-        groups = Groups(one["judged"], one["checked"], audits=audits, asked=one["asked"])
-        report = build_report(pd.DataFrame(rows), {}, groups=groups)
+        cells = with_worth(pd.DataFrame(rows), one["judged"], one["checked"])
+        cells = rated(with_documents(cells, one["judged"], one["checked"], one["asked"], 0.95))
+        report = {"cells": cell_entries(cells), "relations": [row.copy() for row in rows], "overall": {}}
+        of_false, _ = dependence(cells, one["judged"], one["checked"], "population")
+        add_audits(report, cells, audits, of_false, mid_p, 0.95, "population")
         carried, protocol, _, holds = report["cells"]
         checks, carry = report["overall"]["checks"], report["relations"][0]["carry"]
         found.append(

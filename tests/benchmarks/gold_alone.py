@@ -94,6 +94,8 @@ def measure(world: str, size: Size, sources: int = 400, redraws: int = 400) -> d
             (whole,) = (one for one in roll_ups(cells, sure, {}) if one["by"] == "overall")
             engine.dispose()
             low, high = ("fs_low", "fs_high") if whole["fs_least"] is None else ("fs_bound_low", "fs_bound_high")
+            if whole[low] is None:  # nobody has answered anything
+                continue
             together.append(
                 (whole[low] - 1e-12 <= held["false"].mean() <= whole[high] + 1e-12, whole[high] - whole[low])
             )
