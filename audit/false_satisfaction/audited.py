@@ -21,6 +21,7 @@ from audit.false_satisfaction.auditing import (
 )
 from audit.false_satisfaction.settling import PROTOCOL, Settled, State, Whose, known_answers
 from audit.sampling.audits import audits_of
+from audit.store.ids import LIMIT
 
 CELL = ["study_id", "relation_id", "system_id"]
 
@@ -36,15 +37,25 @@ class Audited:
     """An audited follow-up of a group: group_id, source and follow_up (input ids), wrong (0 or 1)."""
     checks: pd.DataFrame
     """A checked group: group_id, protocol and checked (1: a false satisfaction, by the protocol and once checked)."""
-    answers: int
-    """Answers on which people agreed that an adjudicator checked, in the reach of the audit."""
-    answers_wrong: int
+    answered: pd.DataFrame
+    """An answer on which people agreed that an adjudicator checked, in the reach of the audit: source (that of the
+    first group that has it; its id), wrong (0 or 1). Of no cell."""
     waiting: int
     """Questions that are open only to audit what relations carry."""
     checks_waiting: int
     """Agreed answers that wait for an adjudicator's check."""
     shares: Mapping[int, Mapping[str, float]]
     """Per study what is audited of its sample: the shares follow_ups and answers."""
+
+    @property
+    def answers(self) -> int:
+        """How many answers were checked."""
+        return len(self.answered)
+
+    @property
+    def answers_wrong(self) -> int:
+        """How many of these were wrong."""
+        return int(self.answered["wrong"].sum())
 
 
 class Book:
@@ -64,7 +75,7 @@ class Book:
         self._cells: list[tuple[object, ...]] = []
         self._follow_ups: list[tuple[object, ...]] = []
         self._checks: list[tuple[object, ...]] = []
-        self._answers: dict[Asked, bool] = {}
+        self._answers: dict[Asked, tuple[int, bool]] = {}
         self._waiting: set[Asked] = set()
         self._checks_waiting: set[Asked] = set()
 
@@ -88,7 +99,8 @@ class Book:
                 self._waiting.update(audited_follow_ups(one))
             if self._reach.checks(drawn):
                 self._checks_waiting.update(agreed_answers(drawn, self._known))
-                self._answers.update(checked_answers(drawn, self._versions))
+                for asked, wrong in checked_answers(drawn, self._versions):
+                    self._answers.setdefault(asked, (drawn.group_id // LIMIT**2, wrong))
 
     def close(self, asked: set[Asked]) -> Audited:
         """All cells together; `asked` are the questions that drawn groups wait for: those are no audits."""
@@ -97,8 +109,7 @@ class Book:
             pd.DataFrame(self._cells, columns=[*CELL, *columns]),
             pd.DataFrame(self._follow_ups, columns=[*CELL, "group_id", "source", "follow_up", "wrong"]),
             pd.DataFrame(self._checks, columns=[*CELL, "group_id", "protocol", "checked"]),
-            len(self._answers),
-            sum(self._answers.values()),
+            pd.DataFrame(list(self._answers.values()), columns=["source", "wrong"]).astype(int),
             len(self._waiting - asked),
             len(self._checks_waiting),
             self._shares,

@@ -43,13 +43,30 @@ def judged_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
     return found[[*NAMES, "source", "cluster", "false"]]
 
 
-def spot_checked_groups(counted: Counted) -> pd.DataFrame:
-    """The groups whose deciding answers were checked: columns study, task, relation, system, source, protocol, checked.
+def bounded_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
+    """The whole draws of the cells that have bounds only, as no beginning of theirs counts.
+
+    Columns as of `judged_groups`, and open (1: it waits). Samples of the design `informative` are left out.
+    """
+    random = [one["study_id"] for one in counted.samples if one["design"] != INFORMATIVE]
+    cells = counted.keys[(counted.cells["judged"] == 0) & counted.keys["study_id"].isin(random)]
+    drawn = counted.drawn.merge(cells, on=CELL)
+    source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
+    kinds = {"false": drawn["state"] == State.FALSE, "open": drawn["state"] == State.WAITING}
+    found = drawn.assign(source=source, cluster=clusters.of(source), **{name: 1 * one for name, one in kinds.items()})
+    return found[[*NAMES, "source", "cluster", *kinds]]
+
+
+def spot_checked_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
+    """The groups whose deciding answers were checked: columns study, task, relation, system, source, cluster, protocol,
+    checked.
 
     The last two are 1 for a false satisfaction, by the protocol's answers and by the checked ones.
     """
     checks = counted.audited.checks.merge(counted.keys, on=CELL)
-    return checks.assign(source=checks["group_id"] // LIMIT**2)[[*NAMES, "source", "protocol", "checked"]]
+    source = checks["group_id"].to_numpy(np.int64) // LIMIT**2
+    found = checks.assign(source=source, cluster=clusters.of(source))
+    return found[[*NAMES, "source", "cluster", "protocol", "checked"]]
 
 
 def random_beginnings(counted: Counted) -> pd.DataFrame:

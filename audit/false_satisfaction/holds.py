@@ -5,18 +5,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.questions import HOLDS
 from audit.false_satisfaction.cells import CELL, Counted
+from audit.false_satisfaction.clusters import ALONE, Clusters
 from audit.false_satisfaction.group_answers import AskedGroup, Content, asked_groups, contents, known_holds
 from audit.false_satisfaction.settling import Known, State, Whose
 from audit.relations import Outcome
 from audit.statistics.corrected import COUNTS
 from audit.store import pieces, table_of, tables
 
-UNITS = ["task", "study", "relation", "broken", "satisfied", "violated", "pi"]
+UNITS = ["task", "study", "relation", "broken", "satisfied", "violated", "pi", "cluster"]
+GROUPS = ["kind", "broken", "cluster"]
 RelationKey = tuple[str, object, str]
 """(task, study, relation), as in a report."""
 
@@ -28,12 +31,14 @@ class Holds:
     `cells` has the columns of `CELL` and the counts of `audit.statistics.corrected.COUNTS`, one row a cell of which
     groups were asked about. `units` has a row per different group in a settled beginning of some cell: columns of
     `UNITS`, with broken (the relation does not hold), satisfied and violated (for one system or more) as truth values,
-    and pi, the probability that some cell's settled beginning reached it. `waiting` has, for each relation of which
-    groups were asked about, how many different questions nobody has settled.
+    pi, the probability that some cell's settled beginning reached it, and the cluster of its source. `groups` has the
+    groups behind the counts of `cells`: columns of `CELL` and `GROUPS`, kind being genuine, false or violated.
+    `waiting` has, for each relation of which groups were asked about, how many different questions nobody has settled.
     """
 
     cells: pd.DataFrame
     units: pd.DataFrame
+    groups: pd.DataFrame
     waiting: Mapping[RelationKey, int]
 
 
@@ -54,7 +59,7 @@ class _List:
         return len(self.settled) / self.size
 
 
-def count_holds(engine: Engine, counted: Counted, whose: Whose = "both") -> Holds:
+def count_holds(engine: Engine, counted: Counted, whose: Whose = "both", clusters: Clusters = ALONE) -> Holds:
     """Count for the cells and samples of `counted`.
 
     Of each cell's list of satisfied or of violated groups the longest beginning counts in which every group is judged;
@@ -86,17 +91,24 @@ def count_holds(engine: Engine, counted: Counted, whose: Whose = "both") -> Hold
         open_ones = {made_of[group.group_id] for group in one.asked} - set(known)
         waiting.setdefault(one.relation, set()).update(open_ones)
     independent = {study for sample, study in studies.items() if designs[sample] == "simple"}
+    of_source = dict(zip(sources, clusters.of(np.array(list(sources.values()), np.int64)).tolist(), strict=True))
+    cells, groups_of = _cells(lists, counted.drawn, of_source)
     return Holds(
-        _cells(lists, counted.drawn),
-        pd.DataFrame(_units(lists, made_of, sources, outcomes, independent), columns=UNITS),
+        cells,
+        pd.DataFrame(_units(lists, made_of, sources, of_source, outcomes, independent), columns=UNITS),
+        groups_of,
         {key: len(some) for key, some in waiting.items()},
     )
 
 
-def _cells(lists: Sequence[_List], drawn: pd.DataFrame) -> pd.DataFrame:
+def _cells(
+    lists: Sequence[_List], drawn: pd.DataFrame, clusters: Mapping[int, int]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Rows of `Holds.cells`, and of `Holds.groups`; `clusters` has that of each group."""
     judged = drawn[drawn["judged"]]
     states = {cell: dict(zip(some["group_id"], some["state"], strict=True)) for cell, some in judged.groupby(CELL)}
     counts: dict[tuple[int, int, int], dict[str, int]] = {}
+    found: list[tuple[object, ...]] = []
     for one in lists:
         row = counts.setdefault(one.cell, dict.fromkeys(COUNTS, 0))
         row["holds_judged"] += len(one.settled)
@@ -109,14 +121,16 @@ def _cells(lists: Sequence[_List], drawn: pd.DataFrame) -> pd.DataFrame:
                 kind = "false" if state == State.FALSE else "genuine"
             row[f"audited_{kind}"] += 1
             row[f"broken_{kind}"] += not holds
+            found.append((*one.cell, kind, int(not holds), clusters[group.group_id]))
     rows = [dict(zip(CELL, cell, strict=True)) | row for cell, row in counts.items()]
-    return pd.DataFrame(rows, columns=[*CELL, *COUNTS])
+    return pd.DataFrame(rows, columns=[*CELL, *COUNTS]), pd.DataFrame(found, columns=[*CELL, *GROUPS])
 
 
 def _units(
     lists: Sequence[_List],
     made_of: Mapping[int, Content],
     sources: Mapping[int, int],
+    clusters: Mapping[int, int],
     outcomes: Mapping[int, set[tuple[int, Outcome]]],
     independent: set[int],
 ) -> list[tuple[object, ...]]:
@@ -141,7 +155,8 @@ def _units(
             # One random number in all cells: the group was reached if the list that goes farthest reached it.
             pi = max(by)
         found = {outcome for _, outcome in where}
-        rows.append((*key, not holds, Outcome.SATISFIED in found, Outcome.VIOLATED in found, pi))
+        cluster = clusters[min(groups)]
+        rows.append((*key, not holds, Outcome.SATISFIED in found, Outcome.VIOLATED in found, pi, cluster))
     return rows
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 from audit.errors import AuditError
 from audit.false_satisfaction.audited import CELL
 from audit.false_satisfaction.cells import Counted
+from audit.false_satisfaction.clusters import ALONE, Clusters
 from audit.false_satisfaction.groups import spot_checked_groups
 from audit.statistics.annotators import rogan_gladen
 from audit.statistics.bounded import Interval
@@ -17,6 +18,7 @@ from audit.statistics.dependence import Sums
 from audit.statistics.difference import difference, difference_of_cells
 from audit.statistics.intervals import Estimator, Target
 from audit.statistics.rollups import combine
+from audit.store.ids import LIMIT
 
 KEY = ["study", "task", "relation", "system"]
 RELATION = ["study", "task", "relation"]
@@ -31,28 +33,28 @@ class Findings:
     """What audits found; frames have the columns study, task, relation and system beside those named here.
 
     `cells` (one row a drawn cell): rests_true, rests_false, protocol_judged, protocol_false; `follow_ups` (one an
-    audited follow-up of a group): group_id, source, follow_up, wrong; `checks` (one a checked group): source, protocol,
-    checked. The numbers are those of `audit.false_satisfaction.audited.Audited`.
+    audited follow-up of a group): group_id, source, follow_up, wrong, cluster; `checks` (one a checked group): source,
+    cluster, protocol, checked; `answers` (one a checked answer, of no cell): source, cluster, wrong. The numbers are
+    those of `audit.false_satisfaction.audited.Audited`.
     """
 
     cells: pd.DataFrame
     follow_ups: pd.DataFrame
     checks: pd.DataFrame
-    answers: int
-    answers_wrong: int
+    answers: pd.DataFrame
     waiting: int
     checks_waiting: int
 
 
-def findings(counted: Counted) -> Findings:
-    """What was found while cells were counted, with the cells' names."""
+def findings(counted: Counted, clusters: Clusters = ALONE) -> Findings:
+    """What was found while cells were counted, with the cells' names and the clusters of sources."""
     found = counted.audited
+    of_group = found.follow_ups["group_id"].to_numpy(np.int64) // LIMIT**2
     return Findings(
         found.cells.merge(counted.keys, on=CELL),
-        found.follow_ups.merge(counted.keys, on=CELL),
-        spot_checked_groups(counted),
-        found.answers,
-        found.answers_wrong,
+        found.follow_ups.assign(cluster=clusters.of(of_group)).merge(counted.keys, on=CELL),
+        spot_checked_groups(counted, clusters),
+        found.answered.assign(cluster=clusters.of(found.answered["source"].to_numpy(np.int64))),
         found.waiting,
         found.checks_waiting,
     )
@@ -80,13 +82,18 @@ def add_audits(
     if found is None:
         return
     report["overall"] |= {"audits_waiting": found.waiting, "checks_waiting": found.checks_waiting}
-    _add_carry(report, found, confidence)
+    _add_carry(report, found, confidence, target)
     protocol = _add_checks(report, cells, found, interval, confidence, target)
-    if found.answers or len(found.checks):
-        report["overall"]["checks"] = _together(protocol, found, of_false, confidence)
+    if len(found.answers) or len(found.checks):
+        report["overall"]["checks"] = _together(protocol, found, of_false, confidence, target)
 
 
-def _add_carry(report: dict[str, Any], found: Findings, confidence: float) -> None:
+def _unit(target: Target) -> str:
+    """What is drawn: sources, or for texts to come documents."""
+    return "cluster" if target == "population" else "source"
+
+
+def _add_carry(report: dict[str, Any], found: Findings, confidence: float, target: Target) -> None:
     """Each relation's carry error, and what it can do to the R_FS of its cells."""
     resting = dict(iter(found.cells.groupby(RELATION, dropna=False)))
     audited = dict(iter(found.follow_ups.groupby(RELATION, dropna=False)))
@@ -95,10 +102,15 @@ def _add_carry(report: dict[str, Any], found: Findings, confidence: float) -> No
         key = tuple(relation[name] for name in RELATION)
         # One follow-up serves all systems: it is one observation, and so are a source's several of one group.
         some = audited.get(key, found.follow_ups.iloc[:0])
-        alone = some.groupby(["source", "follow_up"], sort=False)["wrong"].max().reset_index()
-        groups = some.groupby(["source", "group_id"], sort=False)["wrong"].max().reset_index()
-        error = carry_error(alone["source"].to_numpy(), alone["wrong"].to_numpy(int), confidence)
-        most = carry_error(groups["source"].to_numpy(), groups["wrong"].to_numpy(int), confidence).high
+        most_of = {"wrong": "max", "cluster": "first"}
+        alone, groups = (
+            some.groupby(["source", name], sort=False).agg(most_of).reset_index() for name in ("follow_up", "group_id")
+        )
+        error, of_groups = (
+            carry_error(one[_unit(target)].to_numpy(), one["wrong"].to_numpy(int), confidence)
+            for one in (alone, groups)
+        )
+        most = of_groups.high
         mine = [cell for cell in report["cells"] if tuple(cell[name] for name in RELATION) == key]
         judged = sum(cell["judged"] or 0 for cell in mine)
         rests = int(resting[key][["rests_true", "rests_false"]].to_numpy().sum()) if key in resting else 0
@@ -133,6 +145,9 @@ def _add_checks(
 
     Columns: those of `KEY`, position (in the report), satisfied, judged, false, rate, low, high, checked.
     """
+    # What a cell's judged groups are worth, where those of a document go together; the protocol's settled ones as well.
+    worth = cells["judged_worth"].to_numpy(float) if "judged_worth" in cells else np.full(len(cells), np.nan)
+    share = np.divide(worth, cells["judged"].to_numpy(float, na_value=np.nan), out=np.ones(len(cells)), where=worth > 0)
     by_cell = found.cells.set_index(KEY)
     checks = dict(iter(found.checks.groupby(KEY, dropna=False)))
     rows = []
@@ -144,26 +159,30 @@ def _add_checks(
             continue
         judged, false = (int(by_cell.loc[key, f"protocol_{name}"]) for name in ("judged", "false"))
         population = cell["satisfied"] if target == "corpus" else None
-        own: Interval = interval(false, judged, population, confidence=confidence)
+        size = judged * min(float(share[position]), 1.0)
+        hits = false if size == judged else false / judged * size
+        own: Interval = interval(hits, size, population, confidence=confidence)
         rows.append((*key, position, cell["satisfied"], judged, false, false / judged, own.low, own.high, len(some)))
         if len(some) < LEAST:
             continue
         change = some["checked"].to_numpy(int) - some["protocol"].to_numpy(int)
         added, removed = (int((change == sign).sum()) for sign in (1, -1))
         right = difference(
-            false, judged, population, added, removed, len(some), interval=interval, confidence=confidence
+            false, judged, population, added, removed, len(some), interval=interval, confidence=confidence, worth=size
         )
         cell |= {"fs_checked": right.rate, "fs_checked_low": right.low, "fs_checked_high": right.high}
     columns = [*KEY, "position", "satisfied", "judged", "false", "rate", "low", "high", "checked"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _together(cells: pd.DataFrame, found: Findings, of_false: Sums | None, confidence: float) -> dict[str, Any]:
+def _together(
+    cells: pd.DataFrame, found: Findings, of_false: Sums | None, confidence: float, target: Target
+) -> dict[str, Any]:
     """The protocol's error over all checked answers, and R_FS over the cells with checked groups, both ways."""
-    error = carry_error(np.arange(found.answers), np.arange(found.answers) < found.answers_wrong, confidence)
+    error = carry_error(found.answers[_unit(target)].to_numpy(), found.answers["wrong"].to_numpy(int), confidence)
     answer: dict[str, Any] = {
-        "answers": found.answers,
-        "answers_wrong": found.answers_wrong,
+        "answers": error.audited,
+        "answers_wrong": error.wrong,
         "error": error.rate,
         "error_low": error.low,
         "error_high": error.high,
@@ -186,7 +205,7 @@ def _together(cells: pd.DataFrame, found: Findings, of_false: Sums | None, confi
     weight = groups["satisfied"] / cells["satisfied"].sum() / groups["checked_groups"]
     change = (groups["checked"] - groups["protocol"]).to_numpy(int)
     right = difference_of_cells(
-        before.rate, before.low, before.high, weight.to_numpy(), change, groups["source"].to_numpy(),
+        before.rate, before.low, before.high, weight.to_numpy(), change, groups[_unit(target)].to_numpy(),
         confidence=confidence,
     )  # fmt: skip
     return answer | {

@@ -24,6 +24,7 @@ from audit.reports.certainty import (
     pair_entries,
     rates_of,
     roll_ups,
+    with_documents,
     with_worth,
 )
 from audit.reports.preference import Weights, preference
@@ -82,6 +83,9 @@ class Groups:
     unexplained in a column `value` then. `holds` is what `audit.reports.holds` says of the relations of
     which groups were asked about, likewise by (task, study, relation). `audits` is what audits of follow-ups
     and answers found, `primary` the comparisons that were named before the first answer.
+    `drawn` has the whole draws of cells that have bounds only: the columns of `judged`, and open (1:
+    it waits, so that it may be true or false). `asked` has the groups of which people were asked whether their relation
+    holds: study, task, relation, system, kind (genuine, false or violated), broken (0 or 1) and cluster.
     """
 
     judged: pd.DataFrame
@@ -91,6 +95,8 @@ class Groups:
     holds: Mapping[tuple[str, object, str], Mapping[str, Any]] | None = None
     audits: Findings | None = None
     primary: Sequence[Named] = ()
+    drawn: pd.DataFrame | None = None
+    asked: pd.DataFrame | None = None
 
 
 def build_report(
@@ -131,14 +137,16 @@ def build_report(
     """
     if not 0 <= delta < 1:
         raise AuditError(f"delta {delta} is not a difference of rates; allowed are 0 to less than 1, for example 0.02")
-    judged, checked = (groups.judged, groups.checked) if groups else (None, None)
+    judged, checked, drawn = (groups.judged, groups.checked, groups.drawn) if groups else (None, None, None)
     if target == "population":
-        cells = with_worth(cells, judged, checked, confidence)
+        cells = with_worth(cells, judged, checked, confidence, drawn)
+        if groups and groups.asked is not None and len(groups.asked):
+            cells = with_documents(cells, groups.judged, checked, groups.asked, confidence)
     frame = rated(cells, interval, confidence, target)
     holds, shared = (groups.holds or {}, groups.common or {}) if groups else ({}, {})
     if groups is not None and groups.estimates is not None:
         frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
-    sure = certainty(frame, judged, checked, target, confidence)
+    sure = certainty(frame, judged, checked, target, confidence, drawn, interval)
     stopping = interval is METHODS[SEQUENCE]
     named = groups.primary if groups else ()
     relations, standing, commons, primary = compare_all(
@@ -171,13 +179,13 @@ def _with_interval(frame: pd.DataFrame) -> pd.Series:
 
 
 def _each_alone(frame: pd.DataFrame, signature: Mapping[str, Any], confidence: float) -> dict[str, list[str]]:
-    """The notes with one that says how many cells are expected to miss, from two expected cells on."""
+    """The notes with one that says how many cells are expected to miss, where these are two or more: of 40 cells on."""
     number = int(_with_interval(frame).sum())
-    missing = round((1 - confidence) * number)
-    if missing < 2:
+    missing = (1 - confidence) * number
+    if missing < 2 - 1e-9:
         return {}
     note = (
-        f"Each interval alone holds with {100 * confidence:g} %: of {number} cells about {missing} are expected to "
+        f"Each interval alone holds with {100 * confidence:g} %: of {number} cells about {missing:.0f} are expected to "
         "miss. The JSON has ends that hold for all cells together."
     )
     return {"notes": [*(signature.get("notes") or []), note]}
@@ -248,7 +256,7 @@ def rated(
     needed = [name for name in ("task", "relation", "system") if len(cells) and name not in cells]
     if needed:
         raise AuditError(f"cells lack the column(s) {', '.join(needed)}; needed are task, relation and system")
-    given = [name for name in ("sr_observed", "fs_rate", "family", *WORTH) if name in cells]
+    given = [name for name in ("sr_observed", "fs_rate", "family", "documents", *WORTH) if name in cells]
     frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *given, *corrected.COUNTS]))
     frame = with_bounds(with_rates(frame, interval, confidence, target), interval, confidence, target)
     frame = with_corrected(frame, interval, confidence, target)

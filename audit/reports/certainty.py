@@ -1,7 +1,7 @@
 """What a report says beyond single cells: roll-ups, how sure each ranking is, and paired differences."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,15 @@ from audit.relations import get_relation
 from audit.reports.primary import settle_primary
 from audit.statistics.comparison import LEAST, Common
 from audit.statistics.confidence_sequences import PRIOR_POSTERIOR
+from audit.statistics.corrected import SHARES, Documents
 from audit.statistics.dependence import Sums, deviations, of_products, opposed
-from audit.statistics.intervals import METHODS, SEQUENCE, Target
+from audit.statistics.intervals import METHODS, SEQUENCE, Estimator, Target, mid_p
 from audit.statistics.orders import TIED
 from audit.statistics.paired import PairedDifference, holm
+from audit.statistics.partial_identification import ends_confidence
 from audit.statistics.ranking import letters_of, rank_systems
-from audit.statistics.rates import with_rates
-from audit.statistics.rollups import combine
+from audit.statistics.rates import BOUNDS, SUPPOSED, Supposed, as_if, has_bounds, with_rates
+from audit.statistics.rollups import Combined, combine
 
 KEY = ["study", "task", "relation", "system"]
 STRATIFIED = "stratified over cells, cells independent"
@@ -30,7 +32,6 @@ CLUSTERED = {
 UNION = "union bound over the cells' confidence sequences"
 NO_PROBABILITIES = "not with sequences: probabilities of rankings hold for a number of judgements that was fixed before"
 LEVELS = ("relation", "system", "family", "overall")
-_COUNTS = ("satisfied", "violated", "judged")
 COMPARES = "drawn to compare systems only: its judged groups are no random sample of the satisfied ones"
 """Why a cell has no rate although groups of it are judged."""
 WITHOUT_COUNTS = "the totals have rates without counts"
@@ -41,13 +42,17 @@ class Certainty:
     """What roll-ups are made from: how cells go together.
 
     `of_false` and `of_genuine` are sums over clusters for R_FS and SR_g; None where the sources are not known.
-    `target` says what these are: sources or documents. `confidence` is that of the cells' ends.
+    `target` says what these are: sources or documents. `confidence` is that of the cells' ends, `interval` what made
+    them. `supposed` has both sums as if the open groups of draws that give bounds only were true, or false; it is empty
+    where there are no such draws, or their sources are not known.
     """
 
     of_false: Sums | None
     of_genuine: Sums | None
     target: Target = "corpus"
     confidence: float = 0.95
+    interval: Estimator = mid_p
+    supposed: Mapping[Supposed, tuple[Sums | None, Sums | None]] = field(default_factory=dict)
 
     def together(
         self, cells: pd.DataFrame, places: Sequence[int], sums: Sums | None
@@ -60,8 +65,57 @@ class Certainty:
         some = cells.iloc[list(places)]
         if (some["method"] != PRIOR_POSTERIOR).all():
             return some, None if sums is None else sums.cautious(places)
-        apart = 1 - (1 - self.confidence) / max(1, int((some["satisfied"] > 0).sum()))
-        return with_rates(some, METHODS[SEQUENCE], apart, "corpus"), np.ones((len(some), len(some)))
+        return with_rates(some, METHODS[SEQUENCE], self._union(some), "corpus"), np.ones((len(some), len(some)))
+
+    def method(self, cells: pd.DataFrame) -> str:
+        """How these cells are put together."""
+        if self.interval is METHODS[SEQUENCE] or (cells["method"] == PRIOR_POSTERIOR).any():
+            return UNION
+        return STRATIFIED if self.of_false is None and not self.supposed else CLUSTERED[self.target]
+
+    def bounds(self, cells: pd.DataFrame, places: Sequence[int], satisfied: bool) -> tuple[float, ...] | None:
+        """Bounds of these cells together, and the ends of their interval: of R_FS, or with `satisfied` of SR_g.
+
+        In the order of `BOUNDS`. Each is the weighted mean of the cells' bounds, to which a cell with a rate gives
+        that. The ends are those of roll-ups of rates as if the open groups were true, and as if they were false, at the
+        level that `ends_confidence` says. None where no cell has a weight.
+        """
+        some = cells.iloc[list(places)]
+        sequence = self.interval is METHODS[SEQUENCE]
+        outer = self._union(some) if sequence else self.confidence
+        # More false satisfactions are less satisfaction: the least of SR_g is that of all open groups false.
+        under, over = SUPPOSED[::-1] if satisfied else SUPPOSED
+        found = [self._supposing(some, places, one, satisfied, outer) for one in (under, over)]
+        if found[0] is None or found[1] is None:
+            return None
+        if not sequence:
+            size = some.loc[has_bounds(some)].reindex(columns=["drawn", *(f"{one}_worth" for one in SUPPOSED)])
+            one, other = (np.array([[mean.rate], [mean.low], [mean.high]]) for mean in found if mean)
+            (level,) = ends_confidence(one, other, np.array([size.min().min()]), self.confidence)
+            found = [self._supposing(some, places, one, satisfied, float(level)) for one in (under, over)]
+        least, most = (one for one in found if one)
+        return least.rate, most.rate, least.low, most.high
+
+    def _supposing(
+        self, some: pd.DataFrame, places: Sequence[int], supposed: Supposed, satisfied: bool, confidence: float
+    ) -> Combined | None:
+        """The mean of R_FS, or of SR_g, over cells whose open groups are supposed to be true, or false."""
+        rate, prefix = ("sr_genuine", "sr_genuine") if satisfied else ("fs_rate", "fs")
+        names = [rate, *(f"{prefix}_{name}" for name in ("low", "high", "reach"))]
+        ends = with_rates(as_if(some, supposed), self.interval, confidence, self.target)
+        if "gain" in some:  # estimated with proxies, which have no ends of another level
+            ends = ends.assign(**{name: some[name].where(some["gain"] > 1, ends[name]) for name in names})
+        weights = ends["satisfied"] + ends["violated"] if satisfied else ends["satisfied"]
+        sums = self.supposed.get(supposed, (None, None))[satisfied]
+        together = None if sums is None else sums.cautious(places)
+        if self.interval is METHODS[SEQUENCE]:
+            together = np.ones((len(some), len(some)))
+        rates, low, high, reach = (ends[name].to_numpy(float) for name in names)
+        return combine(rates, low, high, weights.to_numpy(float), together, reach)
+
+    def _union(self, some: pd.DataFrame) -> float:
+        """The confidence of each of these cells' sequences with which all of them hold at once."""
+        return 1 - (1 - self.confidence) / max(1, int((some["satisfied"] > 0).sum()))
 
 
 def only_compared(cells: pd.DataFrame) -> np.ndarray:
@@ -76,7 +130,8 @@ def certainty(
     checked: pd.DataFrame | None,
     target: Target,
     confidence: float = 0.95,
-    seed: int = 0,
+    drawn: pd.DataFrame | None = None,
+    interval: Estimator = mid_p,
 ) -> Certainty:
     """How the cells of a report go together, one row each, with the columns of `KEY` and the counts.
 
@@ -84,9 +139,21 @@ def certainty(
     `checked` one per group that is in a rate (columns of `KEY`, cluster, satisfied): needed for the target
     `population`, where SR_o varies too. A column `value` of `judged` takes the place of `false`: what proxies leave
     unexplained varies together in another way. What cells are worth (`with_worth`) takes the place of their counts.
+    `drawn` has the whole draws of cells that have bounds only: the columns of `judged` without `value`, and open (0 or
+    1).
     """
     of_false, of_genuine = dependence(cells, judged, checked, target)
-    return Certainty(of_false, of_genuine, target, confidence)
+    supposed: dict[Supposed, tuple[Sums | None, Sums | None]] = {}
+    if judged is not None and drawn is not None and len(drawn):
+        supposed = {one: dependence(cells, _supposed(judged, drawn, one), checked, target) for one in SUPPOSED}
+    return Certainty(of_false, of_genuine, target, confidence, interval, supposed)
+
+
+def _supposed(judged: pd.DataFrame, drawn: pd.DataFrame, supposed: Supposed) -> pd.DataFrame:
+    """The judged groups, and the whole draws of cells that have bounds only, whose open groups are true, or false."""
+    false = drawn["false"] + drawn["open"] if supposed == "most" else drawn["false"]
+    draws = drawn.assign(false=false, value=false)[list(judged.columns)]
+    return pd.concat([judged, draws], ignore_index=True) if len(judged) else draws
 
 
 def dependence(
@@ -106,7 +173,11 @@ def dependence(
 
 
 def with_worth(
-    cells: pd.DataFrame, judged: pd.DataFrame | None, checked: pd.DataFrame | None, confidence: float = 0.95
+    cells: pd.DataFrame,
+    judged: pd.DataFrame | None,
+    checked: pd.DataFrame | None,
+    confidence: float = 0.95,
+    drawn: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """The cells with the columns `audit.statistics.rates.WORTH`: texts to come from documents such as these.
 
@@ -115,32 +186,48 @@ def with_worth(
     """
     if judged is None or "cluster" not in judged:
         return cells
-    of_judged, of_checked = _coded(cells, judged, "false", checked, "population")
-    cells = cells.assign(judged_worth=deviations(*of_judged, len(cells)).worth(confidence))
-    if of_checked is None:
-        return cells
-    return cells.assign(
-        checked_worth=deviations(*of_checked, len(cells)).worth(confidence),
-        opposed=opposed(of_judged, of_checked, len(cells)),
-    )
+    frames = {"": judged}
+    if drawn is not None and len(drawn):
+        frames |= {f"{one}_": _supposed(judged.iloc[:0], drawn, one) for one in SUPPOSED}
+    for prefix, groups in frames.items():
+        of_judged, of_checked = _coded(cells, groups, "false", checked, "population")
+        cells = cells.assign(**{f"{prefix or 'judged_'}worth": deviations(*of_judged, len(cells)).worth(confidence)})
+        if of_checked is not None:
+            cells = cells.assign(**{f"{prefix}opposed": opposed(of_judged, of_checked, len(cells))})
+    if of_checked is not None:
+        cells = cells.assign(checked_worth=deviations(*of_checked, len(cells)).worth(confidence))
+    return cells
 
 
-def _worth_of(cells: pd.DataFrame) -> pd.DataFrame:
-    """The cells with their counts as the effective sizes that they are worth."""
-    if "judged_worth" not in cells:
-        return cells
-    satisfied, violated, judged = (cells[name].to_numpy(float, na_value=np.nan) for name in _COUNTS)
-    checked = satisfied + violated
-    sizes = (cells[name].to_numpy(float) if name in cells else checked for name in ("judged_worth", "checked_worth"))
-    of_judged, of_checked = (
-        np.divide(size, count, out=np.ones(len(cells)), where=count > 0)
-        for size, count in zip(sizes, (judged, checked), strict=True)
-    )
-    false = cells["false"].to_numpy(float, na_value=np.nan)
-    return cells.assign(
-        satisfied=satisfied * of_checked, violated=violated * of_checked, judged=judged * of_judged,
-        false=false * of_judged,
-    )  # fmt: skip
+def with_documents(
+    cells: pd.DataFrame, judged: pd.DataFrame, checked: pd.DataFrame | None, asked: pd.DataFrame, confidence: float
+) -> pd.DataFrame:
+    """The cells with a column `documents`: what the groups behind SR_c are worth, None where nobody was asked.
+
+    `asked` has a row per group that people were asked about: columns of `KEY`, kind (genuine, false or violated),
+    broken (0 or 1) and cluster; `judged` and `checked` as in `certainty`, with clusters.
+    """
+    parts = [judged.assign(share=SHARES.index("false"), value=judged["false"])]
+    if checked is not None:
+        parts.append(checked.assign(share=SHARES.index("violated"), value=1 - checked["satisfied"]))
+    of_kind = asked["kind"].map({name.removeprefix("broken_"): at for at, name in enumerate(SHARES) if "_" in name})
+    parts.append(asked.assign(share=of_kind, value=asked["broken"]))
+    places = [_places(cells, part) for part in parts]
+    # Without those of whom nobody was asked: their dense products would be in the way.
+    there = np.unique(places[-1][places[-1] >= 0])
+    groups = pd.concat([part[["cluster", "share", "value"]] for part in parts], ignore_index=True)
+    place = np.concatenate(places)
+    groups, place = groups[np.isin(place, there)], place[np.isin(place, there)]
+    number, share = len(SHARES), groups["share"].to_numpy(int)
+    code = np.searchsorted(there, place) * number + share
+    cluster = pd.factorize(groups["cluster"])[0]
+    sums = deviations(cluster, code, groups["value"].to_numpy(float), len(there) * number)
+    worth, together = np.where(sums.observations > 0, sums.worth(confidence), np.inf), sums.correlations()
+    found: list[Documents | None] = [None] * len(cells)
+    for at, one in enumerate(there.tolist()):
+        pick = slice(at * number, (at + 1) * number)
+        found[one] = Documents(worth[pick], together[pick, pick])
+    return cells.assign(documents=pd.Series(found, index=cells.index, dtype=object))
 
 
 Coded = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -184,7 +271,8 @@ def roll_ups(cells: pd.DataFrame, sure: Certainty, families: Mapping[tuple[str, 
     """Rates per relation, system, family and overall, of a frame with the rates of every cell.
 
     `families` maps (task, relation) to the family's name; relations without one are in no family. Studies of a task are
-    taken together. A rate is None, with the reason and the cells that are to blame, where one of its cells has none.
+    taken together. A rate is None, with the reason and the cells that are to blame, where one of its cells has none;
+    where these have bounds there are `BOUNDS` in its place.
     """
     found = []
     for by in LEVELS:
@@ -227,7 +315,7 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
     checked = satisfied + violated
     lacking = (np.isnan(sr_genuine) & ~(checked == 0)) if counted else np.zeros(len(some), bool)
     answer: dict[str, Any] = dict.fromkeys(
-        ("sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
+        ("sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high", *BOUNDS)
     )
     answer |= {"cells": len(some), "method": None, "reason": None, "missing": []}
     if not counted:
@@ -242,7 +330,12 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
         was, has = ("cell was", "cell has") if lacking.sum() == 1 else ("cells were", "cells have")
         if (only_compared(some) | ~lacking).all():
             return answer | {"reason": f"{lacking.sum()} {was} drawn to compare systems only"}
-        return answer | {"reason": f"{lacking.sum()} {has} no estimate yet"}
+        if not bounds_together(some, lacking):
+            return answer | {"reason": f"{lacking.sum()} {has} no estimate yet"}
+        for ends, satisfaction in ((BOUNDS[:4], False), (BOUNDS[4:], True)):
+            answer |= dict(zip(ends, sure.bounds(cells, places, satisfaction) or (None,) * 4, strict=True))
+        answer["reason"] = f"{lacking.sum()} {has} bounds only, so there are bounds of all together"
+        return answer | {"method": sure.method(some)}
     of_false, false_together = sure.together(cells, places, sure.of_false)
     of_genuine, genuine_together = sure.together(cells, places, sure.of_genuine)
     low, high, reach = (of_false[f"fs_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
@@ -257,9 +350,15 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
             "sr_genuine_low": genuine.low,
             "sr_genuine_high": genuine.high,
         }
-    if (some["method"] == PRIOR_POSTERIOR).any():
-        return answer | {"method": UNION}
-    return answer | {"method": STRATIFIED if sure.of_false is None else CLUSTERED[sure.target]}
+    return answer | {"method": sure.method(some)}
+
+
+def bounds_together(cells: pd.DataFrame, lacking: np.ndarray) -> bool:
+    """Whether cells that are together, of which the lacking ones have no rate, have bounds that say something."""
+    if not lacking.any() or not has_bounds(cells)[lacking].all():
+        return False
+    told = (cells.loc[lacking, "drawn_open"] < cells.loc[lacking, "drawn"]).any()
+    return bool(told or not lacking.all())
 
 
 def compared(

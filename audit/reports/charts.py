@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from audit.reports.build import Report, cells_of
-from audit.reports.words import percent, rollup_name
+from audit.reports.words import genuine_text, percent, rollup_name
 
 if TYPE_CHECKING:
     import altair as alt
@@ -46,7 +46,8 @@ def rates_chart(report: Report, relation: Mapping[str, Any], palette: Palette = 
 
     `relation` is an entry of `report["relations"]`. A ring is SR_o, a disc SR_g, the line between them is what is
     false, the band around the disc is its interval; at the right stand the numbers in per cent, and where the ranking
-    is known its letters: systems that share one are not told apart. A system without a genuine rate has a ring only.
+    is known its letters: systems that share one are not told apart. A system without a genuine rate has a ring only, or
+    a thick line between the bounds that its answers leave, with the band of their interval.
     """
     cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
     systems = [*relation["order_genuine"]]
@@ -96,7 +97,15 @@ def _row(name: str, rates: Mapping[str, Any], prefix: str, letters: str | None) 
         "low": rates.get(f"{prefix}genuine_low"),
         "high": rates.get(f"{prefix}genuine_high"),
         "letters": letters or "",
-    }
+    } | _bounds(rates)
+
+
+def _bounds(rates: Mapping[str, Any]) -> dict[str, Any]:
+    """What is drawn where answers leave bounds of SR_g only: these, and their interval as the band."""
+    if rates.get("sr_least") is None:
+        return {"least": None, "most": None}
+    bounds = {"least": rates["sr_least"], "most": rates["sr_most"]}
+    return bounds | {"low": rates["sr_bound_low"], "high": rates["sr_bound_high"], "numbers": genuine_text(rates)}
 
 
 def _room(names: Iterable[str], longest: int = LONGEST) -> float:
@@ -108,7 +117,10 @@ def _before_and_after(rows: Sequence[Mapping[str, Any]], palette: Palette, width
     """A row a name, in the order given: a ring before, a disc after with its interval, the loss between them."""
     import altair as alt
 
-    values = [dict(row, numbers=f"{percent(row['observed'])} → {percent(row['genuine'])}") for row in rows]
+    values = [
+        dict(row, numbers=f"{percent(row['observed'])} → {row.get('numbers') or percent(row['genuine'])}")
+        for row in rows
+    ]
     names = alt.Axis(labelLimit=room, minExtent=room, maxExtent=room, labelPadding=8)
     order = [row["name"] for row in rows]
     base = alt.Chart().encode(y=alt.Y("name:N", sort=order, title=None, axis=names))
@@ -140,6 +152,12 @@ def _before_and_after(rows: Sequence[Mapping[str, Any]], palette: Palette, width
             base.transform_filter("isValid(datum.low)")
             .mark_bar(height=11, opacity=0.25, color=palette.genuine, cornerRadius=3)
             .encode(x=x("low"), x2=alt.X2("high:Q"))
+        )
+    if any(row.get("least") is not None for row in rows):
+        layers.append(
+            base.transform_filter("isValid(datum.least)")
+            .mark_rule(color=palette.genuine, strokeWidth=4)
+            .encode(x=x("least"), x2=alt.X2("most:Q"))
         )
     layers += [
         estimated.mark_rule(color=palette.false, strokeWidth=2).encode(x=x("genuine"), x2=alt.X2("observed:Q")),
@@ -216,7 +234,8 @@ def rates_in_words(report: Report, relation: Mapping[str, Any]) -> str:
         if cell["sr_observed"] is None:
             parts.append(f"{cell['system']}: nothing to compare")
         elif cell["sr_genuine"] is None:
-            parts.append(f"{cell['system']}: {percent(cell['sr_observed'])} % observed, genuine not known yet")
+            known = f"{genuine_text(cell)} % genuine" if cell["sr_least"] is not None else "genuine not known yet"
+            parts.append(f"{cell['system']}: {percent(cell['sr_observed'])} % observed, {known}")
         else:
             observed, genuine = percent(cell["sr_observed"]), percent(cell["sr_genuine"])
             parts.append(f"{cell['system']}: {observed} % observed, {genuine} % genuine")

@@ -17,10 +17,10 @@ def holds_entries(
 ) -> dict[tuple[str, object, str], dict[str, Any]]:
     """`holds` of the relations of which groups were asked about, by (task, study, relation).
 
-    `units` has a row per different judged group (task, study, relation, broken, satisfied, violated, pi); `waiting`
-    the number of different questions that nobody has settled. An entry has judged and broken (counts), the estimated
-    rate of groups in which the relation does not hold with its interval, the same for the groups that some system
-    satisfies (`satisfied`) and that some system violates (`violated`), and `waiting`. What is not known is None.
+    `units` has a row per different judged group (task, study, relation, broken, satisfied, violated, pi, cluster);
+    `waiting` the number of different questions that nobody has settled. An entry has judged and broken (counts), the
+    estimated rate of groups in which the relation does not hold with its interval, the same for the groups that some
+    system satisfies (`satisfied`) and that some system violates (`violated`), and `waiting`. What is not known is None.
     """
     of_relation = dict(iter(units.groupby(["task", "study", "relation"])))
     empty = units.iloc[:0]
@@ -36,7 +36,8 @@ def holds_entries(
 
 
 def _share(units: pd.DataFrame, confidence: float, target: Target) -> dict[str, Any]:
-    rate = weighted_rate(units["broken"].tolist(), units["pi"].tolist(), confidence, target)
+    broken, pi, cluster = (units[name].tolist() for name in ("broken", "pi", "cluster"))
+    rate = weighted_rate(broken, pi, confidence, target, cluster)
     numbers = dict.fromkeys(("rate", "low", "high")) if rate is None else {
         "rate": rate.rate, "low": rate.low, "high": rate.high
     }  # fmt: skip

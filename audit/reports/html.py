@@ -48,6 +48,7 @@ def to_html(report: Report) -> str:
         plans=plan_lines(report),
         confidence=words.percent(report["signature"].get("confidence") or 0.95, 0),
         intervals=any(cell["fs_low"] is not None for cell in report["cells"]),
+        bounds=any(one.get("sr_least") is not None for one in (*report["cells"], *report["rollups"])),
         counts=[name for name in COUNTS if any(cell[name] is not None for cell in report["cells"])],
         population=report["signature"].get("target") == "population",
         corrected=any(cell["sr_corrected"] is not None for cell in report["cells"]),

@@ -17,9 +17,16 @@ from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.arms import Arms, count_arms
 from audit.false_satisfaction.beginnings import gold_labels
 from audit.false_satisfaction.cells import CELL, Counted, count_drawn
-from audit.false_satisfaction.clusters import source_clusters
+from audit.false_satisfaction.clusters import ALONE, Clusters, source_clusters
 from audit.false_satisfaction.gold_rows import read_resting
-from audit.false_satisfaction.groups import Shared, checked_groups, comparisons, judged_groups, shared_groups
+from audit.false_satisfaction.groups import (
+    Shared,
+    bounded_groups,
+    checked_groups,
+    comparisons,
+    judged_groups,
+    shared_groups,
+)
 from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.settling import ALLOWED, Whose
 from audit.false_satisfaction.topics import Topics, count_topics
@@ -78,6 +85,7 @@ class Evidence:
 
     counted: Counted
     judged: pd.DataFrame
+    drawn: pd.DataFrame
     checked: pd.DataFrame | None
     shared: Sequence[Shared]
     holds: Holds
@@ -91,6 +99,7 @@ class Evidence:
     lenient: Lenient | None = None
     primary: Sequence[Named] = ()
     resting: pd.DataFrame | None = None
+    clusters: Clusters = ALONE
 
 
 def study_report(
@@ -164,9 +173,10 @@ def evidence(
     return Evidence(
         counted,
         judged_groups(counted, clusters),
+        bounded_groups(counted, clusters),
         checked_groups(counted, clusters) if target == "population" else None,
         shared_groups(counted, compared),
-        count_holds(engine, counted, whose),
+        count_holds(engine, counted, whose, clusters),
         described | ({"protocols": METHOD} if arms else {}),
         causes,
         dispute_entry(engine),
@@ -177,6 +187,7 @@ def evidence(
         read_lenient(engine, counted, drawn, whose, lacking, compared),
         read_named(engine, counted.keys),
         read_resting(engine, counted, whose) if resting else None,
+        clusters,
     )
 
 
@@ -211,6 +222,7 @@ def report_of(
         described["notes"] = [*described["notes"], *_partly_judged(counted)]
     estimates, judged = proxied or (None, found.judged)
     entries = holds_entries(holds.units, holds.waiting, 0.95, target)
+    asked = holds.groups.merge(counted.keys, on=CELL)
     planned = {"answers": described["answers"]["whose"], "interval": interval, "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
     if tested := [one for one in found.primary if one.tested]:
@@ -222,7 +234,17 @@ def report_of(
         interval=get_method(interval, target),
         target=target,
         delta=delta,
-        groups=Groups(judged, found.checked, common, estimates, entries, findings(counted), found.primary),
+        groups=Groups(
+            judged,
+            found.checked,
+            common,
+            estimates,
+            entries,
+            findings(counted, found.clusters),
+            found.primary,
+            found.drawn,
+            asked,
+        ),
         weights=weights,
     )
     report["sensitivity"] = _sensitivity(found, report, interval, target, delta)
@@ -248,7 +270,7 @@ def report_of(
 
 def cells_of_report(found: Evidence) -> list[dict[str, Any]]:
     """The cells of `report_of` with their counts and rates, but without what audits found: its roll-ups take longer."""
-    return cell_entries(rated(with_worth(_frame(found), found.judged, found.checked)))
+    return cell_entries(rated(with_worth(_frame(found), found.judged, found.checked, drawn=found.drawn)))
 
 
 def _frame(found: Evidence) -> pd.DataFrame:

@@ -24,7 +24,7 @@ def rates_text(entry: Mapping[str, Any]) -> str:
     """
     if entry["vr_observed"] is None:
         return UNKNOWN
-    if entry["vr_genuine"] is None:
+    if entry["vr_genuine"] is None and entry.get("vr_least") is None:
         return f"{percent(entry['vr_observed'])} → {UNKNOWN}"
     return (
         f"{percent(entry['vr_observed'])} → {with_interval(entry, 'vr_genuine', 'vr_genuine_low', 'vr_genuine_high')}"

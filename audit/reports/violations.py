@@ -7,11 +7,16 @@ import numpy as np
 import pandas as pd
 
 from audit.relations.chinese import TASKS
-from audit.reports.certainty import COMPARES, Certainty, only_compared
+from audit.reports.certainty import COMPARES, Certainty, bounds_together, only_compared
+from audit.statistics.rates import BOUNDS
 from audit.statistics.violations import Violations, violations
 from audit.tasks import base_of
 
 RATES = ("vr_observed", "vr_genuine", "vr_genuine_low", "vr_genuine_high")
+VR_BOUNDS = ("vr_least", "vr_most", "vr_bound_low", "vr_bound_high")
+"""Where there is no VR_g: what answers leave possible of it."""
+FLAGS = ("only_compared", "known")
+"""Columns that say something of a cell's rates."""
 UNCOUNTED = "the totals have rates without counts, so cells cannot be weighed"
 NOTHING = "nothing was satisfied or violated"
 NOT_RUN = "not run"
@@ -24,9 +29,9 @@ def violation_tables(
 
     `cells` has the rates of every cell, in the report's order, `sure` their correlations, `families` the family's name
     by (task, relation). A row is {"by", "name", "family", "rates": one entry a system}, an entry {"system", "groups"
-    (satisfied or violated), "vr_observed", "vr_genuine" with its ends, "reason"}: why there is no VR_g. Where some
-    relation lacks an estimate for a system, a row `estimated` after `all` is over the other relations, so that VR_o and
-    VR_g of all systems can be compared. Families and totals weigh each cell by its groups.
+    (satisfied or violated), "vr_observed", "vr_genuine" with its ends, `VR_BOUNDS`, "reason"}: why there is no VR_g.
+    Where some relation lacks an estimate for a system, a row `estimated` after `all` is over the other relations, so
+    that VR_o and VR_g of all systems can be compared. Families and totals weigh each cell by its groups.
     """
     found = []
     columns = _columns(cells)
@@ -106,7 +111,7 @@ def _known(cells: pd.DataFrame) -> np.ndarray:
 def _columns(cells: pd.DataFrame) -> dict[str, np.ndarray]:
     names = ("satisfied", "violated", "vr_observed", "vr_genuine", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
     found = {name: cells[name].to_numpy(float, na_value=np.nan) for name in names}
-    return found | {"only_compared": only_compared(cells)}
+    return found | dict(zip(FLAGS, (only_compared(cells), _known(cells)), strict=True))
 
 
 def _entry(
@@ -114,10 +119,10 @@ def _entry(
 ) -> dict[str, Any]:
     """The rates of some cells of one system; of a single one its own."""
     if not places:
-        return {"groups": None} | dict.fromkeys(RATES) | {"reason": NOT_RUN}
+        return {"groups": None} | dict.fromkeys((*RATES, *VR_BOUNDS)) | {"reason": NOT_RUN}
     some = {name: values[places] for name, values in columns.items()}
     if len(places) == 1:
-        one = {name: _plain(float(values[0])) for name, values in some.items() if name != "only_compared"}
+        one = {name: _plain(float(values[0])) for name, values in some.items() if name not in FLAGS}
         counts = one["satisfied"], one["violated"]
         entry = {
             "groups": None if None in counts else int(sum(counts)),
@@ -132,7 +137,19 @@ def _entry(
         low, high, reach = (ends[f"sr_genuine_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
         together = violations(some["satisfied"], some["violated"], some["sr_genuine"], low, high, of_genuine, reach)
         entry, lacking = as_entry(together), together.unestimated
+    entry |= dict.fromkeys(VR_BOUNDS)
+    here = cells.iloc[list(places)]
+    if lacking and bounds_together(here, ~some["known"]):
+        # More satisfaction is less violation: the least of the one is the most of the other.
+        of_genuine_bounds = _own_bounds(here) if len(places) == 1 else sure.bounds(cells, places, True)
+        if of_genuine_bounds:
+            least, most, low, high = (1 - one for one in of_genuine_bounds)
+            entry |= dict(zip(VR_BOUNDS, (most, least, high, low), strict=True))
     return entry | {"reason": _reason(entry, lacking, bool(some["only_compared"].any()))}
+
+
+def _own_bounds(cell: pd.DataFrame) -> tuple[float, ...]:
+    return tuple(float(one) for one in cell[list(BOUNDS[4:])].iloc[0])
 
 
 def as_entry(found: Violations) -> dict[str, Any]:

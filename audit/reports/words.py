@@ -7,6 +7,7 @@ from typing import Any
 from audit.keys import canonical, fingerprint
 from audit.reports.build import Report
 from audit.reports.certainty import COMPARES
+from audit.reports.violations import VR_BOUNDS
 from audit.statistics.rates import BOUNDS
 
 UNKNOWN = "–"
@@ -30,12 +31,18 @@ def percent(rate: float | None, digits: int = 1) -> str:
     return UNKNOWN if rate is None else f"{100 * rate:.{digits}f}"
 
 
-BOUNDS_OF = {"fs_rate": BOUNDS[:4], "sr_genuine": BOUNDS[4:]}
-"""Where a cell has bounds in the place of a rate: the names of both and of their interval's ends."""
+BOUNDS_OF = {"fs_rate": BOUNDS[:4], "sr_genuine": BOUNDS[4:], "vr_genuine": VR_BOUNDS}
+"""Where cells have bounds in the place of a rate: the names of both and of their interval's ends."""
+
+
+TOGETHER = (
+    "Where cells together read as 20.0 to 50.0 these are bounds, as some of the cells have bounds only: the truth may "
+    "lie anywhere between, and the interval in brackets holds it, whatever left the answers out."
+)
 
 
 def with_interval(cell: Mapping[str, Any], rate: str, low: str, high: str, sign: str = "") -> str:
-    """A rate of a cell with its interval, in per cent; where answers leave bounds only, these and their interval.
+    """A rate of one or more cells with its interval, in per cent; where answers leave bounds only, these and theirs.
     `sign` stands after the rate.
 
     >>> with_interval({"r": 0.2, "l": 0.1, "h": 0.35}, "r", "l", "h")
@@ -51,6 +58,17 @@ def with_interval(cell: Mapping[str, Any], rate: str, low: str, high: str, sign:
     if cell[low] is None or cell[high] is None:
         return f"{percent(cell[rate])}{sign}"
     return f"{percent(cell[rate])}{sign} [{percent(cell[low])}–{percent(cell[high])}]"
+
+
+def genuine_text(entry: Mapping[str, Any]) -> str:
+    """SR_g of one or more cells in per cent, or its bounds; a dash where neither is known.
+
+    >>> genuine_text({"sr_genuine": 0.25}), genuine_text({"sr_genuine": None, "sr_least": 0.2, "sr_most": 0.5})
+    ('25.0', '20.0 to 50.0')
+    """
+    if entry["sr_genuine"] is None and entry.get("sr_least") is not None:
+        return f"{percent(entry['sr_least'])} to {percent(entry['sr_most'])}"
+    return percent(entry["sr_genuine"])
 
 
 def count(number: int | None) -> str:
@@ -343,6 +361,8 @@ def notes_of(report: Report) -> list[str]:
     """What a reader must know beside the numbers: the signature's notes, then what the data themselves call for."""
     found = [str(note) for note in report["signature"].get("notes") or []]
     totals = report["overall"]
+    if any(one.get("sr_least") is not None for one in report["rollups"]):
+        found.append(TOGETHER)
     unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in report["cells"])
     bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
     if unestimated and (unestimated < totals["cells"] or bounded):

@@ -7,6 +7,7 @@ group in which it does not hold is a *false violation*.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError
-from audit.statistics.intervals import Estimator, Target, mid_p
+from audit.statistics.intervals import Estimator, Interval, Target, mid_p
 
 COUNTS = (
     "audited_genuine",
@@ -78,6 +79,24 @@ class Counts:
             )
 
 
+SHARES = ("violated", "false", "broken_genuine", "broken_false", "broken_violated")
+"""The shares that SR_c is made from: of all groups, of the judged ones, and of the three kinds of audited ones."""
+FALLS = np.array([False, False, False, True, True])
+"""Whether SR_c falls as the share of groups that are not so, such as not broken, rises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """What the groups behind each of `SHARES` are worth as independent ones, where those of a document are alike.
+
+    `worth` (5,) are effective sizes, `together` (5, 5) the correlations of the shares from document to document, the
+    diagonal 1.
+    """
+
+    worth: np.ndarray
+    together: np.ndarray
+
+
 @dataclass(frozen=True, slots=True)
 class Corrected:
     """SR_c with its interval, all in [0, 1]."""
@@ -88,7 +107,11 @@ class Corrected:
 
 
 def corrected(
-    counts: Counts, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "corpus"
+    counts: Counts,
+    interval: Estimator = mid_p,
+    confidence: float = 0.95,
+    target: Target = "corpus",
+    documents: Documents | None = None,
 ) -> Corrected | None:
     """SR_c of one cell; None where a part of it was not judged, or the relation was found to hold in no group.
 
@@ -103,7 +126,9 @@ def corrected(
     the distance from estimate to end is the root of the sum of the squared distances to SR_c with one share at its
     unfavourable end (square-and-add: Newcombe, Statistics in Medicine 17 (1998); MOVER: Zou and Donner, ibid. 27
     (2008)). For the corpus w is known and the shares have the finite population correction, so a cell judged whole has
-    no interval left; for the population w has an interval, too. Coverage is in docs/corrected.md.
+    no interval left; for the population w has an interval, too, and with `documents` each share has that of its
+    effective size, and distances that go together from document to document add up as far as they do (only what widens
+    the interval counts, as few documents show little). Coverage is in docs/corrected.md.
 
     >>> whole = Counts(satisfied=8, violated=2, judged=8, false=4, audited_genuine=4, broken_genuine=1,
     ...                audited_false=4, broken_false=1, audited_violated=2, broken_violated=1)
@@ -115,30 +140,33 @@ def corrected(
     groups = counts.satisfied + counts.violated
     if not groups or (counts.satisfied and not audited) or (counts.violated and not counts.audited_violated):
         return None
-    of = partial(_share, interval=interval, confidence=confidence, corpus=target == "corpus")
+    of = partial(_share, ends=partial(_ends, interval=interval, confidence=confidence, target=target))
+    documents = documents if documents and target == "population" else Documents(np.full(5, np.inf), np.eye(5))
+    worth = documents.worth.tolist()
     broken = (counts.broken_genuine + counts.broken_false) / audited if audited else 0.0
     true = 1 - counts.false / counts.judged if counts.judged else 0.0
+    falses = round(counts.satisfied * (1 - true))
     shares = (
-        of(counts.violated, groups, groups) if target == "population" else _known(counts.violated / groups),
-        of(counts.false, counts.judged, counts.satisfied),
-        of(counts.broken_genuine, counts.audited_genuine, round(counts.satisfied * true), otherwise=broken),
-        of(counts.broken_false, counts.audited_false, round(counts.satisfied * (1 - true)), otherwise=broken),
-        of(counts.broken_violated, counts.audited_violated, counts.violated),
+        of(counts.violated, groups, groups, worth[0]) if target == "population" else _known(counts.violated / groups),
+        of(counts.false, counts.judged, counts.satisfied, worth[1]),
+        of(counts.broken_genuine, counts.audited_genuine, round(counts.satisfied * true), worth[2], otherwise=broken),
+        of(counts.broken_false, counts.audited_false, falses, worth[3], otherwise=broken),
+        of(counts.broken_violated, counts.audited_violated, counts.violated, worth[4]),
     )
     rate = _rate(*(estimate for _, estimate, _ in shares))
     if math.isnan(rate):
         return None
-    # SR_c falls with the shares of false and violated groups in which the relation holds, and rises with the others.
-    falls = (False, False, False, True, True)
+    sign = np.where(FALLS, -1.0, 1.0)
+    together = np.maximum(documents.together * np.outer(sign, sign), 0.0)
     ends = []
     for worse in (True, False):
-        total = 0.0
-        for place, (share, fall) in enumerate(zip(shares, falls, strict=True)):
+        distances = []
+        for place, (share, fall) in enumerate(zip(shares, FALLS, strict=True)):
             moved = [estimate for _, estimate, _ in shares]
             moved[place] = share[0] if worse != fall else share[2]
             there = _rate(*moved)
-            total += 0.0 if math.isnan(there) else (there - rate) ** 2
-        ends.append(math.sqrt(total))
+            distances.append(0.0 if math.isnan(there) else abs(there - rate))
+        ends.append(math.sqrt(np.array(distances) @ together @ np.array(distances)))
     return Corrected(rate, max(rate - ends[0], 0.0), min(rate + ends[1], 1.0))
 
 
@@ -149,7 +177,8 @@ def with_corrected(
 
     `cells` has the counts satisfied, violated, judged, false and those of `COUNTS`, all but holds_judged used; where
     one of a cell is NaN (nothing was audited) or absent its rates are NaN. Of the population's violated groups the
-    false violation rate has no finite population correction. Raises AuditError on impossible counts.
+    false violation rate has no finite population correction; a column `documents`, where there is one, has what the
+    groups of cells are worth (`Documents`, or None). Raises AuditError on impossible counts.
 
     >>> cell = dict(satisfied=0, violated=4, judged=0, false=0, audited_genuine=0, broken_genuine=0, audited_false=0,
     ...             broken_false=0, audited_violated=4, broken_violated=1)
@@ -159,14 +188,17 @@ def with_corrected(
     names = list(Counts.__dataclass_fields__)
     known = cells.reindex(columns=names).apply(pd.to_numeric).to_numpy(float, na_value=np.nan)
     found = np.full((len(cells), len(RATES)), np.nan)
+    documents = cells["documents"].tolist() if "documents" in cells else [None] * len(cells)
     for place in np.flatnonzero(~np.isnan(known).any(axis=1)):
         counts = Counts(**{name: int(value) for name, value in zip(names, known[place], strict=True)})
-        rate = corrected(counts, interval, confidence, target)
+        here = documents[place] if isinstance(documents[place], Documents) else None
+        rate = corrected(counts, interval, confidence, target, here)
         if rate is not None:
             found[place, :3] = rate.rate, rate.low, rate.high
         if counts.audited_violated:
-            population = counts.violated if target == "corpus" else None
-            ends = interval(counts.broken_violated, counts.audited_violated, population, confidence=confidence)
+            worth = float(here.worth[4]) if here else math.inf
+            part = counts.broken_violated, counts.audited_violated, counts.violated, worth
+            ends = _ends(*part, interval=interval, confidence=confidence, target=target)
             found[place, 3:] = counts.broken_violated / counts.audited_violated, ends.low, ends.high
     return cells.assign(**{name: found[:, place] for place, name in enumerate(RATES)})
 
@@ -182,16 +214,20 @@ def _known(bad: float) -> tuple[float, float, float]:
 
 
 def _share(
-    bad: int,
-    judged: int,
-    population: int,
-    otherwise: float = 0.0,
-    *,
-    interval: Estimator,
-    confidence: float,
-    corpus: bool,
+    bad: int, judged: int, population: int, worth: float, otherwise: float = 0.0, *, ends: Callable[..., Interval]
 ) -> tuple[float, float, float]:
     """(low, estimate, high) of the share that is not bad."""
-    # Rounding may make fewer of the unjudged than were judged.
-    ends = interval(bad, judged, max(population, judged) if corpus else None, confidence=confidence)
-    return 1 - ends.high, 1 - (bad / judged if judged else otherwise), 1 - ends.low
+    found = ends(bad, judged, population, worth)
+    return 1 - found.high, 1 - (bad / judged if judged else otherwise), 1 - found.low
+
+
+def _ends(
+    bad: int, judged: int, population: int, worth: float, *, interval: Estimator, confidence: float, target: Target
+) -> Interval:
+    """The interval of the share that is bad; `worth` is what the judged ones are as independent ones."""
+    if target == "corpus":
+        # Rounding may make fewer of the unjudged than were judged.
+        return interval(bad, judged, max(population, judged), confidence=confidence)
+    if worth < judged:
+        return interval(bad / judged * worth, worth, None, confidence=confidence)
+    return interval(bad, judged, None, confidence=confidence)

@@ -32,6 +32,7 @@ def difference(
     *,
     interval: Estimator = mid_p,
     confidence: float = 0.95,
+    worth: float | None = None,
 ) -> Corrected:
     """R_FS of a cell in which the protocol calls k of n judged groups false, and `checked` of the n were checked.
 
@@ -50,7 +51,8 @@ def difference(
     Medicine 27, 2008): `interval` at the corrected rate of n from N, and for the difference of the two kinds of errors
     the intervals of `added` and `removed` of m from n, with their multinomial correlation. No differences among few
     checked groups leave the second part wide; all groups checked leave it 0, and the first is then the interval of the
-    corrected counts. Raises AuditError on impossible counts.
+    corrected counts. For texts to come (`population` None) that come in documents, `worth` is what the n groups are as
+    independent ones; the second part is about these n alone. Raises AuditError on impossible counts.
 
     >>> found = difference(18, 60, 400, added=1, removed=4, checked=30)
     >>> round(found.rate, 3), round(found.low, 3), round(found.high, 3), round(found.bias, 3)
@@ -65,7 +67,10 @@ def difference(
         )
     rate = _cut(k / n + (added - removed) / checked)
     whole = round(rate * n)
-    first = interval(whole, n, population, confidence=confidence)
+    if worth is None or worth >= n:
+        first = interval(whole, n, population, confidence=confidence)
+    else:
+        first = interval(whole / n * worth, worth, population, confidence=confidence)
     more, less = (interval(one, checked, n, confidence=confidence) for one in (added, removed))
     # No more can be added than the protocol calls true, none removed that it does not call false.
     up, down = min(more.high, (n - k) / n), min(less.high, k / n)

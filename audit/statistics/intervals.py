@@ -74,21 +74,24 @@ def intervals(
     n: Iterable[float],
     population: Iterable[int | None],
     method: Estimator = mid_p,
-    confidence: float = 0.95,
+    confidence: float | Iterable[float] = 0.95,
 ) -> list[Interval]:
     """The intervals of many cells: three sequences of one length -> a list of that length.
 
-    Equal cells are computed once, so a benchmark over thousands of redraws is cheap.
+    `confidence` is one for all, or one a cell. Equal cells are computed once, so a benchmark over thousands of redraws
+    is cheap.
 
     >>> [one.method for one in intervals([0, 12], [20, 60], [400, None])]
     ['mid-p hypergeometric', 'mid-p binomial']
     """
-    known: dict[tuple[float, float, int | None], Interval] = {}
+    known: dict[tuple[float, float, int | None, float], Interval] = {}
     found = []
-    for cell in zip(k, n, population, strict=True):
-        if cell not in known:
-            known[cell] = method(*cell, confidence=confidence)
-        found.append(known[cell])
+    counts = list(zip(k, n, population, strict=True))
+    sure = [float(confidence)] * len(counts) if isinstance(confidence, float) else confidence
+    for cell, one in zip(counts, sure, strict=True):
+        if (*cell, one) not in known:
+            known[*cell, one] = method(*cell, confidence=one)
+        found.append(known[*cell, one])
     return found
 
 

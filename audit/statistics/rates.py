@@ -5,14 +5,16 @@ Inapplicable groups and errors are counted beside, not in. What is not known is 
 """
 
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
 from audit.errors import AuditError
+from audit.statistics.confidence_sequences import prior_posterior
 from audit.statistics.intervals import Estimator, Target, intervals, mid_p
-from audit.statistics.partial_identification import identified_set
+from audit.statistics.partial_identification import ends_confidence
 
 COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false")
 """Columns of counts that `with_rates` expects."""
@@ -41,16 +43,27 @@ BOUNDS = (
 """Columns that `with_bounds` adds: what answers leave possible of R_FS and SR_g, and the intervals of these bounds."""
 REACHES = ("fs_reach", "sr_genuine_reach")
 """And z standard errors of R_FS and SR_g, for roll-ups (`audit.statistics.rollups.combine`)."""
-WORTH = ("judged_worth", "checked_worth", "opposed")
+Supposed = Literal["least", "most"]
+SUPPOSED: tuple[Supposed, Supposed] = ("least", "most")
+"""What may be supposed of the open groups of a draw that gives bounds only: that all are true, or all false."""
+WORTH = (
+    "judged_worth",
+    "checked_worth",
+    "opposed",
+    *(f"{supposed}_{name}" for supposed in SUPPOSED for name in ("worth", "opposed")),
+)
 """Columns that `with_rates` may have for texts to come: what a cell's judged and checked groups are worth as
 independent observations, where groups of one document go together, and how far R_FS and SR_o are opposed
-(`dependence`)."""
+(`dependence`); and for `with_bounds` the first and the last of its whole draw, with the open groups supposed."""
 ESTIMATES = ("estimate", "low", "high", "method", "gain", "method_reason")
 """Columns that `with_estimates` expects."""
 
 
 def with_rates(
-    cells: pd.DataFrame, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "corpus"
+    cells: pd.DataFrame,
+    interval: Estimator = mid_p,
+    confidence: float | np.ndarray = 0.95,
+    target: Target = "corpus",
 ) -> pd.DataFrame:
     """The cells with the columns `RATES` and `method` added; other columns, the index and the order of rows are kept.
 
@@ -63,8 +76,8 @@ def with_rates(
     `sr_observed` and `fs_rate` are given instead (totals published without counts); such rows get no interval.
 
     Nothing judged: fs_rate and SR_g are NaN. Nothing satisfied, something violated: fs_rate is NaN, but SR_g = 0, as
-    there is nothing to correct. Nothing satisfied or violated: all are NaN. Raises AuditError on impossible counts
-    and missing columns.
+    there is nothing to correct. Nothing satisfied or violated: all are NaN. `confidence` is one for all cells, or one
+    for each, an array. Raises AuditError on impossible counts and missing columns.
 
     >>> cell = dict(groups=100, satisfied=80, violated=20, inapplicable=0, errors=0, judged=80, false=40)
     >>> with_rates(pd.DataFrame([cell])).loc[0, ["sr_observed", "fs_rate", "sr_genuine"]].tolist()
@@ -90,17 +103,19 @@ def with_rates(
     sr_observed = _ratio(satisfied, checked, _numbers(cells, "sr_observed"))
     fs_rate = _ratio(false, judged, _numbers(cells, "fs_rate"))
     nothing = sr_observed == 0
-    z = float(ndtri((1 + confidence) / 2))
+    z = ndtri((1 + np.broadcast_to(confidence, len(cells))) / 2)
     if target == "corpus":
         fs_low, fs_high, methods = _intervals(false, judged, satisfied, interval, confidence)
         fs_reach = _reach(fs_rate, judged, fs_low, fs_high, z, judged / np.where(satisfied > 0, satisfied, np.nan))
         correct = _genuine(sr_observed, fs_rate, fs_low, fs_high)
         reach = np.where(nothing, 0.0, sr_observed * fs_reach)
     else:
-        size, hits = _worth(cells, "judged_worth", judged, false, fs_rate)
+        size = _worth(cells, "judged_worth", judged)
+        hits = _hits(size, judged, false, fs_rate)
         fs_low, fs_high, methods = _intervals(hits, size, None, interval, confidence)
         fs_reach = _reach(fs_rate, size, fs_low, fs_high, z)
-        size, hits = _worth(cells, "checked_worth", checked, satisfied, sr_observed)
+        size = _worth(cells, "checked_worth", checked)
+        hits = _hits(size, checked, satisfied, sr_observed)
         sr_low, sr_high, _ = _intervals(hits, size, None, interval, confidence)
         sr_reach = _reach(sr_observed, size, sr_low, sr_high, z)
         correct = _genuine(sr_observed, fs_rate, fs_low, fs_high)
@@ -121,37 +136,58 @@ def with_rates(
     )
 
 
+def has_bounds(cells: pd.DataFrame) -> np.ndarray:
+    """Which cells of `with_rates` have a draw but no R_FS: answers leave bounds of it."""
+    drawn, false, waiting = (_numbers(cells, f"drawn{name}") for name in ("", "_false", "_open"))
+    known = ~np.isnan(false + waiting) & (_numbers(cells, "satisfied") > 0)
+    return np.asarray((drawn > 0) & known & cells["fs_rate"].isna().to_numpy())
+
+
+def as_if(cells: pd.DataFrame, supposed: Supposed) -> pd.DataFrame:
+    """The cells of `with_rates`, with its columns to be made anew: those that have bounds as if they were judged whole.
+
+    Columns `drawn`, `drawn_false` and `drawn_open` count the groups of the whole draw, the false ones among them and
+    those that wait. Supposed is that all open ones are true (`least`), or that all are false (`most`).
+    """
+    bounded = has_bounds(cells)
+    extra = _numbers(cells, "drawn_open") if supposed == "most" else 0.0
+    changed = {
+        "judged": _numbers(cells, "drawn"),
+        "false": _numbers(cells, "drawn_false") + extra,
+        "judged_worth": _numbers(cells, f"{supposed}_worth"),
+        "opposed": _numbers(cells, f"{supposed}_opposed"),
+    }
+    return cells.assign(**{name: np.where(bounded, one, _numbers(cells, name)) for name, one in changed.items()})
+
+
 def with_bounds(
     cells: pd.DataFrame, interval: Estimator = mid_p, confidence: float = 0.95, target: Target = "corpus"
 ) -> pd.DataFrame:
     """The cells of `with_rates` with the columns `BOUNDS` added: NaN where R_FS is known, or nothing was drawn.
 
-    Columns `drawn`, `drawn_false` and `drawn_open` count the groups of the whole draw, the false ones among them and
-    those that wait; without them there are no bounds. Nothing is assumed of what the open ones are: see
-    `audit.statistics.partial_identification`. For the population the ends of SR_g carry those of SR_o too.
+    Nothing is assumed of what the open groups of a draw are. The rates are those of `with_rates` as if all were true,
+    and as if all were false (`as_if`), and so are the ends, at the level that `ends_confidence` says; those of a
+    sequence keep their own, which is that of both sides together. For the population the ends know of documents as far
+    as the columns `WORTH` do, and those of SR_g carry SR_o's own interval too.
 
     >>> cell = dict(satisfied=80, violated=20, judged=0, false=0, drawn=40, drawn_false=10, drawn_open=20)
     >>> found = with_bounds(with_rates(pd.DataFrame([cell]))).iloc[0]
     >>> [round(float(found[name]), 3) for name in ("fs_least", "fs_most", "sr_least", "sr_most")]
     [0.25, 0.75, 0.2, 0.6]
     """
-    drawn, false, waiting = (_numbers(cells, f"drawn{name}") for name in ("", "_false", "_open"))
-    satisfied, violated = _numbers(cells, "satisfied"), _numbers(cells, "violated")
-    sr_observed = cells["sr_observed"].to_numpy(float)
     columns = {name: np.full(len(cells), np.nan) for name in BOUNDS}
-    usable = (drawn > 0) & ~np.isnan(false + waiting + satisfied) & cells["fs_rate"].isna().to_numpy()
-    for at in np.flatnonzero(usable):
-        size = None if target == "population" else int(satisfied[at])
-        found = identified_set(int(false[at]), int(waiting[at]), int(drawn[at]), size, interval, confidence)
-        low = high = float(sr_observed[at])
-        if target == "population":
-            around = interval(int(satisfied[at]), int(satisfied[at] + violated[at]), None, confidence=confidence)
-            low, high = around.low, around.high
-        of_false = (found.least, found.most, found.low, found.high)
-        of_genuine = (sr_observed[at] * (1 - found.most), sr_observed[at] * (1 - found.least))
-        ends = (low * (1 - found.high), high * (1 - found.low))
-        for name, value in zip(BOUNDS, (*of_false, *of_genuine, *ends), strict=True):
-            columns[name][at] = value
+    places = np.flatnonzero(has_bounds(cells))
+    if len(places):
+        least, most = (as_if(cells.iloc[places], supposed) for supposed in SUPPOSED)
+        size = np.minimum(*(_worth(one, "judged_worth", one["judged"].to_numpy(float)) for one in (least, most)))
+        for names, rate, under, over in ((BOUNDS[:4], "fs", least, most), (BOUNDS[4:], "sr_genuine", most, least)):
+            ends = partial(_ends, rate=rate, interval=interval, target=target)
+            one, other = ends(under, confidence=confidence), ends(over, confidence=confidence)
+            if interval is not prior_posterior:
+                level = ends_confidence(one, other, size, confidence)
+                one, other = ends(under, confidence=level), ends(over, confidence=level)
+            for name, values in zip(names, (one[0], other[0], one[1], other[2]), strict=True):
+                columns[name][places] = values
     return cells.assign(**columns)
 
 
@@ -208,17 +244,34 @@ def _genuine(
     }
 
 
-def _worth(
-    cells: pd.DataFrame, name: str, counts: np.ndarray, part: np.ndarray, rate: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Effective sizes and what of them counts: the counts themselves where groups are worth what they are."""
+def _ends(
+    cells: pd.DataFrame, rate: str, interval: Estimator, target: Target, confidence: float | np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A rate of the cells with its ends: (rate, low, high)."""
+    found = with_rates(cells, interval, confidence, target)
+    names = ("fs_rate" if rate == "fs" else rate, f"{rate}_low", f"{rate}_high")
+    rates, low, high = (found[name].to_numpy(float) for name in names)
+    return rates, low, high
+
+
+def _worth(cells: pd.DataFrame, name: str, counts: np.ndarray) -> np.ndarray:
+    """Effective sizes: the counts themselves where groups are worth what they are."""
     size = _numbers(cells, name)
-    size = np.where(np.isnan(size), counts, size)
-    return size, np.where(size == counts, part, np.minimum(rate * size, size))
+    return np.where(np.isnan(size), counts, size)
+
+
+def _hits(size: np.ndarray, counts: np.ndarray, part: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """What of effective sizes counts."""
+    return np.where(size == counts, part, np.minimum(rate * size, size))
 
 
 def _reach(
-    rate: np.ndarray, size: np.ndarray, low: np.ndarray, high: np.ndarray, z: float, share: np.ndarray | float = 0.0
+    rate: np.ndarray,
+    size: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    z: np.ndarray,
+    share: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """z standard errors, from the unbiased variance; of one observation the longer of the distances to the ends."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -246,7 +299,11 @@ def _ratio(part: np.ndarray, whole: np.ndarray, given: np.ndarray) -> np.ndarray
 
 
 def _intervals(
-    hits: np.ndarray, drawn: np.ndarray, size: np.ndarray | None, interval: Estimator, confidence: float
+    hits: np.ndarray,
+    drawn: np.ndarray,
+    size: np.ndarray | None,
+    interval: Estimator,
+    confidence: float | np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Both ends, NaN where there is no interval, and the methods' names, None there."""
     low, high, methods = np.full(len(drawn), np.nan), np.full(len(drawn), np.nan), np.full(len(drawn), None, object)
@@ -254,6 +311,7 @@ def _intervals(
     known = np.flatnonzero(usable if size is None else usable & ~np.isnan(size))
     k, n = (values[known].tolist() for values in (hits, drawn))
     population = [None] * len(known) if size is None else size[known].astype(int).tolist()
-    for at, one in zip(known, intervals(k, n, population, interval, confidence), strict=True):
+    sure = np.broadcast_to(confidence, len(drawn))[known].tolist()
+    for at, one in zip(known, intervals(k, n, population, interval, sure), strict=True):
         low[at], high[at], methods[at] = one.low, one.high, one.method
     return low, high, methods

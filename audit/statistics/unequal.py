@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from audit.errors import AuditError
+from audit.statistics.effective import effective_size
 from audit.statistics.intervals import Target
 
 
@@ -21,7 +22,11 @@ class Weighted:
 
 
 def weighted_rate(
-    hits: Sequence[bool], pi: Sequence[float], confidence: float = 0.95, target: Target = "corpus"
+    hits: Sequence[bool],
+    pi: Sequence[float],
+    confidence: float = 0.95,
+    target: Target = "corpus",
+    cluster: Sequence[int] | None = None,
 ) -> Weighted | None:
     """The rate of hits among groups of which each was drawn with its own probability; None where there are none.
 
@@ -30,8 +35,9 @@ def weighted_rate(
     Graubard, Survey Methodology 24, 1998, do with Clopper-Pearson's): for the population Kish's
     (sum 1 / pi)^2 / sum 1 / pi^2, for the corpus (sum 1 / pi)^2 / sum (1 - pi) / pi^2, in which groups that are sure
     to be drawn add nothing to the variance. All pi = 1: nothing is left to estimate in the corpus. It is cautious
-    where hits are commoner among groups with a large pi (docs/corrected.md). Raises AuditError on arrays of different
-    lengths and on probabilities that are none.
+    where hits are commoner among groups with a large pi (docs/corrected.md). `cluster` has a code a group: for the
+    population, groups of one document are worth what the variance between documents tells (`effective_size`). Raises
+    AuditError on arrays of different lengths and on probabilities that are none.
 
     >>> found = weighted_rate([True, False, False], [0.5, 1.0, 1.0])
     >>> found.rate, found.effective
@@ -53,6 +59,8 @@ def weighted_rate(
     if spread == 0:
         return Weighted(rate, rate, rate, float("inf"))
     size = float(weight.sum() ** 2) / spread
+    if target == "population" and cluster is not None and len(set(cluster)) < len(hit):
+        size = min(size, effective_size(np.asarray(cluster), hit, confidence, weight))
     risk = (1 - confidence) / 2
     k = rate * size
     low = min(float(betaincinv(k + 0.5, size - k + 0.5, risk)), rate) if hit.any() else 0.0

@@ -7,7 +7,8 @@ import streamlit as st
 
 from audit.reports import charts
 from audit.reports.certainty import LEVELS
-from audit.reports.words import percent, rollup_name
+from audit.reports.words import genuine_text, percent, rollup_name
+from audit.statistics.rates import BOUNDS
 from audit.ui.choice import one_of
 from audit.ui.language import t, translated
 from audit.ui.literal import plain, sentence
@@ -30,8 +31,7 @@ def tab(view: View) -> None:
         return
     st.caption(t("results.legend"))
     numbers = "; ".join(
-        f"{rollup_name(view.report, one)} {percent(one['sr_observed'])} → {percent(one['sr_genuine'])}"
-        for one in entries
+        f"{rollup_name(view.report, one)} {percent(one['sr_observed'])} → {genuine_text(one)}" for one in entries
     )
     chart(
         view,
@@ -43,7 +43,11 @@ def tab(view: View) -> None:
     lacking = any(row["reason"] for row in rows)
     # The reason stands beside the rate that it explains, so that a phone shows both.
     false, genuine = RATES[1:4], RATES[4:]
-    table(rows, ("name", RATES[0], genuine[0], *(("reason",) if lacking else ()), *genuine[1:], *false, "cells"))
+    bounds = BOUNDS if any(one["sr_least"] is not None for one in entries) else ()
+    why = ("reason",) if lacking else ()
+    table(rows, ("name", RATES[0], genuine[0], *why, *bounds[4:], *genuine[1:], *false, *bounds[:4], "cells"))
+    if bounds:
+        st.caption(t("rollup.bounds"))
     for method in dict.fromkeys(one["method"] for one in entries if one["method"]):
         st.caption(plain(sentence(translated(method))))
     of_all(view.report)
@@ -66,4 +70,5 @@ def _why(entry: Mapping[str, Any]) -> str | None:
     parts = [name for name in ("relation", "system") if name != entry["by"]]
     names = list(dict.fromkeys(" ".join(one[part] for part in parts) for one in missing))
     dots = "" if len(names) <= _NAMED else ", …"
-    return t("rollup.missing", names=", ".join(names[:_NAMED]) + dots)
+    key = "rollup.missing" if entry["sr_least"] is None else "rollup.bounded"
+    return t(key, names=", ".join(names[:_NAMED]) + dots)

@@ -5,7 +5,8 @@
 Sentences of rotten-tomatoes, three systems, an imported relation whose truth is known by construction: an address is
 added to a text (`carries` everything, or is not said to carry anything), so that a follow-up's label is its source's.
 Gold is there for every row, or for half of them; groups are drawn again and again, and what is counted is checked
-against the share of all satisfied groups that are false. Where half the rows have gold, the domain is theirs.
+against the share of all satisfied groups that are false, of each system and of all together (the roll-up). Where half
+the rows have gold, the domain is theirs.
 """
 
 import argparse
@@ -19,8 +20,10 @@ import pandas as pd
 
 from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.groups import bounded_groups, judged_groups
 from audit.judging.gold import answer_with_gold
 from audit.judging.samples import draw
+from audit.reports.certainty import certainty, roll_ups
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size
 from audit.statistics.intervals import mid_p
@@ -65,12 +68,13 @@ def groups(sources: int, share: float, carries) -> pd.DataFrame:
 
 
 def measure(world: str, size: Size, sources: int = 400, redraws: int = 400) -> dict[str, float]:
-    """Shares over all cells of all redraws: cells with a rate, with bounds, at an edge; coverage; mean width."""
+    """Over all cells of all redraws: how many have a rate, or bounds, or are at an edge; coverage; mean width; and
+    coverage of the roll-up's bounds, or of its rates where it has these."""
     how = WORLDS[world]
     frame = groups(sources, how["share"], how["carries"])
     held = frame[frame["satisfied"] & (frame["labelled"] | (how["domain"] == "all"))]
     truth = held.groupby("system")["false"].mean()
-    points, covered, widths, edges, bounds, kept = 0, 0, [], 0, 0, 0
+    points, covered, widths, edges, bounds, kept, together = 0, 0, [], 0, 0, 0, []
     with tempfile.TemporaryDirectory() as folder:
         path, imported, copy = (Path(folder, name) for name in ("groups.jsonl", "imported.db", "copy.db"))
         path.write_text("\n".join(json.dumps(line) for line in frame["line"]) + "\n", encoding="utf-8")
@@ -82,8 +86,17 @@ def measure(world: str, size: Size, sources: int = 400, redraws: int = 400) -> d
             engine = open_store(str(copy))
             draw(engine, study, size, seed=seed, domain=how["domain"])
             answer_with_gold(engine)
-            cells = with_bounds(with_rates(count(engine).cells, mid_p), mid_p)
+            counted = count(engine)
+            cells = with_bounds(with_rates(counted.cells, mid_p), mid_p)
+            sure = certainty(cells, judged_groups(counted), None, "corpus", drawn=bounded_groups(counted))
+            (whole,) = (one for one in roll_ups(cells, sure, {}) if one["by"] == "overall")
             engine.dispose()
+            low, high = ("fs_low", "fs_high") if whole["fs_least"] is None else ("fs_bound_low", "fs_bound_high")
+            if whole[low] is None:  # nobody has answered anything
+                continue
+            together.append(
+                (whole[low] - 1e-12 <= held["false"].mean() <= whole[high] + 1e-12, whole[high] - whole[low])
+            )
             for cell in cells.to_dict("records"):
                 share = truth[cell["system"]]
                 if cell["judged"]:
@@ -102,6 +115,8 @@ def measure(world: str, size: Size, sources: int = 400, redraws: int = 400) -> d
         "bounds": bounds,
         "bounds cover": kept / bounds if bounds else np.nan,
         "width": float(np.mean(widths)),
+        "roll-ups cover": float(np.mean([one[0] for one in together])),
+        "their width": float(np.mean([one[1] for one in together])),
     }
 
 
@@ -109,14 +124,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--redraws", type=int, default=400)
     arguments = parser.parse_args()
-    rows = [
-        {"world": world, "drawn": name} | measure(world, size, redraws=arguments.redraws)
-        for world in WORLDS
-        for name, size in (("1 %", Size(share=0.01)), ("60", Size(per_relation=60)))
-    ]
-    print(f"| {' | '.join(rows[0])} |\n|{'---|' * len(rows[0])}")
-    for row in rows:
-        print(f"| {' | '.join(f'{one:.3f}' if isinstance(one, float) else str(one) for one in row.values())} |")
+    for world in WORLDS:
+        for name, size in (("1 %", Size(share=0.01)), ("60", Size(per_relation=60))):
+            row = {"world": world, "drawn": name} | measure(world, size, redraws=arguments.redraws)
+            if (world, name) == (next(iter(WORLDS)), "1 %"):
+                print(f"| {' | '.join(row)} |\n|{'---|' * len(row)}")
+            numbers = (f"{one:.3f}" if isinstance(one, float) else str(one) for one in row.values())
+            print(f"| {' | '.join(numbers)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -20,5 +20,6 @@ def test_what_is_printed_holds(world: str, size: Size) -> None:
         assert found["rates cover"] >= 0.95 - 3 * (0.95 * 0.05 / REDRAWS) ** 0.5
     if found["bounds"]:
         assert found["bounds cover"] >= 0.95 - 3 * (0.95 * 0.05 / REDRAWS) ** 0.5
+    assert found["roll-ups cover"] >= 0.95 - 3 * (0.95 * 0.05 / REDRAWS) ** 0.5
     if size.per_relation:
         assert found["rates at an edge"] == 0

@@ -14,13 +14,18 @@ from audit.statistics.mid_p import mid_p
 from audit.store import open_store
 
 
-def report_of(path, cluster, **options):
+def report_of(path, cluster, relation="MR1.1", **options):
     """Two systems that are wrong on all four sentences of a fifth of 20 documents, or of 80 texts."""
     rows = []
     for number in range(80):
         for system, every in (("a", 5), ("b", 4)):
             label = "negative" if number // 4 % every == 0 else "positive"
-            one = {"relation": "MR1.1", "system": system, "source": f"text {number}", "follow_ups": [f"text {number}!"]}
+            one = {
+                "relation": relation,
+                "system": system,
+                "source": f"text {number}",
+                "follow_ups": [f"text {number}!"],
+            }
             one |= {"outputs": [label, label], "verdict": "satisfied", "id": str(number), "gold": "positive"}
             rows.append(one | cluster(number))
     (path / "run.jsonl").write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
@@ -47,6 +52,22 @@ def test_documents_widen_what_is_said_of_texts_to_come(tmp_path):
     assert before["difference"] == pytest.approx(after["difference"])
     assert after["high"] - after["low"] > 1.5 * (before["high"] - before["low"])
     assert (before["mcnemar_p"] is None, after["mcnemar_p"]) == (False, None)
+
+
+def test_documents_widen_bounds_as_well(tmp_path):
+    """Gold of sources alone, under a relation that carries nothing: false groups are known, no true one is."""
+    for name in ("alone", "together"):
+        (tmp_path / name).mkdir()
+    alone = report_of(tmp_path / "alone", lambda number: {}, "address")
+    together = report_of(tmp_path / "together", lambda number: {"document": str(number // 4)}, "address")
+    first, second = alone["cells"][0], together["cells"][0]
+    assert (first["fs_rate"], first["fs_least"], first["fs_most"]) == (None, 0.2, 1.0)
+    assert first["fs_bound_low"] == pytest.approx(mid_p(16, 80, confidence=0.9).low)
+    assert second["fs_bound_low"] < mid_p(4, 20).low < first["fs_bound_low"]
+    assert second["sr_bound_low"] < 1e-9
+    for one, other in zip(alone["rollups"], together["rollups"], strict=True):
+        assert (one["fs_least"], one["fs_most"]) == (other["fs_least"], other["fs_most"])
+        assert one["fs_least"] - other["fs_bound_low"] > 1.5 * (one["fs_least"] - one["fs_bound_low"])
 
 
 def test_this_corpus_is_what_it_is_whatever_its_documents_are(tmp_path):

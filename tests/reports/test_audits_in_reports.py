@@ -31,18 +31,26 @@ WRONG = (3, 7)
 
 @pytest.fixture
 def engine(tmp_path):
-    """Twenty groups of two systems under MR3.1, which carries every answer; both say positive, which is right."""
+    return imported(tmp_path)
+
+
+def imported(folder, document=None):
+    """Twenty groups of two systems under MR3.1, which carries every answer; both say positive, which is right.
+
+    With `document` so many texts one after the other are of one document.
+    """
     rows = [
         {
             "relation": "MR3.1", "system": system, "source": f"text {n}", "follow_ups": [f"TEXT {n}"],
             "outputs": ["positive", "positive"], "verdict": "satisfied",
+            **({} if document is None else {"document": str(n // document)}),
         }
         for n in range(GROUPS)
         for system in "ab"
     ]  # fmt: skip
-    path = tmp_path / "run.jsonl"
+    path = folder / "run.jsonl"
     path.write_text("\n".join(json.dumps(one) for one in rows), encoding="utf-8")
-    made = open_store(str(tmp_path / "audit.db"), create=True)
+    made = open_store(str(folder / "audit.db"), create=True)
     import_run(made, read_run(path))
     return made
 
@@ -204,3 +212,22 @@ def test_totals_of_a_file_have_no_audits(tmp_path):
     assert report["relations"][0]["carry"] is None
     assert report["overall"]["checks"] is None
     assert report["cells"][0]["checked"] is None
+
+
+@pytest.mark.parametrize("target", ["population", "corpus"])
+def test_documents_widen_what_audits_say_of_texts_to_come(tmp_path, target):
+    reports = []
+    for number, document in enumerate((None, 5)):
+        (tmp_path / str(number)).mkdir()
+        made = checked(sampled(imported(tmp_path / str(number), document), answers=1.0, follow_ups=1.0))
+        reports.append(study_report(made, target=target))
+    alone, together = reports
+    for found, low, high in (
+        (lambda report: report["overall"]["checks"], "error_low", "error_high"),
+        (lambda report: report["overall"]["checks"], "fs_checked_low", "fs_checked_high"),
+        (lambda report: report["relations"][0]["carry"], "low", "high"),
+    ):
+        one, other = (found(report)[high] - found(report)[low] for report in reports)
+        # Texts and their follow-ups were checked: even without documents the answers about a source go together.
+        assert other > one if target == "population" else other == one
+    assert together["overall"]["checks"]["error"] == alone["overall"]["checks"]["error"]

@@ -121,3 +121,9 @@ def test_an_interval_contains_its_estimate_in_every_cell():
             assert 0 <= cell["fs_low"] <= cell["fs_rate"] <= cell["fs_high"] <= 1
         if cell["sr_genuine"] is not None:
             assert cell["sr_genuine_low"] <= cell["sr_genuine"] <= cell["sr_genuine_high"]
+
+
+@pytest.mark.parametrize(("cells", "said"), [(39, []), (40, ["of 40 cells about 2 are expected to miss"])])
+def test_expected_misses_are_said_where_they_are_two(cells, said):
+    notes = build(*(row(system=f"s{at}") for at in range(cells)))["signature"]["notes"]
+    assert [note.split(": ")[1].split(".")[0] for note in notes if "expected to miss" in note] == said

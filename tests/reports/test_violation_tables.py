@@ -17,7 +17,7 @@ from audit.reports.rerank import rerank
 from audit.reports.terminal import to_terminal
 from audit.reports.violation_charts import bars_chart, relation_groups, task_groups
 from audit.reports.violation_words import rates_text
-from audit.reports.violations import NOT_RUN, NOTHING, UNCOUNTED, rates_of, violation_tables
+from audit.reports.violations import NOT_RUN, NOTHING, UNCOUNTED, VR_BOUNDS, rates_of, violation_tables
 from audit.statistics.mid_p import mid_p
 from audit.statistics.rates import with_rates
 
@@ -131,6 +131,7 @@ def test_a_file_of_rates_has_no_families_together(tmp_path):
     assert entry(report, "relation", "MR1.1", "a") == {
         "name": "MR1.1", "system": "a", "groups": None, "vr_observed": pytest.approx(0.2),
         "vr_genuine": pytest.approx(0.4), "vr_genuine_low": None, "vr_genuine_high": None, "reason": None,
+        **dict.fromkeys(VR_BOUNDS),
     }  # fmt: skip
     assert entry(report, "family", "MR1", "a")["reason"] == UNCOUNTED
 

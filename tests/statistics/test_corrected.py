@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.corrected import COUNTS, RATES, Counts, corrected, with_corrected
+from audit.statistics.corrected import COUNTS, RATES, Counts, Documents, corrected, with_corrected
 from audit.statistics.intervals import mid_p
 
 NOTHING = dict.fromkeys(Counts.__dataclass_fields__, 0)
@@ -176,3 +176,35 @@ def test_the_interval_holds_the_truth():
         )  # fmt: skip
         held += found.low <= 190 / 365 <= found.high
     assert held / 500 >= 0.93
+
+
+SOME = {"satisfied": 80, "violated": 20, "judged": 40, "false": 12, "audited_genuine": 14, "broken_genuine": 2}
+SOME |= {"audited_false": 6, "broken_false": 2, "audited_violated": 10, "broken_violated": 4}
+SIZES = np.array([100.0, 40.0, 14.0, 6.0, 10.0])
+
+
+def width(documents, target="population"):
+    found = corrected(counts(**SOME), target=target, documents=documents)
+    return found.high - found.low
+
+
+def test_documents_widen_sr_c_and_never_narrow_it():
+    alone = width(None)
+    assert width(Documents(SIZES, np.eye(5))) == alone
+    assert width(Documents(SIZES / 2, np.eye(5))) > 1.2 * alone
+    together = np.eye(5)
+    together[0, 1] = together[1, 0] = 0.8  # where more is violated more is false: both make SR_c smaller
+    assert width(Documents(SIZES, together)) > alone
+    together[0, 1] = together[1, 0] = -0.8
+    assert width(Documents(SIZES, together)) == alone
+    assert width(Documents(SIZES / 2, np.eye(5)), "corpus") == width(None, "corpus")
+
+
+def test_false_violations_have_the_size_of_their_documents():
+    frame = pd.DataFrame([SOME])
+    frame["documents"] = pd.Series([Documents(SIZES / 2, np.eye(5))], dtype=object)
+    found = with_corrected(frame, target="population").iloc[0]
+    ends = mid_p(2, 5, None)
+    assert (found["false_violation_rate_low"], found["false_violation_rate_high"]) == pytest.approx(
+        (ends.low, ends.high)
+    )

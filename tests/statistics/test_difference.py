@@ -135,3 +135,11 @@ def test_mistakes_are_said():
         difference_of_cells(0.3, 0.2, 0.4, np.array([]), np.array([]), np.array([]))
     with pytest.raises(AuditError, match=r"add up to 0\.5"):
         difference_of_cells(0.3, 0.2, 0.4, np.array([0.5]), np.array([0]), np.array([1]))
+
+
+def test_documents_widen_the_part_of_the_draw():
+    alone = difference(18, 60, None, 1, 4, 30)
+    assert difference(18, 60, None, 1, 4, 30, worth=60) == alone
+    fewer = difference(18, 60, None, 1, 4, 30, worth=20)
+    assert fewer.rate == alone.rate
+    assert fewer.low < alone.low < alone.high < fewer.high

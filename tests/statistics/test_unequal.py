@@ -57,3 +57,16 @@ def test_the_interval_holds_the_truth():
         found = weighted_rate(broken[drawn], pi[drawn])
         held += found.low <= 0.075 <= found.high
     assert held / 500 >= 0.93
+
+
+def test_documents_are_worth_what_varies_between_them():
+    hits, pi = [True] * 8 + [False] * 24, [0.5] * 32
+    alone = weighted_rate(hits, pi, target="population")
+    assert weighted_rate(hits, pi, target="population", cluster=range(32)) == alone
+    together = weighted_rate(hits, pi, target="population", cluster=[at // 4 for at in range(32)])
+    assert together.rate == alone.rate
+    # Eight documents of four copies each: eight observations at most.
+    assert together.effective < 8 < alone.effective == 32
+    assert together.high - together.low > 1.5 * (alone.high - alone.low)
+    corpus = weighted_rate(hits, pi)
+    assert weighted_rate(hits, pi, cluster=[at // 4 for at in range(32)]) == corpus
