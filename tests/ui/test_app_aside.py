@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from audit.annotation import guidelines
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.logins import end_logins
+from audit.judging import judgements
 from audit.store import table_of, tables
 from audit.ui import annotate, asked
 from audit.ui.language import sentence_in, text_in
