@@ -294,7 +294,6 @@ def _judged(tmp_path_factory) -> Path:
     from audit.judging.gold import answer_with_gold
     from audit.judging.judgements import judge, undo
     from audit.judging.samples import draw_all
-    from audit.judging.unit import rebuild
     from audit.keys import uniform
     from audit.runner.imported import import_run, read_run
     from audit.sampling.draw import Size
@@ -320,7 +319,6 @@ def _judged(tmp_path_factory) -> Path:
                 undone = True
     for case in disputed(engine, ada):
         adjudicate(engine, ada, case.shown.id, ["negative", "neutral"], "ben is right")
-    rebuild(engine)
     engine.dispose()
     return folder / "judged.db"
 

@@ -30,6 +30,8 @@ def world(tmp_path, said, relation="X"):
     engine = open_store(str(tmp_path / "a.db"), create=True)
     import_run(engine, read_run(tmp_path / "own.jsonl"))
     draw_all(engine, Size(share=1.0))
+    with engine.begin() as connection:  # `answer` makes questions of its own, numbered as their inputs
+        connection.execute(table_of(tables.Question).delete())
     return engine
 
 
