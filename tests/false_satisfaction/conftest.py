@@ -12,10 +12,10 @@ from audit.store import open_store
 def build(tmp_path):
     """`build(rows)` -> engine of a database with these groups imported; rows are dicts of `audit import-run`."""
 
-    def make(rows, name="run.jsonl"):
+    def make(rows, name="run.jsonl", database="audit.db"):
         path = tmp_path / name
         path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
-        engine = open_store(str(tmp_path / "audit.db"), create=True)
+        engine = open_store(str(tmp_path / database), create=True)
         import_run(engine, read_run(path))
         return engine
 

@@ -176,3 +176,20 @@ def test_entries_of_a_relation_where_nothing_was_judged_yet(build):
     entry = next(iter(holds_entries(holds.units, holds.waiting, 0.95, "corpus").values()))
     assert (entry["judged"], entry["rate"], entry["waiting"]) == (0, None, 10)
     assert "10 questions about groups without an answer" in to_terminal(study_report(engine))
+
+
+def test_documents_widen_what_is_said_of_texts_to_come(build):
+    """Ten texts, or two documents: what varies between these is all that there is to see."""
+    reports = []
+    for documents in (10, 2):
+        rows = [one | {"document": str(int(one["source"][1:]) % documents) + one["source"][0]} for one in RUN]
+        engine = prepared(lambda rows, name=f"{documents}.db": build(rows, database=name), rows=rows)
+        judge_groups(engine, BROKEN)
+        reports.append(study_report(engine))
+    for found, low, high in (
+        (lambda report: cell_of(report, "a"), "sr_corrected_low", "sr_corrected_high"),
+        (lambda report: cell_of(report, "a"), "false_violation_rate_low", "false_violation_rate_high"),
+        (lambda report: report["relations"][0]["holds"], "low", "high"),
+    ):
+        alone, together = (found(report)[high] - found(report)[low] for report in reports)
+        assert together > alone
