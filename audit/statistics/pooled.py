@@ -56,8 +56,9 @@ def pooled_difference(
     `sequence` each relation's holds with the risk divided by their number, so that all hold at every look.
 
     >>> genuine = np.array([[1, 0]] * 20 + [[1, 1]] * 40, float)
-    >>> whole = np.full(2, 60)
-    >>> one = Common(("a", "b"), whole, whole, whole, whole, genuine, genuine > -1, genuine[:, 1] < 1, np.arange(60))
+    >>> whole, codes = np.full(2, 60), np.arange(60)
+    >>> arrays = (genuine, genuine > -1, genuine[:, 1] < 1, codes, codes)
+    >>> one = Common(("a", "b"), whole, whole, whole, whole, *arrays)
     >>> found = pooled_difference([one, one], ("a", "b"))
     >>> round(found.difference, 3), found.relations, found.judged, found.p < 0.001
     (0.333, 2, 40, True)
@@ -100,7 +101,7 @@ def _sizes(one: PairedDifference) -> tuple[int, int, int]:
 
 def _together(used: Sequence[Common], systems: tuple[str, str], target: Target, sequence: bool) -> np.ndarray | None:
     """How the relations' differences go together, (relations, relations); None: as independent ones."""
-    drawn_apart = any(one.genuine is None or one.cluster is None for one in used)
+    drawn_apart = any(one.decides is None or one.cluster is None for one in used)
     if sequence or (drawn_apart and target == "population"):
         return np.ones((len(used), len(used)))
     if drawn_apart:

@@ -42,7 +42,8 @@ def world(rng, relations=6, groups=600, judged=60, lead=0.0, together=0.7):
         drawn = held[:judged].sum(axis=0)
         false = (held & wrong)[:judged].sum(axis=0)
         whole = np.full(len(SYSTEMS), groups)
-        common = Common(SYSTEMS, whole, held.sum(axis=0), drawn, false, genuine, held, decides, np.arange(groups))
+        codes = np.arange(groups)
+        common = Common(SYSTEMS, whole, held.sum(axis=0), drawn, false, genuine, held, decides, codes, codes)
         found["sentiment", 1, f"R{number}"] = common
     return found
 

@@ -23,7 +23,9 @@ def common(rng, groups=600, judged=150, lead=0.0, hard=None, systems=("a", "b", 
     stop = np.flatnonzero(decides & np.isnan(seen).any(axis=1))
     seen[stop[0] if len(stop) else groups :] = np.nan
     counts = np.full(len(systems), judged)
-    return Common(systems, whole, held.sum(axis=0), counts, counts * 0, seen, held, decides, np.arange(groups))
+    return Common(
+        systems, whole, held.sum(axis=0), counts, counts * 0, seen, held, decides, np.arange(groups), np.arange(groups)
+    )
 
 
 @pytest.mark.parametrize("target", ["population", "corpus"])
