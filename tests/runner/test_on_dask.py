@@ -155,7 +155,6 @@ def test_a_worker_with_another_version_of_a_system_is_refused(executor, tmp_path
 
 
 def test_a_module_that_a_worker_lacks_is_one_sentence(cluster, executor):
-    executor._systems["nowhere:classify"] = ("nowhere:classify", "1", "{}")
     with pytest.raises(AuditError, match=r"no module 'nowhere' for the system.*\(worker tcp://"):
         results(executor, Batch("nowhere:classify", "sentiment", (Input.of("A film."),)))
 

@@ -3,6 +3,7 @@
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -200,6 +201,15 @@ def test_a_module_never_stands_in_for_pythons_own(mine, tmp_path: Path) -> None:
         get_system("colorsys:f")
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C ends this process, as it does unless whoever began the tests ignores it (a job in the background)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_only_what_the_user_asks_for_passes() -> None:
     with pytest.raises(Left), contained():
         raise KeyboardInterrupt
