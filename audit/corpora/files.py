@@ -69,8 +69,7 @@ class FileCorpus:
     def __init__(
         self, path: str | Path, task: str = "sentiment", unit: Unit | None = None, language: str | None = None
     ):
-        if language is not None and not is_code(language):
-            raise AuditError(f"language {language!r} is no code such as en, zh or pt-BR")
+        _check_language(language)
         self.path = Path(path)
         self.name = self.path.name
         texts = _texts_of(task)
@@ -106,6 +105,11 @@ class FileCorpus:
         return iter(self._rows)
 
 
+def _check_language(language: str | None) -> None:
+    if language is not None and not is_code(language):
+        raise AuditError(f"language {language!r} is no code such as en, zh or pt-BR")
+
+
 def _texts_of(task: str) -> tuple[str, ...]:
     return ("text", "text_b") if base_of(task) == "similarity" else ("text",)
 
@@ -128,8 +132,7 @@ class FrameCorpus(FileCorpus):
         unit: Unit | None = None,
         language: str | None = None,
     ):
-        if language is not None and not is_code(language):
-            raise AuditError(f"language {language!r} is no code such as en, zh or pt-BR")
+        _check_language(language)
         self.path = Path(name)
         self.name = name
         texts = _texts_of(task)

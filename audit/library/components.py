@@ -19,12 +19,11 @@ from audit.errors import AuditError
 from audit.keys import fingerprint
 from audit.language import Analysis
 from audit.relations import ANY, Outcome, Plain, Verdict
-from audit.relations.base import Check
 from audit.relations.carry import Carry, nothing, stays, unchanged
 from audit.relations.registry import replace_relation
 from audit.systems import offer_system
 from audit.systems.base import System
-from audit.systems.own import load_object
+from audit.systems.own import is_whole, load_object
 from audit.tasks import Output, base_of
 
 Texts: TypeAlias = str | Path | pd.DataFrame | Iterable[object] | Corpus
@@ -202,8 +201,7 @@ def _offer(key: str | None, thing: object, corpus: Corpus) -> str:
         )
     if inspect.isclass(thing):
         thing = thing()
-    whole = callable(getattr(thing, "run", None)) and callable(getattr(thing, "needs", None))
-    if not whole:
+    if not is_whole(thing):
         version = getattr(thing, "version", None)
         thing = _Offered(
             thing,
@@ -268,4 +266,4 @@ def _columns(number: int, one: object) -> Mapping[str, object]:
     raise AuditError(f"corpus, row {number}: {one!r:.80} is no text, no pair (text, gold) and no dict of columns")
 
 
-__all__ = ["Check", "Texts", "corpus_of", "relation", "source_version", "system_names"]
+__all__ = ["Texts", "corpus_of", "relation", "source_version", "system_names"]

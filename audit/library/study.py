@@ -5,6 +5,7 @@ import tempfile
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -31,6 +32,7 @@ from audit.sampling.audits import Audits
 from audit.sampling.draw import Size
 from audit.statistics.intervals import Target
 from audit.store import open_store, pieces, table_of, tables
+from audit.store.engine import file_of
 from audit.tasks import Input
 
 
@@ -76,19 +78,15 @@ def run(
     if store is None:
         folder = tempfile.mkdtemp(prefix="audit-")
         store = Path(folder) / "audit.db"
+    database = cache(lambda: open_store(str(store), create=True))  # when the run has been checked, and once
+    file = file_of(str(store))
+    first = file is not None and not file.exists()
     bar = _Bar(made.name) if progress else None
     try:
         with _executor(workers) as executor:
-            opened: list[Engine] = []
-
-            def database() -> Engine:
-                if not opened:
-                    opened.append(open_store(str(store), create=True))
-                return opened[0]
-
             ran = run_study(
                 database, made, names, chosen, executor,
-                seed=seed, limit=limit, watcher=bar, time_limit=time_limit, first=folder is not None,
+                seed=seed, limit=limit, watcher=bar, time_limit=time_limit, first=first,
             )  # fmt: skip
     except BaseException:
         if folder is not None:

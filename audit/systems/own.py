@@ -76,15 +76,22 @@ def load(spec: str, seconds: float | None = None) -> System:
         if inspect.isclass(thing):
             with foreign(f"class {spec!r} cannot be created without arguments"):
                 thing = thing()
-        return load_object(spec, thing, module, seconds)
+        return _system_of(spec, thing, module, seconds)
 
 
 def load_object(spec: str, thing: Any, module: ModuleType, seconds: float | None = None) -> System:
     """As `load`, of an object that is there already; `module` is where it was defined."""
     with foreign(f"system {spec!r} cannot be loaded", seconds):
-        if callable(getattr(thing, "run", None)) and callable(getattr(thing, "needs", None)):
-            return Whole(spec, thing, module, seconds)
-        return Own(spec, thing, module)
+        return _system_of(spec, thing, module, seconds)
+
+
+def is_whole(thing: object) -> bool:
+    """Whether an object is a `System` already."""
+    return callable(getattr(thing, "run", None)) and callable(getattr(thing, "needs", None))
+
+
+def _system_of(spec: str, thing: Any, module: ModuleType, seconds: float | None) -> System:
+    return Whole(spec, thing, module, seconds) if is_whole(thing) else Own(spec, thing, module)
 
 
 class Described:

@@ -136,6 +136,19 @@ def test_wrong_arguments_are_told_and_leave_nothing(wrong: dict, reason: str, tm
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_system_that_cannot_be_prepared_leaves_no_database(tmp_path: Path):
+    class Broken:
+        def prepare(self) -> None:
+            raise ValueError("no model")
+
+        def predict(self, texts: list[str]) -> list[str]:
+            return ["positive" for _ in texts]
+
+    with pytest.raises(audit.AuditError, match="no model"):
+        audit.run(FILMS, [Broken()], ["MR3.1"], store=tmp_path / "films.db", progress=False)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_temporary_database_goes_with_its_study():
     with audit.run(FILMS[:1], [mine], ["MR3.1"], progress=False) as study:
         folder = Path(study.store).parent
