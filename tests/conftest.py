@@ -26,18 +26,18 @@ def _light_hashes() -> Iterator[None]:
     from pwdlib import PasswordHash
     from pwdlib.hashers.argon2 import Argon2Hasher
 
-    from audit.annotation import passwords
+    from audit.annotation import accounts
 
     light = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passwords, "_hasher", lambda: light)
+        patch.setattr(accounts, "_hasher", lambda: light)
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _statements_compiled_once() -> Iterator[None]:
     """What SQLAlchemy compiled for one SQLite database serves the next: else each of 1,500 compiles the same anew."""
-    from sqlalchemy import event
+    from sqlalchemy import event, make_url
     from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
     from sqlalchemy.util import LRUCache
 
@@ -47,6 +47,7 @@ def _statements_compiled_once() -> Iterator[None]:
     create = engine.create_engine
 
     def sharing(url, **options):
+        url = make_url(url)
         sqlite = url.get_backend_name() == "sqlite"
         made = create(url, **options, **({"execution_options": {"compiled_cache": shared}} if sqlite else {}))
         if not sqlite or url.database not in (None, "", ":memory:"):  # in memory, the connection is the database
@@ -133,7 +134,7 @@ def toy_corpus() -> type[ToyCorpus]:
 @pytest.fixture
 def toy_relations() -> Iterator[list]:
     """Three registered relations: T1 and T2 plain, T3 chained with a probe; they are forgotten after the test."""
-    from audit.relations import carry, registry
+    from audit.relations import base, registry
     from audit.relations.base import Member
     from audit.relations.expect import different, equivalent, opinionated
 
@@ -157,9 +158,9 @@ def toy_relations() -> Iterator[list]:
 
     before = dict(registry._RELATIONS)
     options = {"task": "sentiment", "family": "toys", "unit": "sentence"}
-    registry.plain("T1", check=equivalent, carry=carry.unchanged, **options)(shout)
-    registry.plain("T2", check=opinionated(equivalent), carry=carry.nothing, **options)(extend)
-    registry.chained("T3", carry=carry.nothing, **options)(ask)
+    registry.plain("T1", check=equivalent, carry=base.unchanged, **options)(shout)
+    registry.plain("T2", check=opinionated(equivalent), carry=base.nothing, **options)(extend)
+    registry.chained("T3", carry=base.nothing, **options)(ask)
     yield [registry.get_relation("sentiment", name) for name in ("T1", "T2", "T3")]
     registry._RELATIONS.clear()
     registry._RELATIONS.update(before)
@@ -291,8 +292,8 @@ def _judged(tmp_path_factory) -> Path:
     from audit.annotation.accounts import add_account
     from audit.annotation.queue import next_question
     from audit.judging.adjudications import adjudicate
-    from audit.judging.gold import answer_with_gold
     from audit.judging.judgements import judge, undo
+    from audit.judging.labels import answer_with_gold
     from audit.judging.samples import draw_all
     from audit.keys import uniform
     from audit.runner.imported import import_run, read_run

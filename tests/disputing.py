@@ -6,8 +6,8 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import Vote, counting_votes
-from audit.annotation.disputes import disputes
 from audit.annotation.queue import Shown, show
+from audit.judging.adjudications import disputes
 
 
 class Disputed(NamedTuple):

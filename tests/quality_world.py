@@ -3,8 +3,7 @@
 from question_world import add_people, ask
 from sqlalchemy import event
 
-from audit.annotation.known import add_known
-from audit.annotation.known_files import KnownText
+from audit.annotation.control_questions import KnownText, add_known
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.judging.judgements import judge

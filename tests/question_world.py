@@ -7,8 +7,7 @@ from drawn_questions import draw_each
 from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.queue import Shown, next_question, show
-from audit.annotation.remembered import Remembered
+from audit.annotation.queue import Remembered, Shown, next_question, show
 from audit.judging.judgements import judge
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input

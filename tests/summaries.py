@@ -15,10 +15,8 @@ from audit.annotation.queue import Shown, next_question
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.relations import registry
-from audit.relations.base import Rewriting
-from audit.relations.carry import unchanged
-from audit.relations.expect import same_text
-from audit.relations.substituting import substituted
+from audit.relations.base import Rewriting, unchanged
+from audit.relations.expect import same_text, substituted
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import Size

@@ -1,16 +1,75 @@
 """Accounts and roles. Every write elsewhere asks `require` again, in its own transaction."""
 
-from collections.abc import Sequence
+import json
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any
+from hashlib import sha256
+from ipaddress import IPv6Address, ip_address
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, delete, func, or_, select
+from sqlmodel import SQLModel
 
-from audit.annotation.passwords import hashed, matches
-from audit.errors import AuditError, NotAllowed
-from audit.language.iso639 import is_code
-from audit.store import insert_new, table_of, tables
+from audit.errors import AuditError, NotAllowed, Refused
+from audit.language.languages import is_code
+from audit.store import insert_new, reading, table_of, tables
+from audit.store.dump import is_secret
+
+# Passwords: hashed with Argon2id, and checked in the same time whoever is asked about.
+
+SHORTEST = 8
+LONGEST = 1_000
+"""Characters: hashing a megabyte would keep the server busy."""
+
+
+def hashed(password: str) -> str:
+    """The Argon2id hash that is stored. Raises AuditError for a password that is too short, too long or no text."""
+    if len(password) < SHORTEST:
+        raise AuditError(f"the password has {len(password)} characters, at least {SHORTEST} are needed")
+    if len(password) > LONGEST:
+        raise AuditError(f"the password has {len(password)} characters, at most {LONGEST} are allowed")
+    if not _is_text(password):
+        raise AuditError("the password has bytes that are no UTF-8; type it anew")
+    return str(_hasher().hash(password))
+
+
+def matches(password: str, stored: str | None) -> bool:
+    """Whether this is the password of the stored hash; None: of an account that has none, or that does not exist.
+
+    One hash is computed in every case, so that the time taken does not tell which names exist.
+    """
+    decoy = _decoy()  # made on the first call, whoever that is about
+    usable = stored is not None and len(password) <= LONGEST and _is_text(password)
+    given = password if usable else "no such password"
+    right = bool(_hasher().verify(given, stored if usable else decoy))
+    return right and usable
+
+
+def _is_text(password: str) -> bool:
+    try:
+        password.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@cache
+def _hasher() -> Any:
+    from pwdlib import PasswordHash
+
+    return PasswordHash.recommended()
+
+
+@cache
+def _decoy() -> str:
+    return str(_hasher().hash("nobody's password"))
+
 
 ROLES = ("annotator", "adjudicator", "manager")
 ADJUDICATORS = ("adjudicator", "manager")
@@ -135,3 +194,592 @@ def _joined(languages: Sequence[str]) -> str:
         if not is_code(code):
             raise AuditError(f"language {code[:40]!r} is no code such as en, zh or pt-BR")
     return ",".join(dict.fromkeys(languages))
+
+
+# Who is logged in where: a row for each browser, found by the SHA-256 of what the browser shows.
+#
+# A login expires when it was not used for a while, and after a hard limit in any case. Logging out, disabling the
+# account and another password end it at once, in every tab.
+
+_TO_THE_MINUTE = timedelta(minutes=1)
+"""A login is marked as used once a minute, not at every click: a read is cheap, a write is not."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a login lasts."""
+
+    idle: timedelta = timedelta(hours=12)
+    """Without use."""
+    longest: timedelta = timedelta(days=7)
+    """However much it is used."""
+
+
+def new_token() -> str:
+    """What a browser's cookie holds: 256 random bits. It is nowhere else; the database has `cookie_key` of it."""
+    return secrets.token_urlsafe(32)
+
+
+def cookie_key(token: str) -> bytes:
+    """The 32 bytes under which the login of a cookie is stored.
+
+    >>> cookie_key("a") == cookie_key("a"), len(cookie_key("a"))
+    (True, 32)
+    """
+    return sha256(b"cookie:" + token.encode("utf-8", "replace")).digest()
+
+
+def identity_key(claims: Mapping[str, Any]) -> bytes:
+    """The 32 bytes under which the login of a provider's identity token is stored, by its claims.
+
+    Another prefix than a cookie's: somebody who knows the claims cannot make a cookie of them.
+    """
+    text = json.dumps(dict(claims), sort_keys=True, ensure_ascii=True, default=str)
+    return sha256(b"identity:" + text.encode()).digest()
+
+
+def form_token(token: str) -> str:
+    """What a form of this login carries to show that it is one of ours: bound to the login, and no way back to it."""
+    return sha256(b"form:" + token.encode("utf-8", "replace")).hexdigest()
+
+
+def open_login(engine: Engine, account_id: int, key: bytes, limits: Limits | None = None) -> None:
+    """Log an account in under this key.
+
+    Raises NotAllowed for an account that is absent or disabled, and for a key that was used before: what was logged
+    out stays so.
+    """
+    limits = limits or Limits()
+    table, moment = table_of(tables.Login), tables.now()
+    with engine.begin() as connection:
+        # The account's rows of long ago say nothing any more; its new one keeps the last use.
+        old = table.c.expires_at < moment - limits.longest
+        connection.execute(table.delete().where(table.c.annotator_id == account_id, old))
+        require(connection, account_id, *ROLES)
+        if connection.execute(select(table.c.key).where(table.c.key == key)).first():
+            raise NotAllowed("this login has ended; log in again")
+        row = {
+            "key": key,
+            "annotator_id": account_id,
+            "created_at": moment,
+            "seen_at": moment,
+            "expires_at": moment + min(limits.idle, limits.longest),
+        }
+        insert_new(connection, tables.Login, [row])
+
+
+def account_of(engine: Engine, key: bytes, limits: Limits | None = None) -> Account | None:
+    """The account that is logged in under this key, read anew; None where there is none, or no longer.
+
+    Puts the expiry off, at most once a minute.
+    """
+    limits, moment = limits or Limits(), tables.now()
+    # Shorter limits hold for logins that there are, too.
+    given = {"key": key, "now": moment, "used": moment - limits.idle, "began": moment - limits.longest}
+    with reading(engine) as connection:
+        row = connection.execute(_valid_login(), given).first()
+    if row is None:
+        return None
+    id, name, role, created, seen = row
+    if _utc(seen, moment) < moment - _TO_THE_MINUTE:
+        until = min(moment + limits.idle, _utc(created, moment) + limits.longest)
+        table = table_of(tables.Login)
+        with engine.begin() as connection:
+            still = (table.c.key == key) & table.c.ended_at.is_(None)
+            connection.execute(table.update().where(still).values(seen_at=moment, expires_at=until))
+    return Account(int(id), name, role)
+
+
+def name_behind(engine: Engine, key: bytes) -> str | None:
+    """The name of the account that a login of this key belongs to, or belonged to before it ended; else None.
+
+    Rows of ended logins go when their account logs in a week or more after they expired (`Limits.longest`).
+    """
+    table, annotator = table_of(tables.Login), table_of(tables.Annotator)
+    query = select(annotator.c.name).join(table, annotator.c.id == table.c.annotator_id).where(table.c.key == key)
+    with reading(engine) as connection:
+        return connection.execute(query).scalar()
+
+
+def end_login(engine: Engine, key: bytes) -> None:
+    """Log out. Nothing happens where nobody is logged in under this key."""
+    table = table_of(tables.Login)
+    with engine.begin() as connection:
+        connection.execute(
+            table.update().where(table.c.key == key, table.c.ended_at.is_(None)).values(ended_at=tables.now())
+        )
+
+
+def end_logins(connection: Connection, account_id: int, but: bytes | None = None) -> None:
+    """Log an account out everywhere, as a part of the transaction that disables it or changes its password.
+
+    `but` is the key of a login that stays.
+    """
+    table = table_of(tables.Login)
+    mine = (table.c.annotator_id == account_id) & table.c.ended_at.is_(None)
+    if but is not None:
+        mine &= table.c.key != but
+    connection.execute(table.update().where(mine).values(ended_at=tables.now()))
+
+
+@cache
+def _valid_login() -> Select[Any]:
+    """Made once: every click asks this, and putting the statement together takes longer than its answer."""
+    table, annotator = table_of(tables.Login), table_of(tables.Annotator)
+    return (
+        select(annotator.c.id, annotator.c.name, annotator.c.role, table.c.created_at, table.c.seen_at)
+        .join(annotator, annotator.c.id == table.c.annotator_id)
+        .where(
+            table.c.key == bindparam("key"),
+            table.c.ended_at.is_(None),
+            table.c.expires_at > bindparam("now"),
+            table.c.seen_at > bindparam("used"),
+            table.c.created_at > bindparam("began"),
+            annotator.c.disabled.is_(False),
+            is_person(annotator),
+        )
+    )
+
+
+def _utc(moment: datetime, like: datetime) -> datetime:
+    """SQLite gives times back without their zone, which is always UTC."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=like.tzinfo)
+
+
+# How often passwords may be tried: wrong ones make whoever tries wait, at most a minute each time.
+#
+# A browser that has logged in to an account before waits for its own wrong passwords alone, so that nobody who guesses
+# at an account keeps its owner out. All others wait by name and address together, by address, and, so that guesses from
+# many addresses are slow as well, by name. Source: OWASP, Slow Down Online Guessing Attacks with Device Cookies.
+#
+# The counts are kept in the process, not in the database: strangers can then neither fill a table nor hold its lock,
+# and Streamlit serves an app from one process anyway. A restart forgets them, which gives away a few tries.
+
+BY_ACCOUNT = 5
+"""Wrong passwords for one name, from one address or one browser, before the next has to wait."""
+BY_ADDRESS = 50
+"""Wrong passwords from one address: a whole team may share one."""
+BY_NAME = 50
+"""Wrong passwords for one name, from all addresses together."""
+LONGEST_WAIT = 60
+"""Seconds between two tries, at most: nobody is shut out of an account for good because others guess at it."""
+FORGET = 900
+"""Seconds after the last wrong password, after which a count begins anew."""
+_MOST = 20_000
+
+
+class Attempts:
+    """Tries by name and by address. Safe among threads.
+
+    `clock` gives seconds. A try counts from its beginning, so that many at once are not all the first.
+
+    >>> attempts = Attempts(clock=lambda: 0.0)
+    >>> [attempts.begin("ann", "192.0.2.1") for _ in range(7)]
+    [0, 0, 0, 0, 0, 2, 2]
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._counts: OrderedDict[bytes, tuple[int, float, float]] = OrderedDict()
+        """(number, when the next may begin, when the last began) by key; the one longest unused first."""
+
+    def begin(self, name: str, address: str, browser: bytes | None = None) -> int:
+        """Count a try and return 0, or return the whole seconds that are left to wait and count nothing.
+
+        `browser`: the key of a login to this very account that the browser had before; None for one that had none.
+        """
+        moment = self._clock()
+        limits = _limits(name, address, browser)
+        with self._lock:
+            # A wrong password of a known browser counts everywhere, but the browser waits for its own alone.
+            waits = list(limits)[: 1 if browser is not None else None]
+            wait = max(self._counts.get(key, (0, 0.0, 0.0))[1] for key in waits) - moment
+            if wait > 0:
+                return int(wait + 0.999)
+            for key, free in limits.items():
+                number, _, last = self._counts.pop(key, (0, 0.0, moment))
+                number = 1 if moment - last > FORGET else number + 1
+                pause = min(LONGEST_WAIT, 2 ** min(number - free + 1, 10)) if number >= free else 0
+                self._counts[key] = (number, moment + pause, moment)
+            while len(self._counts) > _MOST:
+                self._counts.popitem(last=False)
+        return 0
+
+    def succeed(self, name: str, address: str, browser: bytes | None = None) -> None:
+        """The password was right: this browser, or this name from this address, begins anew; what others share with it,
+        the address and the name, gets its try back."""
+        first, *shared = _limits(name, address, browser).items()
+        with self._lock:
+            self._counts.pop(first[0], None)
+            for key, free in shared:
+                number, until, last = self._counts.get(key, (0, 0.0, 0.0))
+                if number:
+                    self._counts[key] = (number - 1, until if number > free else 0.0, last)
+
+
+def network(address: str) -> str:
+    """The address itself, or of an IPv6 address the 64 bits that one customer has to themselves.
+
+    >>> network("2001:db8::1") == network("2001:db8::2"), network("192.0.2.1")
+    (True, '192.0.2.1')
+    """
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    return str(int(parsed) >> 64) if isinstance(parsed, IPv6Address) else str(parsed)
+
+
+def _limits(name: str, address: str, browser: bytes | None) -> dict[bytes, int]:
+    """The free tries by key; whose own they are comes first."""
+    place = network(address)
+    own = {} if browser is None else {_key("browser", browser.hex()): BY_ACCOUNT}
+    return {
+        **own,
+        _key("name and address", f"{place} {name}"): BY_ACCOUNT,
+        _key("address", place): BY_ADDRESS,
+        _key("name", name): BY_NAME,
+    }
+
+
+def _key(kind: str, value: str) -> bytes:
+    """As long for a name of a megabyte as for any other."""
+    return sha256(f"{kind}:{value}".encode("utf-8", "replace")).digest()
+
+
+# From an identity provider's claims to an account: OpenID Connect, as `st.login` reads it.
+#
+# The provider says who somebody is; which accounts there are, and their roles, is kept here. Nobody gets an account by
+# logging in.
+
+CLAIM = "email"
+"""The claim that names the account, where the setting names none."""
+
+
+def name_in(claims: Mapping[str, Any], claim: str = CLAIM) -> str:
+    """The account's name among the claims of an identity token.
+
+    Raises NotAllowed where the claim is absent or no text, and for an e-mail address that the provider has not
+    verified: somebody else may have typed it there.
+
+    >>> name_in({"email": "ann@example.org", "email_verified": True})
+    'ann@example.org'
+    """
+    found = claims.get(claim)
+    if not isinstance(found, str) or not found.strip():
+        raise NotAllowed(f"the identity provider sent no claim {claim!r}; ask a manager to check the setting")
+    if claim == "email" and claims.get("email_verified", True) not in (True, "true"):
+        raise NotAllowed(f"the identity provider has not verified the address {found!r}; verify it there first")
+    return found.strip()
+
+
+def account_of_identity(
+    engine: Engine, claims: Mapping[str, Any], claim: str = CLAIM, limits: Limits | None = None
+) -> Account:
+    """The account that is logged in by these claims of a verified identity token; the first time logs it in.
+
+    Raises NotAllowed where no enabled account has the name, where the token was issued too long ago, and where its
+    login has ended: a token that was logged out is not taken again.
+    """
+    limits = limits or Limits()
+    key = identity_key(claims)
+    if (account := account_of(engine, key, limits)) is not None:
+        return account
+    name = name_in(claims, claim)
+    issued = claims.get("iat")
+    if isinstance(issued, bool) or not isinstance(issued, int | float):
+        raise NotAllowed("the identity provider sent no time of issue (the claim 'iat'), so the login cannot expire")
+    if issued < (tables.now() - limits.longest).timestamp():
+        raise NotAllowed("this login has ended; log in again")
+    table = table_of(tables.Annotator)
+    query = select(table.c.id, table.c.role).where(table.c.name == name, is_person(table), table.c.disabled.is_(False))
+    with engine.connect() as connection:
+        row = connection.execute(query).first()
+    if row is None:
+        raise NotAllowed(f"there is no account {name!r} that may log in; ask a manager for one")
+    id, role = row
+    try:
+        open_login(engine, int(id), key, limits)
+    except NotAllowed:
+        # Two tabs may come back from the provider at once; the second finds the first one's login, or one that ended.
+        if (account := account_of(engine, key, limits)) is None:
+            raise
+        return account
+    return Account(int(id), name, role)
+
+
+# Keeping accounts: who there is, other passwords, disabling. By managers, or by whoever has the database itself;
+# one's own password by oneself.
+#
+# People are never deleted here, since their judgements are history; a disabled account is out at once, in every
+# browser.
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An account as its keepers see it."""
+
+    id: int
+    name: str
+    role: str
+    languages: tuple[str, ...]
+    """Codes of the languages it reads; none: all."""
+    disabled: bool
+    has_password: bool
+    """Without one it logs in through an identity provider only."""
+    seen_at: datetime | None
+    """The last use of the app, in UTC to the minute; None: never."""
+
+
+def kept_accounts(engine: Engine, *, by: int | None = None) -> list[Kept]:
+    """Every account of a person, the disabled ones too, by name. Raises NotAllowed where `by` is no manager."""
+    annotator, login = table_of(tables.Annotator), table_of(tables.Login)
+    query = (
+        select(annotator, func.max(login.c.seen_at).label("seen_at"))
+        .outerjoin(login, login.c.annotator_id == annotator.c.id)
+        .where(is_person(annotator))
+        .group_by(annotator.c.id)
+        .order_by(annotator.c.name)
+    )
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        return [
+            Kept(
+                int(row["id"]),
+                row["name"],
+                row["role"],
+                tuple(row["languages"].split(",")) if row["languages"] else (),
+                bool(row["disabled"]),
+                row["password"] is not None,
+                _in_utc(row["seen_at"]),
+            )
+            for row in connection.execute(query).mappings()
+        ]
+
+
+def set_password(engine: Engine, name: str, password: str, *, by: int | None = None) -> Account:
+    """Give an account another password, which logs it out everywhere. Raises AuditError or NotAllowed."""
+    new = hashed(password)
+    table = table_of(tables.Annotator)
+    with engine.begin() as connection:
+        lock_accounts(connection)
+        require_manager(connection, by)
+        account = _named(connection, name)
+        connection.execute(table.update().where(table.c.id == account.id).values(password=new))
+        end_logins(connection, account.id)
+    return account
+
+
+def own_account(engine: Engine, account_id: int) -> Kept:
+    """One's own account. Raises NotAllowed where it is disabled or none."""
+    annotator = table_of(tables.Annotator)
+    with engine.connect() as connection:
+        require(connection, account_id, *ROLES)
+        row = connection.execute(select(annotator).where(annotator.c.id == account_id)).mappings().one()
+    languages = tuple(row["languages"].split(",")) if row["languages"] else ()
+    return Kept(account_id, row["name"], row["role"], languages, False, row["password"] is not None, None)
+
+
+def change_password(engine: Engine, account_id: int, present: str, new: str, *, keep: bytes | None = None) -> Account:
+    """Give one's own account another password, which ends its logins but that with the key `keep`.
+
+    Raises NotAllowed where the present password is wrong or the account disabled, Refused for an account without a
+    password and where it was given another one meanwhile, AuditError for a new password that cannot be one or is no
+    other. Two passwords are hashed: call it where that keeps nobody waiting, and count the tries.
+    """
+    table = table_of(tables.Annotator)
+    with engine.connect() as connection:
+        account = require(connection, account_id, *ROLES)
+        stored = connection.execute(select(table.c.password).where(table.c.id == account_id)).scalar_one()
+    if stored is None:
+        raise Refused("this account has no password here: it logs in through the identity provider")
+    if not matches(present, stored):
+        raise NotAllowed("the present password is wrong; nothing was changed")
+    if new == present:
+        raise AuditError("the new password is the present one; choose another")
+    fresh = hashed(new)
+    with engine.begin() as connection:
+        still = (table.c.id == account_id) & (table.c.password == stored) & table.c.disabled.is_(False)
+        if not connection.execute(table.update().where(still).values(password=fresh)).rowcount:
+            raise Refused("the account was changed meanwhile; log in again")
+        end_logins(connection, account_id, but=keep)
+    return account
+
+
+def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:
+    """Keep an account out from now on: its logins end, and the question it was shown is free for others.
+
+    Raises AuditError for an unknown name and for the last manager that is not disabled; NotAllowed for another role.
+    """
+    table, lease = table_of(tables.Annotator), table_of(tables.Lease)
+    with engine.begin() as connection:
+        lock_accounts(connection)
+        require_manager(connection, by)
+        account = _named(connection, name)
+        need_another_manager(connection, account)
+        connection.execute(table.update().where(table.c.id == account.id).values(disabled=True))
+        connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
+        end_logins(connection, account.id)
+    return account
+
+
+def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:
+    """Let a disabled account log in again. Raises AuditError for an unknown name; NotAllowed for another role."""
+    table = table_of(tables.Annotator)
+    with engine.begin() as connection:
+        lock_accounts(connection)
+        require_manager(connection, by)
+        account = _named(connection, name)
+        connection.execute(table.update().where(table.c.id == account.id).values(disabled=False))
+    return account
+
+
+def manager_named(engine: Engine, name: str, *, by: int | None = None) -> Account:
+    """The account of this name, which must be an enabled manager's. For commands that act in somebody's name.
+
+    Raises NotAllowed where `by` is no manager, AuditError for another name.
+    """
+    table = table_of(tables.Annotator)
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        account = _named(connection, name)
+        disabled = connection.execute(select(table.c.disabled).where(table.c.id == account.id)).scalar_one()
+    if account.role != "manager" or disabled:
+        raise AuditError(f"{name!r} is no manager who may log in; see `audit user list`")
+    return account
+
+
+def need_another_manager(connection: Connection, account: Account) -> None:
+    """Raise AuditError where this account is the last manager that is not disabled; call `lock_accounts` before."""
+    table = table_of(tables.Annotator)
+    others = select(table.c.id).where(table.c.role == "manager", table.c.disabled.is_(False), table.c.id != account.id)
+    if account.role == "manager" and connection.execute(others).first() is None:
+        raise AuditError(f"{account.name!r} is the last manager; make or enable another one first")
+
+
+def lock_accounts(connection: Connection) -> None:
+    """One keeper at a time: of two managers who disable each other at once, the second finds itself the last.
+
+    A write that changes nothing takes the lock on SQLite and on PostgreSQL.
+    """
+    table = table_of(tables.Annotator)
+    connection.execute(table.update().where(table.c.role == "manager").values(disabled=table.c.disabled))
+
+
+def _named(connection: Connection, name: str) -> Account:
+    table = table_of(tables.Annotator)
+    query = select(table.c.id, table.c.name, table.c.role).where(table.c.name == name, is_person(table))
+    row = connection.execute(query).first()
+    if row is None:
+        raise AuditError(f"there is no account {name!r}; see `audit user list`")
+    return Account(int(row[0]), row[1], row[2])
+
+
+def _in_utc(moment: datetime | None) -> datetime | None:
+    """SQLite gives times back without their zone, which is always UTC."""
+    return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+# A person leaves: the name goes, the answers stay.
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is left of a person."""
+
+    name: str
+    """In place of the name they had."""
+    judgements: int
+    adjudications: int
+
+
+def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Left:
+    """Take name, password, languages, sessions and leases away from an account and disable it.
+
+    History is append-only: judgements and adjudications stay as they are, comments included, under the name
+    `deleted-N` with N the account's number, and count as before. Done by a manager (`by`, an account id), or by whoever
+    has the database itself (None). Raises NotAllowed for another role; AuditError for a name that no person has,
+    for the last manager, and where a manager would delete the account they use.
+    """
+    annotator = table_of(tables.Annotator)
+    with engine.begin() as connection:
+        lock_accounts(connection)
+        require_manager(connection, by)
+        row = connection.execute(select(annotator).where(annotator.c.name == name.strip())).mappings().first()
+        if row is None or row["role"] not in ROLES:
+            raise AuditError(f"there is no person {name!r}; `audit user list` shows who there is")
+        if row["id"] == by:
+            raise AuditError("you cannot delete the account that you use; let another manager do it")
+        id = int(row["id"])
+        need_another_manager(connection, Account(id, row["name"], row["role"]))
+        connection.execute(
+            annotator.update()
+            .where(annotator.c.id == id)
+            .values(name=_free_name(connection, id), password=None, languages="", disabled=True)
+        )
+        lease = table_of(tables.Lease)
+        connection.execute(delete(lease).where(lease.c.annotator_id == id))
+        for table in SQLModel.metadata.sorted_tables:
+            if is_secret(table):
+                for column in table.columns:
+                    if any(foreign.target_fullname == "annotator.id" for foreign in column.foreign_keys):
+                        connection.execute(delete(table).where(column == id))
+        return Left(
+            str(connection.execute(select(annotator.c.name).where(annotator.c.id == id)).scalar_one()),
+            _number(connection, tables.Judgement, id),
+            _number(connection, tables.Adjudication, id),
+        )
+
+
+def _free_name(connection: Connection, id: int) -> str:
+    annotator = table_of(tables.Annotator)
+    name = f"deleted-{id}"
+    while connection.execute(select(annotator.c.id).where(annotator.c.name == name, annotator.c.id != id)).first():
+        name += "-again"  # somebody chose that name for an account
+    return name
+
+
+def _number(connection: Connection, model: type[tables.Judgement] | type[tables.Adjudication], id: int) -> int:
+    table = table_of(model)
+    query = select(func.count()).select_from(table).where(table.c.annotator_id == id)
+    return int(connection.execute(query).scalar_one())
+
+
+# The log: who did what that changes how numbers come about, or that shows what is hidden otherwise.
+
+
+class Entry(NamedTuple):
+    """A line of the log."""
+
+    at: datetime
+    who: str | None
+    """Name of the account; None: whoever has the database itself."""
+    action: str
+    question_id: int | None
+    detail: dict[str, Any]
+
+
+def note(
+    connection: Connection, account_id: int | None, action: str, question_id: int | None = None, **detail: Any
+) -> None:
+    """Append a line, as a part of the transaction that does what it says.
+
+    `detail` holds numbers and words of lists, never a name or a text of somebody: exports carry it as it is.
+    """
+    row = {"annotator_id": account_id, "action": action, "question_id": question_id, "detail": detail}
+    connection.execute(table_of(tables.Log).insert(), row | {"at": tables.now()})
+
+
+def entries(engine: Engine, account_id: int, last: int = 200) -> list[Entry]:
+    """The last lines, the newest first. Raises NotAllowed for anyone but a manager."""
+    log, annotator = table_of(tables.Log), table_of(tables.Annotator)
+    query = (
+        select(log.c.at, annotator.c.name, log.c.action, log.c.question_id, log.c.detail)
+        .outerjoin(annotator, annotator.c.id == log.c.annotator_id)
+        .order_by(log.c.id.desc())
+        .limit(last)
+    )
+    with engine.connect() as connection:
+        require(connection, account_id, "manager")
+        return [Entry(*row) for row in connection.execute(query)]

@@ -1,7 +1,7 @@
 """Why a satisfaction is false: the list of codes, and what was said last of each group and system.
 
 Causes are only ever added; taking one back is a row, too. Whether a satisfaction is false is derived elsewhere
-(`audit.false_satisfaction.causing`), which is also where causes are given.
+(`audit.false_satisfaction.impact`), which is also where causes are given.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from audit.annotation.deferral import check_comment
 from audit.errors import Refused
 from audit.store import table_of, tables
 
-OTHER = "other"
+OTHER_CAUSE = "other"
 """The code that says nothing by itself: it needs a comment."""
 CAUSES: dict[str, str] = {
     "all_wrong": "wrong on every side",
@@ -20,7 +20,7 @@ CAUSES: dict[str, str] = {
     "relation_loose": "the relation is too loose",
     "follow_up_damaged": "the follow-up is damaged in grammar or meaning",
     "doubtful": "the label or the answer is doubtful",
-    OTHER: "another cause",
+    OTHER_CAUSE: "another cause",
 }
 """Code -> what it says, in English, in the order of the keys that give it; the app has its own words (`cause.CODE` of
 data/ui). A new code is a line here and one in each language there."""
@@ -51,8 +51,8 @@ def check_cause(code: str, comment: str) -> None:
     """
     if code not in CAUSES:
         raise Refused(f"cause {code!r} is not one of {', '.join(CAUSES)}")
-    if code == OTHER and not comment.strip():
-        raise Refused(f"say in the comment what the cause is: {OTHER!r} says nothing by itself")
+    if code == OTHER_CAUSE and not comment.strip():
+        raise Refused(f"say in the comment what the cause is: {OTHER_CAUSE!r} says nothing by itself")
     check_comment(comment)
 
 
@@ -95,3 +95,65 @@ def add_cause(connection: Connection, account_id: int, pair: Pair, code: str, co
         table_of(tables.Cause).insert(), row | {"comment": comment or None, "at": tables.now()}
     ).inserted_primary_key
     return int(added[0]) if added else 0
+
+
+# Why a question was settled as it was: the codes that an adjudicator chooses from, and what begins other reasons.
+
+SPOT_CHECK, INSPECTION = "spot check", "inspection"
+"""Begin the reason of every adjudication that is one; what its adjudicator wrote comes after it."""
+OTHER_REASON = "other"
+"""The code that says nothing by itself: it needs a written reason."""
+REASONS: dict[str, str] = {
+    "guideline_unclear": "the guideline is unclear",
+    "slip": "a slip",
+    "ambiguous_text": "the text is ambiguous",
+    "missing_context": "context is missing",
+    "figurative": "irony or figurative speech",
+    "mixed_opinion": "a mixed opinion",
+    "language": "the language was misunderstood",
+    OTHER_REASON: "another reason",
+}
+"""Code -> what it says, in English; the app has its own words (`reason.CODE` of data/ui). A new code is a line here and
+one in each language there."""
+
+
+def check_reason(code: str | None, written: str) -> None:
+    """Raises Refused for a code that is not in the list, and where neither a code nor a text says why.
+
+    >>> check_reason("slip", "")
+    >>> check_reason("other", " ")
+    Traceback (most recent call last):
+    audit.errors.Refused: say why: the reason is kept with the answer
+    """
+    if code is not None and code not in REASONS:
+        raise Refused(f"reason {code!r} is not one of {', '.join(REASONS)}")
+    if code in (None, OTHER_REASON) and not written.strip():
+        raise Refused("say why: the reason is kept with the answer")
+
+
+def written_as_check(remark: str) -> str:
+    """The reason of an adjudication that is a spot check, with a remark or none.
+
+    >>> written_as_check(" two meanings "), written_as_check("")
+    ('spot check: two meanings', 'spot check')
+    """
+    remark = remark.strip()
+    return f"{SPOT_CHECK}: {remark}" if remark else SPOT_CHECK
+
+
+def is_check(code: str | None, reason: str) -> bool:
+    """Whether an adjudication with this code and reason is a spot check.
+
+    >>> is_check(None, "spot check: two meanings"), is_check("slip", "spot check")
+    (True, False)
+    """
+    return code is None and (reason == SPOT_CHECK or reason.startswith(f"{SPOT_CHECK}: "))
+
+
+def remark_of(reason: str) -> str:
+    """The remark in the reason of a spot check.
+
+    >>> remark_of("spot check: two meanings"), remark_of("spot check")
+    ('two meanings', '')
+    """
+    return reason.removeprefix(SPOT_CHECK).removeprefix(": ")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BindParameter,
@@ -11,7 +11,9 @@ from sqlalchemy import (
     Connection,
     Delete,
     Engine,
+    Insert,
     Select,
+    Update,
     and_,
     bindparam,
     case,
@@ -25,22 +27,192 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import ReturningInsert
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import counts, is_vote
-from audit.annotation.deferral import is_flagged, is_skipped, last_skip, midnight
-from audit.annotation.earlier import Earlier, earlier_answers, lend, look_again, one_at_a_time, seen
-from audit.annotation.hidden import FIRST, hidden_question
-from audit.annotation.questions import labels_of
-from audit.annotation.readable import languages_of, readable
-from audit.annotation.remembered import NOTHING, Remembered, may_be_remembered, remembered
+from audit.annotation.answers import by_people, counts, is_vote
+from audit.annotation.control_questions import FIRST, hidden_question, needs_training
+from audit.annotation.control_questions import PASS as TRAINING
+from audit.annotation.deferral import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight
+from audit.annotation.questions import labels_of, languages_of, readable
 from audit.annotation.settings import settings_of
-from audit.annotation.trained import PASS as TRAINING
-from audit.annotation.trained import needs_training
 from audit.errors import UnknownName
 from audit.relations import get_relation
-from audit.sampling.protocols import SHOWN
+from audit.sampling.designs import SHOWN
 from audit.store import reading, table_of, tables, writing
 from audit.store.copying import in_utc
 from audit.tasks import Input, get_task
+
+# What others answered before, for questions under the protocol `shown`: who validates sees it, without names.
+#
+# A lease remembers in `saw` the last first-pass judgement of somebody else that was there when the question was shown;
+# what counted up to it is on the screen. A judgement takes it over, so that the history tells who judged blind and who
+# saw what. Questions under the protocol `blind`, and whoever answers first, have null there and are shown nothing.
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What somebody else answered, and the comment to it: never who."""
+
+    answer: str
+    comment: str | None
+
+
+def earlier_answers(connection: Connection, question_id: int, account_id: int) -> tuple[Earlier, ...]:
+    """What this account is shown of others' answers with the question that it has leased, oldest first."""
+    given = {"question": question_id, "account": account_id}
+    return tuple(Earlier(str(row[0]), row[1]) for row in connection.execute(_earlier(), given))
+
+
+@cache
+def _earlier() -> Select[Any]:
+    judgement, lease = table_of(tables.Judgement), table_of(tables.Lease)
+    mine = (lease.c.question_id == bindparam("question")) & (lease.c.annotator_id == bindparam("account"))
+    return (
+        select(judgement.c.answer, judgement.c.comment)
+        .join(lease, lease.c.question_id == judgement.c.question_id)
+        .where(mine, judgement.c.id <= lease.c.saw)
+        .where(_by_others(judgement, lease.c.annotator_id), counts(judgement))
+        .order_by(judgement.c.id)
+    )
+
+
+def one_at_a_time(someone_looks: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Condition on `question`: under the protocol `shown` nobody else looks at it now, for the next must see the
+    answer of whoever does."""
+    question = table_of(tables.Question)
+    return or_(question.c.protocol != SHOWN, ~someone_looks)
+
+
+def lend(connection: Connection, question_id: int, account_id: int, until: datetime, round: int = 1) -> None:
+    """Lease a question, and remember what is shown with it: of others nothing but in the first pass."""
+    given = {"question": question_id, "account": account_id, "until": until}
+    connection.execute(_lend_earlier(round), given)
+
+
+@cache
+def _lend_earlier(round: int) -> Insert:
+    lease = table_of(tables.Lease)
+    return lease.insert().values(
+        question_id=bindparam("question"),
+        annotator_id=bindparam("account"),
+        expires_at=bindparam("until"),
+        round=round,
+        saw=seen().scalar_subquery() if round == 1 else None,
+    )
+
+
+@cache
+def look_again() -> Update:
+    """The lease of `account` on `question`, with what is shown now: it is shown again, and answers may have changed."""
+    lease = table_of(tables.Lease)
+    mine = and_(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
+    return lease.update().where(mine, lease.c.round == 1).values(saw=seen().scalar_subquery())
+
+
+@cache
+def seen() -> Select[Any]:
+    """What `saw` is for `account` and `question` now; null under the protocol `blind`, and where nothing counts."""
+    question, judgement = table_of(tables.Question), table_of(tables.Judgement)
+    standing = judgement.alias("standing")
+    me: Any = bindparam("account")
+    something = exists().where(standing.c.question_id == question.c.id, _by_others(standing, me), counts(standing))
+    return (
+        select(func.max(judgement.c.id))
+        .select_from(question.join(judgement, judgement.c.question_id == question.c.id))
+        .where(question.c.id == bindparam("question"), question.c.protocol == SHOWN)
+        .where(_by_others(judgement, me), something)
+    )
+
+
+def seen_by_somebody(connection: Connection, question_id: int, judgement_id: int) -> bool:
+    """Whether an answer that counts was given to this question by somebody who saw this judgement."""
+    judgement = table_of(tables.Judgement)
+    query = select(judgement.c.id).where(judgement.c.question_id == question_id, judgement.c.saw >= judgement_id)
+    return connection.execute(query.where(counts(judgement)).limit(1)).first() is not None
+
+
+def take_from_others(connection: Connection, question_id: int, account_id: int) -> None:
+    """End the leases of others on a question under the protocol `shown`: what they were shown counts no more."""
+    question, lease = table_of(tables.Question), table_of(tables.Lease)
+    is_shown = exists().where(question.c.id == lease.c.question_id, question.c.protocol == SHOWN)
+    others = and_(lease.c.question_id == question_id, lease.c.annotator_id != account_id, lease.c.round == 1)
+    connection.execute(delete(lease).where(others, is_shown))
+
+
+def _by_others(judgement: Any, me: Any) -> ColumnElement[bool]:
+    """Condition: a judgement of the first pass by a person who is not this account."""
+    return and_(judgement.c.round == 1, judgement.c.annotator_id != me, by_people(judgement))
+
+
+# What the page reminds an annotator of, with a question that they have had on their screen before.
+
+
+class Before(NamedTuple):
+    """An answer of somebody's that a manager let go stale."""
+
+    guideline: int
+    reason: str
+
+
+class Remembered(NamedTuple):
+    """What this annotator did with a question, as far as its page says so; never their answer."""
+
+    skipped: bool
+    """Whether they skipped it today (UTC)."""
+    sent_back: str | None
+    """What an adjudicator wrote when sending back their flag; empty: nothing; None: no flag of theirs was sent back."""
+    stale: Before | None
+    """The guideline of their answer that went stale, and why; None where none of theirs went stale last."""
+
+
+NOTHING = Remembered(False, None, None)
+
+
+def remembered(connection: Connection, account_id: int, question_id: int) -> Remembered:
+    """Of a question on this annotator's screen."""
+    given = {"question": question_id, "account": account_id}
+    rows = connection.execute(_asides(), given).all()
+    last = connection.execute(_last_judgement(), given).first()
+    since, skipped, flagged, remark = midnight(tables.now()), False, False, None
+    for whose, kind, comment, at in rows:
+        if whose == account_id:
+            skipped = skipped or (kind == SKIP and in_utc(at) >= since)
+            flagged = flagged or kind == FLAG
+        if kind == BACK and flagged:
+            remark = str(comment or "")
+    gone = last is not None and last.withdrawn_by is not None
+    return Remembered(skipped, remark, Before(int(last.guideline), str(last.comment or "")) if last and gone else None)
+
+
+def may_be_remembered() -> ColumnElement[bool]:
+    """Condition on `question`: somebody put it aside, or let an answer to it go stale. Nothing is remembered of others,
+    which are most."""
+    question, aside = table_of(tables.Question), table_of(tables.Aside)
+    judgement = table_of(tables.Judgement).alias("gone")
+    stale = exists().where(judgement.c.question_id == question.c.id, judgement.c.withdrawn_by.is_not(None))
+    return exists().where(aside.c.question_id == question.c.id) | stale
+
+
+# Statements are made once: every question that is shown asks them.
+
+
+@cache
+def _asides() -> Select[Any]:
+    """What was done with a question instead of answering it, oldest first; nothing of most."""
+    aside = table_of(tables.Aside)
+    columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
+    return select(*columns).where(aside.c.question_id == bindparam("question")).order_by(aside.c.id)
+
+
+@cache
+def _last_judgement() -> Select[Any]:
+    judgement = table_of(tables.Judgement)
+    mine = (judgement.c.question_id == bindparam("question")) & (judgement.c.annotator_id == bindparam("account"))
+    return (
+        select(judgement.c.guideline, judgement.c.comment, judgement.c.withdrawn_by)
+        .where(mine, judgement.c.round == FIRST)
+        .order_by(judgement.c.id.desc())
+        .limit(1)
+    )
+
 
 LEASE = timedelta(minutes=15)
 _TAKEN = -1
@@ -118,9 +290,9 @@ class Elsewhere:
 def next_question(engine: Engine, account_id: int) -> Shown | None:
     """The most wanted question that this annotator has not judged, leased to them; None when there is none now.
 
-    Only questions in languages that the account reads (`audit.annotation.readable`), and never more people than a
-    question wants; sometimes a hidden one in its place (`audit.annotation.hidden`); none for whoever must pass the
-    training round first. Raises NotAllowed for an account that may not judge.
+    Only questions in languages that the account reads (`audit.annotation.questions`), and never more people than a
+    question wants; sometimes a hidden one in its place (`audit.annotation.control_questions`); none for whoever must
+    pass the training round first. Raises NotAllowed for an account that may not judge.
     """
     chosen: int | None = _TAKEN
     while chosen == _TAKEN:
@@ -136,7 +308,7 @@ def next_question(engine: Engine, account_id: int) -> Shown | None:
 def _claim(connection: Connection, account_id: int) -> int | None:
     """The id of the question that this account holds from now on; `_TAKEN`: the place found was taken, look again.
 
-    SQLite has one writer at a time (`audit.store.writing`), which makes all of this one step. PostgreSQL locks the
+    SQLite has one writer at a time (`audit.store.bulk`), which makes all of this one step. PostgreSQL locks the
     question that was found and looks again: what another transaction has committed since the search began is seen
     only by a later statement. Locks are taken in one order, account, question, its leases, and of questions one in each
     transaction, so that no two claims wait for each other, and none for a judgement (`audit.judging.unit`).

@@ -14,7 +14,7 @@ from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
-from audit.statistics.agreement.ratings import number_of
+from audit.statistics.agreement import number_of
 from audit.store import table_of, tables
 
 RATING = ["item", "annotator", "label"]

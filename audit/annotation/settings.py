@@ -8,8 +8,7 @@ from typing import Any, TypeGuard
 
 from sqlalchemy import Connection, Engine, Select, select
 
-from audit.annotation.accounts import require_manager
-from audit.annotation.logbook import note
+from audit.annotation.accounts import note, require_manager
 from audit.errors import AuditError
 from audit.store import table_of, tables, upsert
 

@@ -60,8 +60,8 @@ def _from_file(arguments: argparse.Namespace) -> Any:
 def _from_store(arguments: argparse.Namespace) -> Any:
     from audit.annotation.ratings import attributed, stored_ratings
     from audit.errors import AuditError
-    from audit.false_satisfaction.group_answers import attributed_groups
     from audit.false_satisfaction.opinions import attributed_outputs, opinions
+    from audit.false_satisfaction.questions import attributed_groups
     from audit.store import open_store
 
     if arguments.repeats is not None:

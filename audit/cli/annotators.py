@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.annotation.ratings import need_two, read_ratings, stored_ratings
     from audit.errors import AuditError
     from audit.false_satisfaction.opinions import answered_outputs
-    from audit.reports.annotators import annotators_lines, annotators_report
+    from audit.reports.quality import annotators_lines, annotators_report
     from audit.store import open_store
 
     if not 0 <= arguments.draws <= 100_000:

@@ -54,14 +54,14 @@ def login_settings(arguments: argparse.Namespace) -> dict[str, str]:
     found = {name: str(value) for name, value in given.items() if value is not None}
     if arguments.https:
         found[settings.HTTPS] = "1"
-    settings.limits({**os.environ, **found})
+    settings.login_limits({**os.environ, **found})
     return found
 
 
 def serve(database: str, port: int, address: str = "localhost", environment: Mapping[str, str] | None = None) -> None:
     """Run Streamlit until it is stopped. Raises AuditError for a port that is no port or is taken."""
-    from audit.runner.living import another_python, its_environment
-    from audit.ui.flags import arguments
+    from audit.runner.leases import another_python, its_environment
+    from audit.ui.settings import arguments
 
     check_port(port, address)
     say(f"The app is at http://{address}:{port} (stop it with Ctrl-C).")

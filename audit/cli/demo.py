@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.cli.report import show, write_html
     from audit.corpora import get_corpus
     from audit.false_satisfaction.questions import queue_length
-    from audit.judging.gold import answer_with_gold
+    from audit.judging.labels import answer_with_gold
     from audit.judging.samples import draw_all
     from audit.reports.study import study_report
     from audit.runner.run import fitting

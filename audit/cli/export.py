@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from audit.errors import AuditError
     from audit.store import open_store
-    from audit.store.personal import salt_of
+    from audit.store.dump import salt_of
 
     for given, option in ((arguments.salt_file, "--salt-file"), (arguments.with_comments, "--with-comments")):
         if given and not arguments.pseudonymise:

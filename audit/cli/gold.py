@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from audit.false_satisfaction.questions import queue_length
-    from audit.judging.gold import answer_with_gold
+    from audit.judging.labels import answer_with_gold
     from audit.store import open_store
 
     engine = open_store(arguments.db)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from audit.cli.options import add_json, answer, fraction, reads, say, whole, writes
 
 if TYPE_CHECKING:
-    from audit.language.hanlp_making import Part
+    from audit.language.hanlp_training import Part
 
 
 def add(commands: Any) -> None:

@@ -29,8 +29,7 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from audit.false_satisfaction.questions import queue_length
-    from audit.judging.label_files import read_labels
-    from audit.judging.labels import import_labels, renamed_labels
+    from audit.judging.labels import import_labels, read_labels, renamed_labels
     from audit.store import open_store
 
     renamed = renamed_labels(arguments.map)

@@ -49,8 +49,7 @@ def add(commands: Any) -> None:
 
 
 def _add(arguments: argparse.Namespace) -> None:
-    from audit.annotation.known import add_known, know_questions
-    from audit.annotation.known_files import read_known
+    from audit.annotation.control_questions import add_known, know_questions, read_known
     from audit.errors import AuditError
     from audit.store import open_store
 
@@ -67,7 +66,7 @@ def _add(arguments: argparse.Namespace) -> None:
 
 
 def _pick(arguments: argparse.Namespace) -> None:
-    from audit.annotation.known import pick_known
+    from audit.annotation.control_questions import pick_known
     from audit.store import open_store
 
     picked = pick_known(open_store(arguments.db), arguments.purpose, arguments.count, arguments.seed)
@@ -84,7 +83,7 @@ def _next(arguments: argparse.Namespace) -> str:
 
 
 def _list(arguments: argparse.Namespace) -> None:
-    from audit.annotation.known import known_questions
+    from audit.annotation.control_questions import known_questions
     from audit.cli.listings import table
     from audit.store import open_store
 
@@ -114,7 +113,7 @@ def _short(value: object) -> object:
 
 
 def _remove(arguments: argparse.Namespace) -> None:
-    from audit.annotation.known import remove_known
+    from audit.annotation.control_questions import remove_known
     from audit.store import open_store
 
     number = remove_known(open_store(arguments.db), None if arguments.all else arguments.questions)

@@ -18,9 +18,8 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from audit.annotation.at_work import people_at_work
-    from audit.annotation.overview import overview
-    from audit.reports.progress import cells_at_work, progress_document, progress_lines
+    from audit.annotation.activity import overview, people_at_work
+    from audit.reports.over_time import cells_at_work, progress_document, progress_lines
     from audit.reports.study import cells_of_report, evidence
     from audit.store import open_store
 

@@ -53,9 +53,8 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from audit.corpora.pivot_chains import read_chains
-    from audit.reports.pivot_lines import pivot_lines
-    from audit.reports.pivots import pivots_report
+    from audit.corpora.recordings import read_chains
+    from audit.reports.pivots import pivot_lines, pivots_report
 
     report = pivots_report(
         read_chains(arguments.file, arguments.distinct),

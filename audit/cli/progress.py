@@ -3,7 +3,7 @@
 from time import monotonic
 
 from audit.cli.options import say
-from audit.runner.watching import Watcher
+from audit.runner.coordinator import Watcher
 
 AGAIN = 30.0
 """Seconds after which a run that still waits for the same says so again."""

@@ -43,7 +43,7 @@ def add(commands: Any) -> None:
 
 
 def _quality(arguments: argparse.Namespace) -> None:
-    from audit.annotation.record import judging_record
+    from audit.annotation.control_questions import judging_record
     from audit.reports.quality import quality_lines, quality_report
     from audit.store import open_store
 
@@ -53,7 +53,7 @@ def _quality(arguments: argparse.Namespace) -> None:
 
 
 def _contradictions(arguments: argparse.Namespace) -> None:
-    from audit.false_satisfaction.contradictions import contradictions
+    from audit.false_satisfaction.browse import contradictions
     from audit.store import open_store
 
     found = contradictions(open_store(arguments.db), arguments.answers)

@@ -122,7 +122,7 @@ def toward(corpus: str, task: str, targets: Sequence[str]) -> str:
     >>> toward("rotten-tomatoes", "translation", ["es", "fr"])
     'rotten-tomatoes@es,fr'
     """
-    from audit.corpora.targets import check_codes
+    from audit.corpora.recordings import check_codes
     from audit.errors import AuditError
 
     if not targets:

@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from audit.runner.listing import runs
+    from audit.runner.studies import runs
     from audit.store import open_store
 
     rows = [one.as_json() for one in runs(open_store(arguments.db))]

@@ -79,10 +79,10 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.samples import draw_all
     from audit.sampling.audits import Audits
-    from audit.sampling.domains import GOLD
+    from audit.sampling.designs import GOLD
     from audit.sampling.draw import Size
     from audit.store import open_store
-    from audit.studies.primary import name_primary, primary_named, resolve
+    from audit.studies.deviations import name_primary, primary_named, resolve
 
     size = Size(arguments.per_relation, arguments.share)
     audits = Audits(arguments.audit_groups, arguments.audit_follow_ups, arguments.audit_answers)

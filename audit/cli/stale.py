@@ -29,8 +29,8 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from audit.annotation.clients import command
-    from audit.annotation.keeping import manager_named
+    from audit.annotation.accounts import manager_named
+    from audit.annotation.answers import command
     from audit.cli.listings import table
     from audit.errors import AuditError
     from audit.false_satisfaction.questions import queue_length

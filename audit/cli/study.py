@@ -56,13 +56,13 @@ def add(commands: Any) -> None:
 
 
 def _example(arguments: argparse.Namespace) -> None:
-    from audit.studies.plan_file import example
+    from audit.studies.plan import example
 
     tell(example(), end="")
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    from audit.studies.plan_file import read_plan_file
+    from audit.studies.plan import read_plan_file
 
     plan = read_plan_file(arguments.FILE)
     answer(
@@ -72,7 +72,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _set(arguments: argparse.Namespace) -> None:
     from audit.store import open_store
-    from audit.studies.plan_file import read_plan_file
+    from audit.studies.plan import read_plan_file
 
     plan = read_plan_file(arguments.FILE)
     engine = open_store(arguments.db, create=True)
@@ -141,9 +141,8 @@ def _list(arguments: argparse.Namespace) -> None:
 def _show(arguments: argparse.Namespace) -> None:
     from audit.errors import AuditError
     from audit.store import open_store
-    from audit.studies.plan_file import to_toml
-    from audit.studies.versions import steps, versions
-    from audit.studies.words import change_text
+    from audit.studies.plan import to_toml
+    from audit.studies.versions import change_text, steps, versions
 
     if arguments.toml and arguments.json:
         raise AuditError("--toml and --json are two forms of the same; give one of them")
@@ -176,8 +175,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from audit.errors import AuditError
     from audit.store import open_store
     from audit.studies.jobs import DATABASE
-    from audit.studies.plan import SUFFIX
-    from audit.studies.plan_file import read_plan_file
+    from audit.studies.plan import SUFFIX, read_plan_file
     from audit.studies.versions import versions
 
     if arguments.job is not None:
@@ -209,8 +207,8 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _work(engine: "Engine", where: str, arguments: argparse.Namespace) -> None:
     """As the process of a job."""
+    from audit.studies.jobs import at_work
     from audit.studies.versions import versions
-    from audit.studies.working import at_work
 
     if hasattr(os, "nice"):
         os.nice(10)  # people who judge on this machine go before
@@ -222,7 +220,7 @@ def _work(engine: "Engine", where: str, arguments: argparse.Namespace) -> None:
 
 def _carry_out(engine: "Engine", plan: "Plan", workers: int | None, **how: Any) -> Any:
     from audit.cli.executing import executor_of
-    from audit.studies.carrying_out import carry_out
+    from audit.studies.jobs import carry_out
 
     with chatter_to_stderr(), executor_of(workers) as executor:
         return carry_out(engine, plan, executor, **how)

@@ -65,7 +65,7 @@ def _ask() -> str:
 
 
 def _list(arguments: argparse.Namespace) -> None:
-    from audit.annotation.keeping import kept_accounts
+    from audit.annotation.accounts import kept_accounts
     from audit.cli.listings import table
     from audit.store import open_store
 
@@ -84,7 +84,7 @@ def _list(arguments: argparse.Namespace) -> None:
 
 
 def _disable(arguments: argparse.Namespace) -> None:
-    from audit.annotation.keeping import disable_account
+    from audit.annotation.accounts import disable_account
     from audit.store import open_store
 
     account = disable_account(open_store(arguments.db), arguments.name)
@@ -92,7 +92,7 @@ def _disable(arguments: argparse.Namespace) -> None:
 
 
 def _enable(arguments: argparse.Namespace) -> None:
-    from audit.annotation.keeping import enable_account
+    from audit.annotation.accounts import enable_account
     from audit.store import open_store
 
     account = enable_account(open_store(arguments.db), arguments.name)
@@ -100,7 +100,7 @@ def _enable(arguments: argparse.Namespace) -> None:
 
 
 def _password(arguments: argparse.Namespace) -> None:
-    from audit.annotation.keeping import set_password
+    from audit.annotation.accounts import set_password
     from audit.store import open_store
 
     engine = open_store(arguments.db)
@@ -109,7 +109,7 @@ def _password(arguments: argparse.Namespace) -> None:
 
 
 def _delete(arguments: argparse.Namespace) -> None:
-    from audit.annotation.leaving import delete_person
+    from audit.annotation.accounts import delete_person
     from audit.store import open_store
 
     left = delete_person(open_store(arguments.db), arguments.name)

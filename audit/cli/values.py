@@ -72,7 +72,7 @@ def _bounds(text: str) -> list[float]:
 
 
 def _show_bounds(arguments: argparse.Namespace) -> None:
-    from audit.reports.bounds import STEPS, bounds_lines, bounds_report
+    from audit.reports.values import STEPS, bounds_lines, bounds_report
     from audit.store import open_store
 
     report = bounds_report(open_store(arguments.db), arguments.study, arguments.relations, arguments.at or STEPS)
@@ -80,7 +80,7 @@ def _show_bounds(arguments: argparse.Namespace) -> None:
 
 
 def _show_means(arguments: argparse.Namespace) -> None:
-    from audit.reports.means import means_lines, means_report
+    from audit.reports.values import means_lines, means_report
     from audit.store import open_store
 
     engine = open_store(arguments.db)
@@ -89,8 +89,7 @@ def _show_means(arguments: argparse.Namespace) -> None:
 
 
 def _show_correlations(arguments: argparse.Namespace) -> None:
-    from audit.reports.correlate import correlation_lines, correlation_report
-    from audit.reports.references import read_references
+    from audit.reports.values import correlation_lines, correlation_report, read_references
     from audit.store import open_store
 
     references = read_references(arguments.reference, synonyms=arguments.synonyms)
@@ -99,8 +98,7 @@ def _show_correlations(arguments: argparse.Namespace) -> None:
 
 
 def _show_contributions(arguments: argparse.Namespace) -> None:
-    from audit.reports.contribute import contribution_lines, contribution_report
-    from audit.reports.references import read_references
+    from audit.reports.values import contribution_lines, contribution_report, read_references
     from audit.store import open_store
 
     file, synonyms = arguments.reference, arguments.synonyms
@@ -111,7 +109,7 @@ def _show_contributions(arguments: argparse.Namespace) -> None:
 
 
 def _show_levels(arguments: argparse.Namespace) -> None:
-    from audit.reports.levels import levels_lines, levels_report
+    from audit.reports.values import levels_lines, levels_report
     from audit.store import open_store
 
     report = levels_report(open_store(arguments.db), arguments.study, arguments.relations, arguments.domain)

@@ -7,16 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from audit.corpora.base import Corpus, Row, Unit
-from audit.corpora.envtext import ClimateTopics, Cluener
+from audit.corpora.chinese import ClimateTopics, Cluener, CluenerPairs, Inews, InewsBodies, InewsPairs, InewsSentences
+from audit.corpora.english import Imdb, ImdbSentences, Polarity, PolaritySentences, RottenTomatoes, Treebank
 from audit.corpora.files import FileCorpus, is_file_name
-from audit.corpora.inews import Inews, InewsBodies, InewsSentences
-from audit.corpora.movie_reviews import Imdb, ImdbSentences, RottenTomatoes
-from audit.corpora.pairs import CluenerPairs, InewsPairs
-from audit.corpora.polarity import Polarity, PolaritySentences
 from audit.corpora.published import LOADERS, short_name, split_name
-from audit.corpora.recorded import RecordedTexts
-from audit.corpora.targets import Toward, check_targets, split_targets
-from audit.corpora.treebank import Treebank
+from audit.corpora.recordings import RecordedTexts, Toward, check_targets, split_targets
 from audit.errors import AuditError, UnknownName
 from audit.tasks import matches
 

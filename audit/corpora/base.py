@@ -1,9 +1,14 @@
 """Where sources come from."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, Protocol
 
+from audit.errors import BadFile
+from audit.new_files import write_file
+from audit.resources import cache_folder as folder
 from audit.tasks import Input
 
 Unit = Literal["sentence", "document"]
@@ -55,3 +60,31 @@ class Corpus(Protocol):
 def languages_of(corpus: Corpus) -> tuple[str, ...]:
     """The languages of its texts, the most frequent first."""
     return tuple(getattr(corpus, "languages", (corpus.language,)))
+
+
+# Counts of corpora that took long, kept between runs.
+
+__all__ = ["counted", "folder"]
+
+
+def counted(
+    name: str,
+    fingerprint: str,
+    count: Callable[[], int],
+    measured: Mapping[tuple[str, str], int] = MappingProxyType({}),
+) -> int:
+    """A number that depends on nothing but what `fingerprint` names, counted once per machine.
+
+    `measured` has numbers by name and fingerprint that need no counting. A cache that cannot be read or written is no
+    mistake of the user's: then it is counted again.
+    """
+    if known := measured.get((name, fingerprint)):
+        return known
+    kept = folder() / f"size-{name}-{fingerprint}.txt"
+    try:
+        return int(kept.read_text("ascii"))
+    except (OSError, ValueError):
+        number = count()
+    with suppress(BadFile):
+        write_file(kept, str(number), parents=True)
+    return number

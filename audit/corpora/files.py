@@ -19,12 +19,13 @@ from audit.errors import AuditError, BadFile, BadRow
 from audit.files import Excessive, parse_json, read_text, refuse_bad_rows
 from audit.keys import canonical, fingerprint
 from audit.language import Analysis
-from audit.language.iso639 import is_code
+from audit.language.languages import is_code
 from audit.tasks import Input, base_of, get_task
 from audit.tasks.similarity import level_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 LONGEST = 1_000_000
 """Bytes of UTF-8 that one text may have: a longer one is a broken quotation mark, not a review."""

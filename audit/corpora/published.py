@@ -12,8 +12,8 @@ from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
 from audit.corpora.base import Corpus, Row, Unit
-from audit.corpora.chinese_text import tidied
-from audit.corpora.recorded import RecordedTexts
+from audit.corpora.chinese import tidied
+from audit.corpora.recordings import RecordedTexts
 from audit.errors import BadFile, BadRow
 from audit.files import read_text, refuse_no_file
 from audit.keys import canonical, fingerprint

@@ -8,18 +8,26 @@ which another row says how, and that into the language `target`, which gave `alt
 language `target`. A chain back into the language of its source is a round trip, and `direct` then the source itself.
 """
 
+import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from html import unescape
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from audit.errors import BadFile
+from audit.corpora.base import Corpus, Row, Unit, languages_of
+from audit.corpora.files import unit_of
+from audit.errors import AuditError, BadFile
 from audit.files import read_table, read_text
-from audit.keys import fingerprint
-from audit.language.iso639 import language_code
+from audit.keys import canonical, digest, fingerprint
+from audit.language.languages import SPELLED, is_code, language_code
+from audit.tasks import Input, get_task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 PLAIN = ("system", "source_language", "target_language", "source", "translation")
 CHAINS = ("system", "source", "pivot", "target", "direct", "alternate")
@@ -268,3 +276,322 @@ def _add_chains(found: Recording, rows: _Rows) -> None:
             ask = Ask(language, target, key_of(source))
             found.originals.setdefault(ask, source)
             found.add(row["system"], ask, direct.strip(), where, repeats=True)
+
+
+# The texts that engines were once asked to translate, each toward the languages it was translated into.
+#
+# Named `recorded:PATH`, as the systems that answer from the same files are (`audit.systems.recorded`); with some of the
+# languages behind an @ (`recorded:PATH@es,fr`), the texts that were translated into those.
+
+
+class RecordedTexts:
+    """Every original of a recording once for each language it was translated into, by whichever engine. What stands
+    between the two steps of a recorded chain is no original.
+
+    A corpus has one language: that of the originals, or the one that is asked for where they have several. Raises
+    BadFile for what is wrong with the files, AuditError for languages that they do not have.
+    """
+
+    prefix = "recorded"
+    task = "translation"
+    has_gold = False
+    version = "1"
+
+    def __init__(
+        self,
+        path: str | Path,
+        language: str | None = None,
+        unit: Unit | None = None,
+        targets: Sequence[str] = (),
+    ):
+        self.path = Path(path)
+        recording = read_recording(path)
+        languages = recording.source_languages()
+        if language is None and len(languages) > 1:
+            raise AuditError(
+                f"{self.path} has texts in {', '.join(languages)}; say which of them are the originals, as in "
+                f"--language {languages[0]}"
+            )
+        self.language = language or languages[0]
+        self._texts = [(ask, text) for ask, text in recording.originals.items() if ask.source_language == self.language]
+        if not self._texts:
+            raise AuditError(
+                f"{self.path} has no texts in {self.language!r} that somebody translated, it has some in "
+                f"{', '.join(languages)}"
+            )
+        there = sorted({ask.target_language for ask, _ in self._texts})
+        if absent := [code for code in targets if code not in there]:
+            raise AuditError(
+                f"{self.path} has no translations from {self.language} into {absent[0]!r}; there are some into "
+                f"{', '.join(there)}"
+            )
+        if targets:
+            self._texts = [(ask, text) for ask, text in self._texts if ask.target_language in targets]
+        self.targets = tuple(code for code in there if not targets or code in targets)
+        self.name = f"{self.prefix}:{self.path.name or self.path.resolve().name}" + (
+            f"@{','.join(targets)}" if targets else ""
+        )
+        self._rows = [_row(ask, text) for ask, text in self._texts]
+        self.unit: Unit = unit or unit_of(self._rows)
+        self.summary = f"{len(self._rows):,} recorded texts with a language they were translated into, of {self.path}"
+
+    def needs(self) -> str | None:
+        return None
+
+    def size(self) -> int | None:
+        return len(self._rows)
+
+    def fingerprint(self) -> str:
+        """Names the texts and languages, whatever their order."""
+        parts = sorted(canonical([row.key, *row.input.texts, *row.input.languages]) for row in self._rows)
+        return f"{fingerprint(parts)}.{self.version}"
+
+    def rows(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+
+def _row(ask: Ask, text: str) -> Row:
+    """A source, keyed by content: the same text has the same key in every file."""
+    cluster = digest(ask.source_language, ask.key).hex()[:16]
+    return Row(
+        f"{cluster}@{ask.target_language}",
+        Input.of(text, language=ask.source_language, target=ask.target_language),
+        cluster=cluster,
+        attributes={"target_language": ask.target_language},
+    )
+
+
+# Corpora to translate: the texts of any corpus of single texts, each into some languages.
+#
+# Named `CORPUS@es,fr`: each text is one source for each target language, and the sources of one text are one cluster.
+# Gold and scheme of the corpus's own task say nothing about translations and are left out.
+
+
+def split_targets(name: str) -> tuple[str, tuple[str, ...]]:
+    """A corpus name and the target languages behind its last @; none where what stands there are no codes.
+
+    >>> split_targets("treebank@es,fr"), split_targets("me@home.csv")
+    (('treebank', ('es', 'fr')), ('me@home.csv', ()))
+    """
+    base, at, codes = name.rpartition("@")
+    found = tuple(dict.fromkeys(codes.split(",")))
+    return (base, found) if at and base and all(SPELLED.fullmatch(code) for code in found) else (name, ())
+
+
+def check_codes(codes: Sequence[str]) -> None:
+    """Raises AuditError for what is no code of a language."""
+    for code in codes:
+        if not is_code(code):
+            raise AuditError(f"language {code[:40]!r} is no code such as es, zh or pt-BR")
+
+
+def check_targets(file: str, rows: Iterable[Row]) -> None:
+    """Raises BadFile where a row of a user's file does not say which language its text is to be translated into."""
+    for row in rows:
+        target = row.input.target
+        if target is None:
+            raise BadFile(
+                f"{file}: row {row.key!r} does not say which language to translate into; give every row one in a "
+                "column target_language, or say --targets es,fr for the whole file"
+            )
+        if not is_code(target):
+            found = f"row {row.key!r} has target_language {target[:40]!r}"
+            raise BadFile(f"{file}: {found}, which is no code such as es, zh or pt-BR")
+
+
+class Toward:
+    """The texts of a corpus of single texts, each to be translated into every target language but its own.
+
+    Raises AuditError for a corpus of pairs, for no or wrong targets, and where each is the corpus's own language.
+    """
+
+    task = "translation"
+    has_gold = False
+
+    def __init__(self, corpus: Corpus, targets: Sequence[str]):
+        check_codes(targets)
+        if get_task(corpus.task).texts != 1:
+            raise AuditError(f"corpus {corpus.name} has pairs of texts; for translation take one of single texts")
+        self.corpus = corpus
+        self.languages = languages_of(corpus)
+        self.targets = tuple(code for code in dict.fromkeys(targets) if self.languages != (code,))
+        if not self.targets:
+            raise AuditError(
+                f"corpus {corpus.name} is in {corpus.language}; say other languages to translate into, as in "
+                f"--targets {'es' if corpus.language != 'es' else 'en'}"
+            )
+        self.name = f"{corpus.name}@{','.join(self.targets)}"
+        self.language, self.unit = corpus.language, corpus.unit
+        self.summary = f"{corpus.summary}, to be translated into {', '.join(self.targets)}"
+
+    def size(self) -> int | None:
+        size = self.corpus.size()
+        if size is None or len(self.languages) > 1:
+            return size and sum(1 for _ in self.rows())
+        return size * len(self.targets)
+
+    def needs(self) -> str | None:
+        return self.corpus.needs()
+
+    def fingerprint(self) -> str:
+        return fingerprint([self.corpus.fingerprint(), *self.targets])
+
+    def rows(self) -> Iterator[Row]:
+        for row in self.corpus.rows():
+            language = row.input.languages[0]
+            for target in self.targets:
+                if target != language:
+                    yield Row(
+                        f"{row.key}@{target}",
+                        Input.of(row.input.text, language=language, target=target),
+                        cluster=row.cluster or row.key,
+                        attributes={**row.attributes, "target_language": target},
+                    )
+
+
+# Recorded pivot chains: a translation beside the one that went over another language, in a CSV as of the MCMT study.
+#
+# What is odd in a file is counted and told, not refused: these are other people's records, and most of each is good.
+
+NEEDED = ("system", "target", "direct", "alternate")
+WANTED = ("source", "pivot")
+SCORES = ("levenshtein", "bleu", "cosine")
+COLUMNS = (*NEEDED, *WANTED)
+_ANY_ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z]\w*);")
+
+
+@dataclass(frozen=True, slots=True)
+class Oddity:
+    """Something odd in `rows` rows of a file, `first` the line of the first; `used` says whether they are used."""
+
+    kind: str
+    rows: int
+    first: int
+    used: bool
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """A file's rows that can be used, and what is odd about the file.
+
+    `frame` has the columns line (int), system, source, pivot, target, direct, alternate (text, "" where the file has no
+    such column), and `SCORES` (float, nan where none was recorded). `rows` counts all rows of the file.
+    """
+
+    name: str
+    sha: str
+    rows: int
+    frame: "pd.DataFrame"
+    lacking: tuple[str, ...]
+    oddities: tuple[Oddity, ...]
+
+
+def read_chains(path: str | Path, distinct: bool = False) -> Chains:
+    """Read a CSV (UTF-8, with a header) with the columns of `NEEDED`, and where it has them of `WANTED` and `SCORES`.
+
+    Rows with an empty system, target or text, and of another length than the header are left out; rows that repeat
+    another in all these columns are, too, with `distinct`. All else is used as it is. Raises BadFile for a file that is
+    missing, empty, not UTF-8, without a needed column, or without a row that can be used.
+
+    >>> read_chains("absent.csv")
+    Traceback (most recent call last):
+    audit.errors.BadFile: absent.csv: there is no such file
+    """
+    import pandas as pd
+
+    path = Path(path)
+    text = read_text(path)
+    wanted = f"needed are {', '.join(NEEDED)}, and wanted {', '.join((*WANTED, *SCORES))}"
+    header, lines = read_table(path, text, wanted)
+    missing = [name for name in NEEDED if name not in header]
+    if missing:
+        raise BadFile(f"{path}: column(s) {', '.join(missing)} missing; {wanted}")
+    found = _Odd()
+    records = list(_records(header, lines, found))
+    if not records:
+        raise BadFile(f"{path}: none of the {len(lines):,} rows has all of {', '.join(NEEDED)}")
+    frame = pd.DataFrame(records, columns=["line", *COLUMNS, *SCORES])
+    frame[list(SCORES)] = frame[list(SCORES)].astype(float)
+    repeated = frame.duplicated([*COLUMNS, *SCORES])
+    found.add("repeated rows", frame.loc[repeated, "line"], not distinct, "repeat another row in every column")
+    frame = frame[~repeated].reset_index(drop=True) if distinct else frame
+    for kind, rows, says in _odd_rows(frame):
+        found.add(kind, frame.loc[rows, "line"], True, says)
+    lacking = tuple(name for name in (*WANTED, *SCORES) if name not in header)
+    return Chains(path.name, fingerprint(text.splitlines()), len(lines), frame, lacking, tuple(found))
+
+
+class _Odd:
+    """Counts of what is odd, in the order in which it was looked for."""
+
+    def __init__(self) -> None:
+        self._lines: dict[tuple[str, bool, str], list[int]] = {}
+
+    def add(self, kind: str, lines: Iterable[int], used: bool, says: str) -> None:
+        self._lines.setdefault((kind, used, says), []).extend(int(line) for line in lines)
+
+    def __iter__(self) -> Iterator[Oddity]:
+        for (kind, used, says), lines in self._lines.items():
+            if lines:
+                yield Oddity(kind, len(lines), min(lines), used, says)
+
+
+def _records(header: list[str], lines: list[tuple[int, list[str]]], found: _Odd) -> Iterator[dict[str, object]]:
+    for line, fields in lines:
+        if len(fields) != len(header):
+            found.add("fields", [line], False, f"have another number of fields than the header's {len(header)}")
+            continue
+        row = dict(zip(header, fields, strict=True))
+        empty = [name for name in NEEDED if not row[name]]
+        if empty:
+            found.add(f"empty {empty[0]}", [line], False, f"have no {empty[0]}")
+            continue
+        for name in WANTED:
+            if name in header and not row[name]:
+                found.add(f"empty {name}", [line], True, f"have no {name}")
+        record: dict[str, object] = {"line": line} | {name: row.get(name, "") for name in COLUMNS}
+        for name in SCORES:
+            score = _score(row.get(name, ""))
+            if score is None:
+                found.add(f"bad {name}", [line], True, f"have a recorded {name} that is no number")
+            record[name] = score
+        yield record
+
+
+def _score(text: str) -> float | None:
+    """A recorded score: nan where none was recorded, None for what is no finite number."""
+    if not text:
+        return float("nan")
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if abs(number) != float("inf") and number == number else None
+
+
+def _odd_rows(frame: "pd.DataFrame") -> Iterator[tuple[str, "pd.Series", str]]:
+    for name in ("direct", "alternate"):
+        yield f"entities {name}", frame[name].map(_has_entity), f"have an HTML entity in {name}, compared as it stands"
+    if frame["source"].ne("").any():
+        asked = ["system", "source", "target"]
+        yield (
+            "contradicting direct",
+            frame.groupby(asked)["direct"].transform("nunique") > 1,
+            "have another direct translation of a source by the same system than another row",
+        )
+        yield (
+            "contradicting alternate",
+            frame.groupby([*asked, "pivot", "direct"])["alternate"].transform("nunique") > 1,
+            "have another alternate translation over the same pivot than another row",
+        )
+    yield (
+        "pivot is target",
+        frame["pivot"].eq(frame["target"]),
+        "go over their own target language, which is no other way",
+    )
+
+
+def _has_entity(text: str) -> bool:
+    """Whether a text has an HTML entity that a browser would resolve: `&quot;`, but not `R&D;`."""
+    return any(html.unescape(found) != found for found in _ANY_ENTITY.findall(text))

@@ -7,8 +7,8 @@ import numpy as np
 from sqlalchemy import Connection, Engine, case, func, select
 
 from audit.false_satisfaction.cells import Counted
-from audit.sampling.domains import has_clear_gold
-from audit.statistics.effective import effective_size_of_sums
+from audit.sampling.designs import has_clear_gold
+from audit.statistics.intervals import effective_size_of_sums
 from audit.store import table_of, tables
 from audit.tasks import get_task
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -11,22 +12,134 @@ from sqlmodel import SQLModel
 
 from audit.annotation.questions import Asked
 from audit.errors import AuditError
-from audit.false_satisfaction.audited import CELL, Audited, Book
-from audit.false_satisfaction.beginnings import Beginning, Process, beginnings, read_process
-from audit.false_satisfaction.settling import (
+from audit.false_satisfaction.questions import (
+    Answers,
+    Checks,
+    Versions,
+    agreed_answers,
+    audited_carries,
+    audited_follow_ups,
+    checked_answers,
+    checks_of_cell,
+    reach_of,
+    rests_on_carried,
+)
+from audit.false_satisfaction.resolution import (
+    PROTOCOL,
+    Beginning,
     Drawn,
     Known,
+    Process,
     Settled,
+    State,
     Whose,
+    beginnings,
     drawn_groups,
+    gold_labels,
     known_answers,
+    read_process,
     settle_group,
 )
 from audit.relations import Outcome
-from audit.sampling.designs import INFORMATIVE
-from audit.sampling.domains import ALL, within
+from audit.sampling.audits import audits_of
+from audit.sampling.designs import ALL, INFORMATIVE, within
 from audit.store import Checked, checked, table_of, tables
-from audit.store.ids import LIMIT
+from audit.store.bulk import LIMIT
+
+# What the audits of a report's samples found: follow-ups with an answer of their own, and groups that were checked.
+
+CELL = ["study_id", "relation_id", "system_id"]
+
+
+@dataclass(frozen=True)
+class Audited:
+    """Frames with the columns study_id, relation_id, system_id (a cell) and those named here, one row each."""
+
+    cells: pd.DataFrame
+    """A cell that was drawn: `rests_true` and `rests_false` (groups of its settled beginning that are true, or false,
+    only by carried answers), `protocol_judged` and `protocol_false` (its settled beginning as the protocol left it)."""
+    follow_ups: pd.DataFrame
+    """An audited follow-up of a group: group_id, source and follow_up (input ids), wrong (0 or 1)."""
+    checks: pd.DataFrame
+    """A checked group: group_id, protocol and checked (1: a false satisfaction, by the protocol and once checked)."""
+    answered: pd.DataFrame
+    """An answer on which people agreed that an adjudicator checked, in the reach of the audit: source (that of the
+    first group that has it; its id), wrong (0 or 1). Of no cell."""
+    waiting: int
+    """Questions that are open only to audit what relations carry."""
+    checks_waiting: int
+    """Agreed answers that wait for an adjudicator's check."""
+    shares: Mapping[int, Mapping[str, float]]
+    """Per study what is audited of its sample: the shares follow_ups and answers."""
+
+    @property
+    def answers(self) -> int:
+        """How many answers were checked."""
+        return len(self.answered)
+
+    @property
+    def answers_wrong(self) -> int:
+        """How many of these were wrong."""
+        return int(self.answered["wrong"].sum())
+
+
+class Book:
+    """Keeps what the audits found while the cells of a report are counted one after the other."""
+
+    def __init__(
+        self, connection: Connection, samples: Sequence[Mapping[str, object]], whose: Whose, known: Answers
+    ) -> None:
+        ids = [int(str(one["id"])) for one in samples]
+        self._known = known
+        self._reach = reach_of(connection, ids)
+        audits = {int(str(one["study_id"])): audits_of(connection, int(str(one["id"]))) for one in samples}
+        self._shares = {study: {"follow_ups": one.follow_ups, "answers": one.answers} for study, one in audits.items()}
+        self._checked = any(one.answers for one in audits.values())
+        protocol = known_answers(connection, whose, precedence=PROTOCOL) if self._checked else known
+        self._versions = Versions.of(protocol, known)
+        self._cells: list[tuple[object, ...]] = []
+        self._follow_ups: list[tuple[object, ...]] = []
+        self._checks: list[tuple[object, ...]] = []
+        self._answers: dict[Asked, tuple[int, bool]] = {}
+        self._waiting: set[Asked] = set()
+        self._checks_waiting: set[Asked] = set()
+
+    def add(self, cell: tuple[object, ...], some: Sequence[Settled], judged: int, false: int) -> None:
+        """One cell's groups in the order of their ranks, of which the first `judged` count, `false` of them false."""
+        resting = [one.state for one in some[:judged] if rests_on_carried(one, self._known)]
+        # Without spot checks the protocol's answers are those that count: nothing to settle a second time.
+        checks = Checks(judged, false, ())
+        if self._checked:
+            checks = checks_of_cell((one.drawn for one in some[:judged]), self._versions, self._reach)
+        rests_false = sum(state is State.FALSE for state in resting)
+        self._cells.append((*cell, len(resting) - rests_false, rests_false, checks.judged, checks.false))
+        self._checks += [(*cell, group, int(before), int(after)) for group, before, after in checks.checked]
+        self._follow_ups += [
+            (*cell, one.group_id, one.source, one.follow_up, int(one.wrong))
+            for one in audited_carries(some, self._known, self._reach)
+        ]
+        for one in some:
+            drawn = one.drawn
+            if self._reach.asks(drawn):
+                self._waiting.update(audited_follow_ups(one))
+            if self._reach.checks(drawn):
+                self._checks_waiting.update(agreed_answers(drawn, self._known))
+                for asked, wrong in checked_answers(drawn, self._versions):
+                    self._answers.setdefault(asked, (drawn.group_id // LIMIT**2, wrong))
+
+    def close(self, asked: set[Asked]) -> Audited:
+        """All cells together; `asked` are the questions that drawn groups wait for: those are no audits."""
+        columns = ["rests_true", "rests_false", "protocol_judged", "protocol_false"]
+        return Audited(
+            pd.DataFrame(self._cells, columns=[*CELL, *columns]),
+            pd.DataFrame(self._follow_ups, columns=[*CELL, "group_id", "source", "follow_up", "wrong"]),
+            pd.DataFrame(self._checks, columns=[*CELL, "group_id", "protocol", "checked"]),
+            pd.DataFrame(list(self._answers.values()), columns=["source", "wrong"]).astype(int),
+            len(self._waiting - asked),
+            len(self._checks_waiting),
+            self._shares,
+        )
+
 
 OUTCOMES = {
     Outcome.SATISFIED: "satisfied",
@@ -47,7 +160,7 @@ class Counted:
     """Cells with their counts, and what they were counted from.
 
     `cells` has the columns of `COLUMNS`: `judged` is the length of the longest beginning of the cell's draw in which
-    every group counts (`audit.false_satisfaction.beginnings`), `false` the false satisfactions in it, `waiting` the
+    every group counts (`audit.false_satisfaction.resolution`), `false` the false satisfactions in it, `waiting` the
     questions that the rest waits for; `drawn_false` and `drawn_open` tell of the whole draw how many are false and how
     many wait, `behind` how many groups people have settled behind the beginning. Of the design `informative` a
     beginning is the relation's: the one in which every group counts for all systems that satisfy it. Its groups are no
@@ -109,7 +222,7 @@ def count(
 ) -> Counted:
     """Count every cell of a study, or of all. Per study the sample drawn last counts, or the last one of `design`.
 
-    With `domain` (`audit.sampling.domains`) only its sources count, and samples drawn from it; else the sources are
+    With `domain` (`audit.sampling.designs`) only its sources count, and samples drawn from it; else the sources are
     those that each study's sample was drawn from. Raises AuditError where there is nothing to report, no such study
     or sample, or no satisfied group in the domain.
     """
@@ -166,7 +279,7 @@ def drawn_cells(
 ) -> list[DrawnCell]:
     """One sample's draws, settled by these answers; `groups` come cell by cell in the order of their ranks.
 
-    `process` as in `audit.false_satisfaction.beginnings`.
+    `process` as in `audit.false_satisfaction.resolution`.
     """
     relations: dict[int, dict[int, list[Settled]]] = {}
     for drawn in groups:
@@ -305,3 +418,100 @@ def _samples(
         {name: row[name] for name in ("id", "study_id", "design", "seed", "annotators", "protocol", "domain")}
         for row in last.values()
     ]
+
+
+# Which sources belong together: the sentences of a document, a text in several languages.
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The sources that name a cluster: ids, ascending, and codes of their clusters, below 0; both (sources,)."""
+
+    sources: np.ndarray
+    codes: np.ndarray
+
+    def of(self, source: np.ndarray) -> np.ndarray:
+        """The clusters of these sources (ids): codes, of a source that names none its own id.
+
+        >>> Clusters(np.array([2, 5]), np.array([-1, -1])).of(np.array([5, 3, 2])).tolist()
+        [-1, 3, -1]
+        """
+        source = np.asarray(source, np.int64)
+        if not len(self.sources):
+            return source
+        place = np.minimum(np.searchsorted(self.sources, source), len(self.sources) - 1)
+        return np.where(self.sources[place] == source, self.codes[place], source)
+
+
+ALONE = Clusters(np.empty(0, np.int64), np.empty(0, np.int64))
+"""Every source by itself."""
+
+
+def source_clusters(connection: Connection, studies: Iterable[int]) -> Clusters:
+    """The clusters of the sources of these studies (ids). Those of one study are none of another's."""
+    source = table_of(tables.Source)
+    named = select(source.c.id, source.c.study_id, source.c.cluster).where(
+        source.c.study_id.in_(list(studies)), source.c.cluster.is_not(None)
+    )
+    codes: dict[tuple[int, str], int] = {}
+    rows = [(id, codes.setdefault((study, name), -1 - len(codes))) for id, study, name in connection.execute(named)]
+    found = np.array(sorted(rows), np.int64).reshape(-1, 2)
+    return Clusters(found[:, 0], found[:, 1])
+
+
+# Which gold labels each judged group rests on, and whether it would be false were they others.
+
+MOST = 4096
+"""Combinations of labels that are gone through of one group: 12 labels that say one of two."""
+
+
+def read_resting(engine: Engine, counted: Counted, whose: Whose) -> pd.DataFrame:
+    """A row per drawn group of a cell: the columns of `CELL`, group_id, labels (tuple of numbers, the same for the same
+    gold row everywhere), seen (tuple of places) and false (bool array), as `audit.statistics.corrected.Resting` has
+    them, and modelled.
+
+    What gold said of a text moves all members that it settles, of all groups. `modelled` is False where other labels
+    would leave the group open, or there are more than `MOST` combinations: it rests on none then, as if gold were
+    right.
+    """
+    numbers: dict[Asked, int] = {}
+    rows: list[tuple[object, ...]] = []
+    with engine.connect() as connection:
+        known = known_answers(connection, whose)
+        said = {task: sorted(labels) for task, labels in gold_labels(connection).items()}
+        for sample in counted.samples:
+            for drawn in drawn_groups(connection, [int(str(sample["id"]))]):
+                key = (sample["study_id"], drawn.relation_id, drawn.system_id, drawn.group_id)
+                asked = _asked_gold(drawn, known)
+                labels = said.get(drawn.task, [])
+                false = _false(drawn, known, asked, labels)
+                if false is None:
+                    state = settle_group(drawn, known).state
+                    rows.append((*key, (), (), np.array(state is State.FALSE), not asked))
+                    continue
+                places = tuple(numbers.setdefault(one, len(numbers)) for one in asked)
+                seen = tuple(labels.index(next(iter(known[one].allowed))) for one in asked)
+                rows.append((*key, places, seen, false, True))
+    return pd.DataFrame(rows, columns=[*CELL, "group_id", "labels", "seen", "false", "modelled"])
+
+
+def _asked_gold(drawn: Drawn, known: Mapping[Asked, Known]) -> list[Asked]:
+    """What gold answered of a group's members, each once."""
+    asked = dict.fromkeys(drawn.asked(step) for step in drawn.steps)
+    return [one for one in asked if one in known and known[one].origin == "gold" and len(known[one].allowed) == 1]
+
+
+def _false(drawn: Drawn, known: Mapping[Asked, Known], asked: list[Asked], labels: list[str]) -> np.ndarray | None:
+    """Whether the group is false under every combination of labels; None where one leaves it open, or gold says
+    nothing."""
+    if not asked or len(labels) ** len(asked) > MOST:
+        return None
+    found = np.zeros((len(labels),) * len(asked), bool)
+    here = {one: known[one] for step in drawn.steps if (one := drawn.asked(step)) in known}
+    for places in product(range(len(labels)), repeat=len(asked)):
+        other = {one: Known(frozenset([labels[at]]), "gold") for one, at in zip(asked, places, strict=True)}
+        state = settle_group(drawn, here | other).state
+        if state is State.WAITING:
+            return None
+        found[places] = state is State.FALSE
+    return found

@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Engine
 
-from audit.false_satisfaction.cells import CELL, Counted
-from audit.false_satisfaction.clusters import ALONE, Clusters, source_clusters
-from audit.false_satisfaction.settling import State
+from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted, source_clusters
+from audit.false_satisfaction.resolution import State
 from audit.relations import Outcome
 from audit.sampling.designs import INFORMATIVE, Numbers
-from audit.sampling.informative import Apart, Compared, compared_groups
+from audit.sampling.draw import Apart, Compared, compared_groups
 from audit.statistics.comparison import Common, unsettled
-from audit.store.ids import LIMIT
+from audit.store.bulk import LIMIT
 
 NAMES = ["study", "task", "relation", "system"]
 

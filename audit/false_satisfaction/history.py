@@ -15,17 +15,16 @@ from sqlalchemy import Connection, Engine, select
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import ORIGINS, WITHDRAWN, Vote, voted_answers
 from audit.annotation.questions import ABOUT_OUTPUTS, Asked
-from audit.false_satisfaction.audited import Audited
-from audit.false_satisfaction.beginnings import Process, gold_labels
 from audit.false_satisfaction.cells import (
     CELL,
+    Audited,
     Counted,
     counted_from,
     drawn_cells,
     ground_of,
     waiting_questions,
 )
-from audit.false_satisfaction.settling import ALLOWED, Known, Whose, drawn_groups
+from audit.false_satisfaction.resolution import ALLOWED, Known, Process, Whose, drawn_groups, gold_labels
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 
@@ -194,7 +193,7 @@ def replay(engine: Engine, whose: Whose = "both", study: int | None = None, poin
 
 
 def passed_until(history: History, until: datetime | None = None) -> set[int]:
-    """The questions that people were through with then, as `audit.false_satisfaction.beginnings` has it."""
+    """The questions that people were through with then, as `audit.false_satisfaction.resolution` has it."""
     votes = _votes_until(history, until)
     full = {
         question
@@ -216,7 +215,7 @@ def _votes_until(history: History, until: datetime | None) -> dict[int, list[Vot
 
 
 def known_from(answers: Answers, about: Mapping[int, Asked], whose: Whose = "both") -> dict[Asked, Known]:
-    """The answer that counts by what was asked, as `audit.false_satisfaction.settling.known_answers` has it.
+    """The answer that counts by what was asked, as `audit.false_satisfaction.resolution.known_answers` has it.
 
     `about` says of each question what it asks about.
 

@@ -10,10 +10,9 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.questions import HOLDS
-from audit.false_satisfaction.cells import CELL, Counted
-from audit.false_satisfaction.clusters import ALONE, Clusters
-from audit.false_satisfaction.group_answers import AskedGroup, Content, asked_groups, contents, known_holds
-from audit.false_satisfaction.settling import Known, State, Whose
+from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted
+from audit.false_satisfaction.questions import AskedGroup, Content, asked_groups, contents, known_holds
+from audit.false_satisfaction.resolution import Known, State, Whose
 from audit.relations import Outcome
 from audit.statistics.corrected import COUNTS
 from audit.store import pieces, table_of, tables

@@ -12,14 +12,7 @@ from sqlalchemy import Connection, Engine, select
 from audit.annotation.questions import ABOUT_OUTPUTS, Asked, asks_pairs
 from audit.annotation.ratings import Rated, stored_ratings
 from audit.errors import AuditError
-from audit.false_satisfaction.settling import (
-    Drawn,
-    Known,
-    State,
-    drawn_groups,
-    settle_group,
-    source_of,
-)
+from audit.false_satisfaction.resolution import Drawn, Known, State, drawn_groups, settle_group, source_of
 from audit.store import pieces, table_of, tables
 
 FALSE, TRUE = "false", "true"

@@ -17,16 +17,70 @@ from sqlalchemy import Connection, Engine, Select, and_, func, select
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings
-from audit.false_satisfaction.references import Distances, distances
-from audit.false_satisfaction.settling import COUNTED, State
+from audit.false_satisfaction.resolution import COUNTED, State
+from audit.language.text_similarity import levenshtein_similarity
 from audit.relations import Outcome
 from audit.statistics.prediction_powered import disagreement, low_confidence
 from audit.store import table_of, tables
 
+# How far outputs that are texts lie from the references that a corpus has: a proxy of being wrong, never gold.
+#
+# There are many right translations and summaries of a text; a reference is one of them. So a distance settles nothing,
+# but it goes with being wrong, and sharpens an estimate as any proxy does (`audit.false_satisfaction.proxies`).
+
+COLUMN = "reference"
+"""The column of a corpus that holds references."""
+_ROWS = 50_000
+
+
+@dataclass(frozen=True)
+class Distances:
+    """How far the outputs about a study's sources lie from the sources' references.
+
+    `sources` and `systems` are ids, ascending; `values` (sources, systems) are 1 - Levenshtein similarity, from 0 (the
+    same text) to 1; NaN where there is no reference, or no output that is a text.
+    """
+
+    sources: np.ndarray
+    systems: np.ndarray
+    values: np.ndarray
+
+    def of(self, sources: np.ndarray, system: int) -> np.ndarray:
+        """The distances of one system's outputs about these sources, in their order."""
+        return self.values[np.searchsorted(self.sources, sources), int(np.searchsorted(self.systems, system))]
+
+
+def distances(connection: Connection, study: int, systems: Sequence[int]) -> Distances:
+    """The distances of a study's outputs; only the source's own output is compared, for references are of sources."""
+    source, output = table_of(tables.Source), table_of(tables.Output)
+    wanted = np.unique(np.asarray(systems, np.int64))
+    rows = select(source.c.id, source.c.attributes).where(source.c.study_id == study).order_by(source.c.id)
+    references: dict[int, str] = {}
+    ids: list[int] = []
+    for id, attributes in connection.execute(rows, execution_options={"yield_per": _ROWS}):
+        ids.append(int(id))
+        if isinstance(given := attributes.get(COLUMN), str) and given.strip():
+            references[int(id)] = given.strip()
+    found = Distances(np.array(ids, np.int64), wanted, np.full((len(ids), len(wanted)), np.nan))
+    if not references:
+        return found
+    said = (
+        select(source.c.id, output.c.system_id, output.c.text)
+        .join(output, output.c.input_id == source.c.input_id)
+        .where(source.c.study_id == study, output.c.system_id.in_(wanted.tolist()), output.c.text.is_not(None))
+        .order_by(output.c.attempt)  # the last attempt counts
+    )
+    for id, system, text in connection.execute(said, execution_options={"yield_per": _ROWS}):
+        if (reference := references.get(int(id))) is not None:
+            place = int(np.searchsorted(found.sources, id)), int(np.searchsorted(wanted, system))
+            found.values[place] = 1 - levenshtein_similarity(reference, str(text))
+    return found
+
+
 _OF_OUTPUTS = ("disagreement", "low_confidence")
 BUILT_IN = (*_OF_OUTPUTS, "reference")
 """Proxies that need no numeric column. One of the same name is not used."""
-_ROWS = 50_000
+
 """Rows that are held as Python objects at once; all else is arrays."""
 
 
@@ -74,7 +128,7 @@ def cell_proxies(engine: Engine, counted: Counted, names: Sequence[str]) -> Iter
     `disagreement` of a group is the share of the study's other systems whose label (or text) differs from this one's,
     mean over the group's counted members; systems without an output do not vote. `low_confidence` is 1 - the least
     score over them; a system without scores, or with one score for everything, has none. `reference` is how far the
-    output about the source lies from the source's reference (`audit.false_satisfaction.references`). Raises
+    output about the source lies from the source's reference (`audit.false_satisfaction.proxies`). Raises
     UnknownName, which lists the columns there are, and AuditError where a value of a column is not a number, which
     names its row.
     """

@@ -10,29 +10,450 @@ estimate; and a follow-up that comes right after its source would be answered fr
 error that is to be measured: behind the queue, the source is long ago.
 """
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
+import pandas as pd
 from sqlalchemy import Connection, Engine, Select, bindparam, case, delete, func, select, union
 
+from audit.annotation.answers import ORIGINS
 from audit.annotation.questions import (
     ABOUT_OUTPUTS,
     BEHIND,
     Asked,
     Wanted,
+    WantedGroup,
     close_questions,
+    group_question_key,
     open_group_questions,
     open_questions,
     question_ids,
 )
-from audit.false_satisfaction.asking import Ask, Asking
-from audit.false_satisfaction.auditing import agreed_answers, audited_follow_ups, reach_of
-from audit.false_satisfaction.group_answers import ask_of_group_question, wanted_groups
-from audit.false_satisfaction.settling import Drawn, State, drawn_groups, known_answers, settle_group
-from audit.sampling.protocols import Terms, terms_of
+from audit.false_satisfaction.resolution import (
+    ALLOWED,
+    CARRIED,
+    COUNTED,
+    Drawn,
+    Known,
+    Settled,
+    State,
+    Whose,
+    carried_to,
+    drawn_groups,
+    known_answers,
+    settle_group,
+    source_of,
+)
+from audit.relations import Outcome
+from audit.sampling.audits import audits_of
+from audit.sampling.designs import Terms, arms_of, terms_of
 from audit.store import pieces, table_of, tables, upsert
+from audit.tasks import get_task
+
+# How drawn groups ask a question: how urgently, how many of them, of how many people, and under which protocol.
+
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a question gets from the groups that ask it.
+
+    `rank` is the best of a group that asks, `waits` the number of drawn (group, system) pairs that ask, `annotators`
+    the most people that a sample wants, `protocol` that of the source of the group with the best rank.
+    """
+
+    rank: int
+    waits: int
+    annotators: int
+    protocol: str
+
+    def behind(self) -> "Ask":
+        """The same behind everything that groups wait for.
+
+        >>> Ask(3, 2, 2, "blind").behind().rank
+        1000000003
+        """
+        return replace(self, rank=BEHIND + self.rank)
+
+
+class Asking(Generic[Key]):
+    """Gathers, group by group, who asks for what; `terms` are those of the samples."""
+
+    def __init__(self, terms: Mapping[int, Terms]) -> None:
+        self._terms = terms
+        self._best: dict[Key, tuple[int, int, int]] = {}
+        self._pairs: dict[Key, set[tuple[int, int]]] = {}
+        self._annotators: dict[Key, int] = {}
+
+    def note(self, key: Key, sample: int, rank: int, group: int, system: int) -> None:
+        """A drawn group of a system asks for this. A pair that two samples have drawn counts once."""
+        asks = (rank, sample, group)
+        self._best[key] = min(asks, self._best.get(key, asks))
+        self._pairs.setdefault(key, set()).add((group, system))
+        self._annotators[key] = max(self._terms[sample].annotators, self._annotators.get(key, 0))
+
+    def asks(self, connection: Connection) -> dict[Key, Ask]:
+        """What each question gets."""
+        best = {key: (sample, group) for key, (_, sample, group) in self._best.items()}
+        arms = arms_of(connection, self._terms, set(best.values()))
+        return {
+            key: Ask(self._best[key][0], len(self._pairs[key]), self._annotators[key], arms[place])
+            for key, place in best.items()
+        }
+
+
+# Whether a relation holds in a group: which groups people are asked about, what they are made of, what was answered.
+#
+# A question about a group is one question whatever study or system the group belongs to, so groups and questions meet
+# by content: the relation, and roles and inputs of the counted members in order.
+
+Content = tuple[int, tuple[tuple[str, int], ...]]
+"""(relation, ((role, input) of each counted member)); ids are of the database, where each content has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedGroup:
+    """One group of one cell that people are asked about, by its rank among the satisfied or the violated ones."""
+
+    sample_id: int
+    relation_id: int
+    system_id: int
+    outcome: Outcome
+    rank: int
+    group_id: int
+
+
+def asked_groups(connection: Connection, samples: Iterable[int], relation_id: int | None = None) -> list[AskedGroup]:
+    """The groups of these samples that are asked about (of one relation, or of all), by cell, outcome and rank."""
+    table = table_of(tables.AuditDraw)
+    order = (table.c.sample_id, table.c.relation_id, table.c.system_id, table.c.outcome, table.c.rank)
+    query = select(*order, table.c.group_id).where(table.c.sample_id.in_(list(samples))).order_by(*order)
+    if relation_id is not None:
+        query = query.where(table.c.relation_id == relation_id)
+    return [
+        AskedGroup(row.sample_id, row.relation_id, row.system_id, Outcome(row.outcome), row.rank, row.group_id)
+        for row in connection.execute(query)
+    ]
+
+
+def contents(connection: Connection, group_ids: Collection[int]) -> dict[int, Content]:
+    """What these groups are made of."""
+    group, member = table_of(tables.Group), table_of(tables.Member)
+    query = (
+        select(group.c.id, group.c.relation_id, member.c.role, member.c.input_id)
+        .join(member, member.c.group_id == group.c.id)
+        .where(member.c.role.in_(COUNTED))
+        .order_by(group.c.id, member.c.step)
+    )
+    found: dict[int, Content] = {}
+    for piece in pieces(sorted(group_ids)):
+        for id, relation, role, given in connection.execute(query.where(group.c.id.in_(piece))):
+            before = found.get(int(id), (int(relation), ()))
+            found[int(id)] = (before[0], (*before[1], (str(role), int(given))))
+    return found
+
+
+def known_holds(
+    connection: Connection, whose: Whose = "both", questions: Collection[int] | None = None
+) -> dict[Content, Known]:
+    """The answer that counts about each group that was judged, of the origins asked for; of all, or of `questions`."""
+    question, answer = table_of(tables.Question), table_of(tables.Answer)
+    query = (
+        select(question.c.group_id, answer.c.origin, answer.c.allowed)
+        .join(answer, answer.c.question_id == question.c.id)
+        .where(question.c.kind == "group", answer.c.origin.in_(ALLOWED[whose]))
+    )
+    if questions is not None:
+        query = query.where(question.c.id.in_(list(questions)))
+    rows = connection.execute(query).all()
+    made_of = contents(connection, {int(row[0]) for row in rows})
+    found: dict[Content, Known] = {}
+    for group, origin, allowed in rows:
+        before = found.get(made_of[group])
+        if before is None or ORIGINS.index(origin) < ORIGINS.index(before.origin):
+            found[made_of[group]] = Known(frozenset(allowed), origin)
+    return found
+
+
+def wanted_groups(connection: Connection, samples: Mapping[int, Terms]) -> list[WantedGroup]:
+    """Questions about groups that nobody has settled, with how the groups of these samples ask them."""
+    asked = asked_groups(connection, samples)
+    made_of = contents(connection, {one.group_id for one in asked})
+    known = known_holds(connection)
+    asking: Asking[Content] = Asking(samples)
+    shown: dict[Content, tuple[int, int]] = {}
+    for one in asked:
+        content = made_of[one.group_id]
+        if content not in known:
+            asking.note(content, one.sample_id, one.rank, one.group_id, one.system_id)
+            shown[content] = min((one.rank, one.group_id), shown.get(content, (one.rank, one.group_id)))
+    asks = asking.asks(connection)
+    keys = _keys(connection, {given for _, members in asks for _, given in members})
+    relation = table_of(tables.Relation)
+    relations = {row["id"]: row for row in connection.execute(select(relation)).mappings()}
+    found = []
+    for (relation_id, members), ask in asks.items():
+        group_id = shown[relation_id, members][1]
+        of = relations[relation_id]
+        named = group_question_key(
+            of["task"], of["name"], of["version"], of["params"], [(role, keys[given]) for role, given in members]
+        )
+        source = next(given for role, given in members if role == "source")
+        how = (ask.rank, ask.waits, ask.annotators, ask.protocol)
+        found.append(WantedGroup(of["task"], named, group_id, source, *how))
+    return found
+
+
+def ask_of_group_question(connection: Connection, question_id: int, samples: Mapping[int, Terms]) -> Ask | None:
+    """How groups of these samples ask this question; None where it is settled, or nobody asks any more."""
+    question, answer = table_of(tables.Question), table_of(tables.Answer)
+    if connection.execute(select(answer.c.origin).where(answer.c.question_id == question_id)).first():
+        return None
+    group_id = int(connection.execute(select(question.c.group_id).where(question.c.id == question_id)).scalar_one())
+    content = contents(connection, [group_id])[group_id]
+    source = next(given for role, given in content[1] if role == "source")
+    member = table_of(tables.Member)
+    asked = asked_groups(connection, samples, content[0])
+    with_source: set[int] = set()
+    for piece in pieces({one.group_id for one in asked}):
+        query = select(member.c.group_id).where(member.c.group_id.in_(piece), member.c.input_id == source)
+        with_source |= {int(row[0]) for row in connection.execute(query)}
+    alike = contents(connection, with_source)
+    asking: Asking[Content] = Asking(samples)
+    for one in asked:
+        if alike.get(one.group_id) == content:
+            asking.note(content, one.sample_id, one.rank, one.group_id, one.system_id)
+    return asking.asks(connection).get(content)
+
+
+def attributed_groups(engine: Engine, by: Literal["relation", "system"]) -> pd.DataFrame:
+    """Which relation or systems each question about a group serves: columns item (its id, text) and value."""
+    question, sample = table_of(tables.Question), table_of(tables.Sample)
+    named = table_of(tables.Relation) if by == "relation" else table_of(tables.System)
+    with engine.connect() as connection:
+        names = {int(row[0]): str(row[1]) for row in connection.execute(select(named.c.id, named.c.name))}
+        questions = connection.execute(select(question.c.id, question.c.group_id).where(question.c.kind == "group"))
+        items = {int(group): str(id) for id, group in questions}
+        asked = asked_groups(connection, [int(row[0]) for row in connection.execute(select(sample.c.id))])
+        made_of = contents(connection, {*items, *(one.group_id for one in asked)})
+    served = {made_of[group]: item for group, item in items.items()}
+    rows = {
+        (served[made_of[one.group_id]], names[one.relation_id if by == "relation" else one.system_id])
+        for one in asked
+        if made_of[one.group_id] in served
+    }
+    return pd.DataFrame(sorted(rows), columns=["item", "value"])
+
+
+def _keys(connection: Connection, inputs: Collection[int]) -> dict[int, bytes]:
+    table = table_of(tables.Input)
+    found: dict[int, bytes] = {}
+    for piece in pieces(sorted(inputs)):
+        query = select(table.c.id, table.c.key).where(table.c.id.in_(piece))
+        found.update((int(row[0]), bytes(row[1])) for row in connection.execute(query))
+    return found
+
+
+# Audits of a drawn group: follow-ups asked about although an answer is carried to them, and answers checked again.
+#
+# Neither unsettles a group. A follow-up is audited only in a group in which every member has an answer, so that its own
+# answer takes the place of the carried one and no member is left open; and while it waits or is disputed the carried
+# answer stands. A spot check may correct an answer, and its groups are then settled anew with it.
+
+Cell = tuple[int, int, int]
+"""(sample, relation, system)"""
+Answers = Mapping[Asked, Known]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The last rank of each cell's draw whose follow-ups, or whose answers, are audited; absent: none is."""
+
+    follow_ups: Mapping[Cell, int] = field(default_factory=dict)
+    answers: Mapping[Cell, int] = field(default_factory=dict)
+
+    def asks(self, drawn: Drawn) -> bool:
+        """Whether carried answers of this group are audited."""
+        return drawn.rank <= self.follow_ups.get(_cell(drawn), 0)
+
+    def checks(self, drawn: Drawn) -> bool:
+        """Whether agreed answers of this group are checked."""
+        return drawn.rank <= self.answers.get(_cell(drawn), 0)
+
+
+def reach_of(connection: Connection, samples: Iterable[int], relations: Collection[int] | None = None) -> Reach:
+    """How far the audits of these samples reach: the first ceil(share x drawn) groups of each cell's draw."""
+    draw = table_of(tables.Draw)
+    follow_ups: dict[Cell, int] = {}
+    answers: dict[Cell, int] = {}
+    for sample in samples:
+        audits = audits_of(connection, sample)
+        if not (audits.follow_ups or audits.answers):
+            continue
+        query = (
+            select(draw.c.relation_id, draw.c.system_id, func.max(draw.c.rank))
+            .where(draw.c.sample_id == sample)
+            .group_by(draw.c.relation_id, draw.c.system_id)
+        )
+        if relations is not None:
+            query = query.where(draw.c.relation_id.in_(sorted(relations)))
+        for relation, system, number in connection.execute(query):
+            follow_ups[sample, relation, system] = beginning(audits.follow_ups, number)
+            answers[sample, relation, system] = beginning(audits.answers, number)
+    return Reach(follow_ups, answers)
+
+
+def beginning(share: float, drawn: int) -> int:
+    """How many of `drawn` groups an audit of this share has.
+
+    >>> beginning(0.1, 60), beginning(0.1, 61), beginning(0.0, 60)
+    (6, 7, 0)
+    """
+    return math.ceil(round(share * drawn, 9))
+
+
+def audited_follow_ups(settled: Settled) -> list[Asked]:
+    """What to ask about in an audited group: those to which an answer is carried, once every member has one."""
+    if not all(settled.origins):
+        return []
+    steps = zip(settled.drawn.steps, settled.origins, strict=True)
+    return [settled.drawn.asked(step) for step, origin in steps if origin.startswith(CARRIED)]
+
+
+def agreed_answers(drawn: Drawn, known: Answers) -> list[Asked]:
+    """Questions of a group whose answer is what people agreed on, and nobody adjudicated: what a spot check asks."""
+    asked = [drawn.asked(step) for step in drawn.steps]
+    return [one for one in asked if (found := known.get(one)) and found.origin == "people"]
+
+
+def rests_on_carried(settled: Settled, known: Answers) -> bool:
+    """Whether another carried answer would change the state of a settled group.
+
+    A true satisfaction rests on all its answers; a false one only where no output is wrong by a direct answer.
+    """
+    if settled.state is State.WAITING or not any(origin.startswith(CARRIED) for origin in settled.origins):
+        return False
+    if settled.state is State.TRUE:
+        return True
+    task = get_task(settled.drawn.task)
+    direct = ((step, known.get(settled.drawn.asked(step))) for step in settled.drawn.steps)
+    return not any(answer and task.is_wrong(step.output, answer.allowed) for step, answer in direct)
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A follow-up of a group that has an answer of its own beside the carried one; `wrong`: they share no label."""
+
+    group_id: int
+    source: int
+    follow_up: int
+    wrong: bool
+
+
+def audited_carries(some: Sequence[Settled], known: Answers, reach: Reach) -> list[Carried]:
+    """What the audit of one cell's follow-ups found; the groups are given in the order of their ranks.
+
+    It stops at the first group that is not settled, or that has a carried answer beside which there is none yet:
+    counting whatever happens to be answered would favour follow-ups that other groups ask about.
+    """
+    found: list[Carried] = []
+    for settled in some:
+        drawn = settled.drawn
+        if settled.state is State.WAITING or not reach.asks(drawn):
+            break
+        source = source_of(drawn)
+        about_source = known.get(drawn.asked(source)) if source else None
+        if source is None or not all(settled.origins):
+            continue
+        here = []
+        for step in drawn.steps:
+            carried = carried_to(drawn, step, source, about_source)
+            if carried is None:
+                continue
+            own = known.get(drawn.asked(step))
+            if own is None:
+                return found
+            wrong = own.allowed.isdisjoint(carried.allowed)
+            here.append(Carried(drawn.group_id, source.input_id, step.input_id, wrong))
+        found += here
+    return found
+
+
+@dataclass(frozen=True)
+class Versions:
+    """The answers as the protocol left them, as they count now, and of those only the adjudicated ones."""
+
+    protocol: Answers
+    known: Answers
+    adjudicated: Answers
+
+    @classmethod
+    def of(cls, protocol: Answers, known: Answers) -> "Versions":
+        """From all answers in both precedences."""
+        return cls(protocol, known, {key: one for key, one in known.items() if one.origin == "adjudicated"})
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """The spot checks of one cell: its settled beginning by the protocol, and how much of that was checked."""
+
+    judged: int
+    false: int
+    checked: tuple[tuple[int, bool, bool], ...]
+    """(group, false by the protocol, false once checked) of each checked group, in the order of ranks."""
+
+
+def checks_of_cell(drawn: Iterable[Drawn], answers: Versions, reach: Reach) -> Checks:
+    """Count one cell's groups, given in the order of their ranks, by the protocol's answers and by checked ones.
+
+    A group is checked when adjudicated answers alone settle it and no member has another direct answer that the
+    protocol used and nobody checked. The checked groups are the longest beginning of such groups, within the reach of
+    the audit and within the settled beginning: which groups are in it does not depend on what the checks found.
+    """
+    judged = false = 0
+    checked: list[tuple[int, bool, bool]] = []
+    going = True
+    for one in drawn:
+        state = settle_group(one, answers.protocol).state
+        if state is State.WAITING:
+            break
+        judged += 1
+        false += state is State.FALSE
+        after = _checked(one, answers) if going and reach.checks(one) else State.WAITING
+        going = going and after is not State.WAITING
+        if going:
+            checked.append((one.group_id, state is State.FALSE, after is State.FALSE))
+    return Checks(judged, false, tuple(checked))
+
+
+def _checked(drawn: Drawn, answers: Versions) -> State:
+    """The state by adjudicated answers alone; WAITING where something is left to check."""
+    settled = settle_group(drawn, answers.adjudicated)
+    for step, origin in zip(drawn.steps, settled.origins, strict=True):
+        if origin.startswith(CARRIED) and drawn.asked(step) in answers.known:
+            return State.WAITING
+    return settled.state
+
+
+def checked_answers(drawn: Drawn, answers: Versions) -> Iterator[tuple[Asked, bool]]:
+    """Each answer of a group that people agreed on and an adjudicator checked: what was asked, whether it was wrong.
+
+    Wrong: the adjudicator allows no label that people agreed on.
+    """
+    for step in drawn.steps:
+        key = drawn.asked(step)
+        before, after = answers.protocol.get(key), answers.adjudicated.get(key)
+        if before is not None and after is not None and before.origin == "people":
+            yield key, before.allowed.isdisjoint(after.allowed)
+
+
+def _cell(drawn: Drawn) -> Cell:
+    return drawn.sample_id, drawn.relation_id, drawn.system_id
+
 
 Asks = dict[Asked, Ask]
 """What is asked -> how the groups that ask for it ask."""
@@ -167,7 +588,7 @@ def lock_around(connection: Connection, question_id: int) -> None:
     ends: what they would put into the queue hangs on both.
 
     PostgreSQL locks the inputs of these groups, in the order of their ids so that no two processes wait for each other:
-    inputs are there before their questions are. SQLite has one writer at a time (`audit.store.writing`).
+    inputs are there before their questions are. SQLite has one writer at a time (`audit.store.bulk`).
     """
     if connection.dialect.name != "sqlite":
         connection.execute(_around(), {"question": question_id}).all()

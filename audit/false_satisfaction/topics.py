@@ -9,8 +9,7 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.cells import Counted
-from audit.false_satisfaction.clusters import ALONE, Clusters
+from audit.false_satisfaction.cells import ALONE, Clusters, Counted
 from audit.relations import Outcome
 from audit.relations.registry import name_order
 from audit.store import table_of, tables
@@ -29,7 +28,7 @@ class StudyTopics:
     topic) with groups in a rate, columns study, task, relation, system, topic (code), satisfied and violated, wrong and
     size. `sums` has a row per (system, topic): columns system, topic, `sources` (how many have such a group),
     `violated` and `groups`, the latter two arrays over the clusters of the topic's sources, as
-    `audit.statistics.clustered.clustered_rate` takes them; wrong and size of `cells` are the same of the cell.
+    `audit.statistics.intervals.clustered_rate` takes them; wrong and size of `cells` are the same of the cell.
     """
 
     study: int

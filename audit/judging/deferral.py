@@ -11,11 +11,10 @@ from sqlalchemy import Connection, Engine, delete, exists, func, select
 from audit.annotation.accounts import ADJUDICATORS, ROLES, require
 from audit.annotation.answers import counting_votes, counts
 from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
-from audit.annotation.earlier import lend
-from audit.annotation.queue import LEASE
+from audit.annotation.queue import LEASE, lend
 from audit.errors import Refused
 from audit.judging.unit import Work, unit_of_work
-from audit.sampling.protocols import SHOWN
+from audit.sampling.designs import SHOWN
 from audit.store import table_of, tables
 
 

@@ -11,13 +11,12 @@ from sqlalchemy.sql.dml import ReturningDelete
 
 from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN, counts, is_adjudicated
-from audit.annotation.earlier import lend, seen, seen_by_somebody, take_from_others
+from audit.annotation.control_questions import FIRST
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.hidden import FIRST
-from audit.annotation.queue import LEASE
+from audit.annotation.queue import LEASE, lend, seen, seen_by_somebody, take_from_others
 from audit.errors import Refused
 from audit.judging.unit import check_answer, unit_of_work
-from audit.sampling.protocols import SHOWN
+from audit.sampling.designs import SHOWN
 from audit.store import table_of, tables
 
 UNDOS = 10
@@ -46,7 +45,7 @@ def judge(
 ) -> int:
     """Store one judgement and return its id. Raises NotAllowed, or Refused where the answer cannot be taken.
 
-    `client` is what `audit.annotation.clients` says of the program it was given with. Where the question has another
+    `client` is what `audit.annotation.answers` says of the program it was given with. Where the question has another
     answer than before, the queue around it follows; most judgements leave it open, and then nothing else changes.
     """
     given = {"question": question_id, "account": account_id}

@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, and_, exists, or_, select
 
-from audit.annotation.accounts import require_manager
+from audit.annotation.accounts import note, require_manager
 from audit.annotation.answers import ORIGINS, PEOPLE, UNSURE, WITHDRAWN, by_people, counts, is_vote, standing, stands
 from audit.annotation.deferral import check_comment
 from audit.annotation.guidelines import ELSEWHERE
-from audit.annotation.logbook import note
 from audit.annotation.questions import Asked, labels_of
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.settling import Known, State, drawn_groups, known_answers, settle_group
+from audit.false_satisfaction.resolution import Known, State, drawn_groups, known_answers, settle_group
 from audit.judging.unit import unit_of_work
 from audit.store import pieces, table_of, tables
 from audit.tasks import get_task

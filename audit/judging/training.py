@@ -7,12 +7,11 @@ from sqlalchemy import Connection, Engine, exists, select
 
 from audit.annotation.accounts import ROLES, Account, require
 from audit.annotation.answers import UNSURE, WITHDRAWN
+from audit.annotation.control_questions import PASS, Attempt, Round, round_of, write_attempt
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.questions import labels_of
+from audit.annotation.questions import labels_of, languages_of
 from audit.annotation.queue import Shown, show
-from audit.annotation.readable import languages_of
 from audit.annotation.settings import JudgingSettings, settings_of
-from audit.annotation.trained import PASS, Attempt, Round, round_of, write_attempt
 from audit.errors import Refused
 from audit.judging.unit import unit_of_work
 from audit.store import reading, table_of, tables

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Engine, Row, Select, bindparam, select
 
 from audit.annotation.accounts import Account, require
 from audit.annotation.answers import UNSURE, settle
+from audit.annotation.control_questions import FIRST
 from audit.annotation.deferral import check_comment
-from audit.annotation.hidden import FIRST
 from audit.annotation.questions import labels_of
 from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.questions import lock_around, lock_queue, update_queue

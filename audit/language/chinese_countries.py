@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from audit.errors import NotInstalled
-from audit.language.text import Analysis, Token
-from audit.language.wordsets import words
+from audit.language.text import Analysis, Token, words
 from audit.resources import data_file
 
 _CONTINENTS = {

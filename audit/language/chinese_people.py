@@ -7,13 +7,49 @@ stands often. Foreign names (约翰·史密斯) count as none: which part of the
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
-from audit.language.chinese_surnames import surname
-from audit.language.text import Analysis, Token
-from audit.language.wordsets import words
+from audit.errors import AuditError
+from audit.language.text import Analysis, Token, words
+from audit.resources import data_file
+
+# Chinese family names: the list is data/lexicons/chinese_surnames.txt, in simplified characters.
+
+
+def surname(text: str) -> str | None:
+    """The family name that a text begins with, the longest there is; None where it begins with none.
+
+    It says nothing about whether the text is a name: ask the tagger (`nr`). Raises AuditError where the list is
+    missing from the installation.
+
+    >>> surname("江泽民"), surname("欧阳修"), surname("天气")
+    ('江', '欧阳', None)
+    """
+    names = surnames()
+    return next((text[:size] for size in range(_longest(), 0, -1) if text[:size] in names), None)
+
+
+@cache
+def surnames() -> frozenset[str]:
+    """Every family name of the list.
+
+    >>> {"王", "诸葛"} <= surnames()
+    True
+    """
+    found: set[str] = set()
+    for line in data_file("lexicons/chinese_surnames.txt").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            found.update(line.split() if " " in line else line)
+    return frozenset(found)
+
+
+@cache
+def _longest() -> int:
+    return max(map(len, surnames()))
+
 
 Gender = Literal["male", "female", "neutral"]
 
@@ -199,3 +235,42 @@ def _asks_for_name(before: Token | None, after: Token | None) -> bool:
     if before is not None and (before.text in _NAMED or before.text.endswith(_TITLES)):
         return True
     return after is not None and (after.text[:2] in _SPEECH or after.text in _AFTER_TITLES)
+
+
+# Occupations in Chinese text, and which one may stand for another.
+#
+# Lists of jobs that libraries have are of advertisements (销售总监/经理); ours,
+# `data/lexicons/chinese_occupations.tsv`, is of plain professions as news names them.
+
+_FILE = "lexicons/chinese_occupations.tsv"
+
+
+@dataclass(frozen=True, slots=True)
+class Occupation:
+    """An occupation, those that may stand for it, and whether nouns and names may stand right before it."""
+
+    name: str
+    stand_ins: tuple[str, ...]
+    after_nouns: bool
+    after_names: bool
+
+
+@cache
+def occupations() -> Mapping[str, Occupation]:
+    """Occupations by name. Raises AuditError when the installation is damaged.
+
+    >>> occupations()["法官"]
+    Occupation(name='法官', stand_ins=('检察官', '律师'), after_nouns=True, after_names=False)
+    """
+    found: dict[str, Occupation] = {}
+    for number, line in enumerate(data_file(_FILE).read_text(encoding="utf-8").splitlines(), 1):
+        if line.startswith("#"):
+            continue
+        parts = line.split("\t")
+        if len(parts) != 3 or not parts[1]:
+            raise AuditError(
+                f"data/{_FILE}, line {number}: wants an occupation, its stand-ins and what stands before it"
+            )
+        before = parts[2].split()
+        found[parts[0]] = Occupation(parts[0], tuple(parts[1].split()), "n" in before, "nr" in before)
+    return found

@@ -7,14 +7,18 @@ Jiule and Zhao Wei, "Words similarity algorithm based on Tongyici Cilin", Journa
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from types import ModuleType
 from typing import Protocol
 
-from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.errors import AuditError, BadRow, NotInstalled, UnknownName
+from audit.language.text import Token
+from audit.resources import data_file
 
 LEAST = 0.8
 """The score from which on words are synonyms in the study."""
@@ -140,3 +144,165 @@ def best(found: Sequence[tuple[str, float]], least: float = LEAST) -> tuple[str,
     """
     highest = max((score for _, score in found), default=0.0)
     return tuple(word for word, score in found if score == highest) if highest >= least else ()
+
+
+# Which Chinese words may stand for one another in a sentence, and where: what was read and found to read well.
+#
+# A thesaurus knows words, not sentences: of the words that Cilin scores 1, most do not fit where the other one stands
+# (公司 and 商店). The list is data/lexicons/chinese_synonyms.tsv; its head says what the columns and conditions mean.
+
+_FLAGS = frozenset({"alone", "object", "verb"})
+_LISTS = frozenset({"after", "before", "not-after", "not-before", "not-with", "with"})
+_EDGE = "PUNCT"
+_ASPECTS = frozenset("了过着")
+_NO_OBJECT = frozenset("wupcydfx")
+"""First letters of the tags of what a verb does not act on: marks, particles, conjunctions, adverbs and the like."""
+_NO_NOUN = frozenset({"nr", "ns", "nt", "nz", "nx", "Ng"})
+_OPENING = frozenset("“‘「『《〈【")
+_CLOSING = frozenset("”’」』》〉】")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What one word may become, and where. `kind` is n (noun) or v (verb)."""
+
+    kind: str
+    word: str
+    new: str
+    flags: frozenset[str]
+    lists: Mapping[str, frozenset[str]]
+
+
+@cache
+def pairs() -> Mapping[tuple[str, str], tuple[Pair, ...]]:
+    """(kind, word) -> what it may become. Raises BadRow naming a bad line.
+
+    >>> [pair.new for pair in pairs()["n", "医生"]]
+    ['大夫']
+    """
+    return read(data_file("lexicons/chinese_synonyms.tsv"))
+
+
+def read(path: Path) -> dict[tuple[str, str], tuple[Pair, ...]]:
+    """The pairs of one file in the columns that its head explains. Raises BadRow naming file and line."""
+    found: dict[tuple[str, str], list[Pair]] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        columns = [*line.split("\t"), ""][:5]
+        if len(columns) < 5 or columns[0] not in ("n", "v") or columns[2] not in ("=", ">"):
+            raise BadRow(path.name, number, "need n or v, word, = or >, synonym and conditions, with tabs between")
+        kind, word, direction, new, text = columns
+        flags, lists = _conditions(text, path.name, number)
+        for one, other in [(word, new)] + ([(new, word)] if direction == "=" else []):
+            found.setdefault((kind, one), []).append(Pair(kind, one, other, flags, lists))
+    return {key: tuple(some) for key, some in found.items()}
+
+
+def _conditions(text: str, file: str, line: int) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
+    flags, lists = set(), {}
+    for condition in text.split():
+        name, equals, values = condition.partition("=")
+        if equals and name in _LISTS and all(values.split(",")):
+            lists[name] = frozenset(values.split(","))
+        elif not equals and name in _FLAGS:
+            flags.add(name)
+        else:
+            allowed = f"{', '.join(sorted(_FLAGS))} and {'=..., '.join(sorted(_LISTS))}=..."
+            raise BadRow(file, line, f"unknown condition {condition!r}; allowed are {allowed}")
+    return frozenset(flags), lists
+
+
+def replaceable(tokens: Sequence[Token], kind: str) -> dict[str, list[int]]:
+    """Words of this kind (n or v) that stand nowhere in quotes, titles or names -> where in the tokens they stand.
+
+    A word that is not of the kind at one of its places is left out: the same word is replaced everywhere or nowhere.
+    A noun right before another noun is a part of a compound.
+
+    >>> from audit.language import Analysis
+    >>> replaceable(Analysis("医生说，“病人”走了。", "zh").tokens, "n")
+    {'医生': [0]}
+    """
+    found: dict[str, list[int]] = {}
+    barred: set[str] = set()
+    depth = 0
+    for at, token in enumerate(tokens):
+        if token.text in _OPENING:
+            depth += 1
+        elif token.text in _CLOSING:
+            depth = max(depth - 1, 0)
+        if len(token.text) < 2:
+            continue
+        if depth or not _is(token, kind) or not _free(tokens, at, kind):
+            barred.add(token.text)
+        else:
+            found.setdefault(token.text, []).append(at)
+    return {word: places for word, places in found.items() if word not in barred}
+
+
+def _is(token: Token, kind: str) -> bool:
+    """Whether the tag is that of a common noun, or of a verb."""
+    return token.tag.startswith(kind) and token.tag not in _NO_NOUN
+
+
+def _free(tokens: Sequence[Token], at: int, kind: str) -> bool:
+    """Whether the word is no part of a compound, a name or a mixture with letters."""
+    before, after = tokens[at - 1] if at else None, tokens[at + 1] if at + 1 < len(tokens) else None
+    for other in (before, after):
+        if other is not None and (other.tag in ("nt", "nz", "nx") or other.text in ("·", "-", "•")):
+            return False
+    return kind != "n" or after is None or not after.tag.startswith("n")
+
+
+def fits(tokens: Sequence[Token], at: int, pair: Pair) -> bool:
+    """Whether the token may become what the pair says, by what stands around it."""
+    before, after = tokens[at - 1] if at else None, tokens[at + 1] if at + 1 < len(tokens) else None
+    left = _EDGE if before is None or _is_mark(before) else before.text
+    right = _EDGE if after is None or _is_mark(after) else after.text
+    lists = pair.lists
+    if left in lists.get("not-after", ()) or right in lists.get("not-before", ()):
+        return False
+    if ("after" in lists and left not in lists["after"]) or ("before" in lists and right not in lists["before"]):
+        return False
+    if "alone" in pair.flags and before is not None and before.tag.startswith("n"):
+        return False
+    if "verb" in pair.flags and (after is None or not after.tag.startswith("v")):
+        return False
+    if "object" in pair.flags and not _has_object(tokens, at):
+        return False
+    around = clause(tokens, at) if "with" in lists or "not-with" in lists else ""
+    if "with" in lists and not any(other in around for other in lists["with"]):
+        return False
+    return not any(other in around for other in lists.get("not-with", ()))
+
+
+def _has_object(tokens: Sequence[Token], at: int) -> bool:
+    after = at + 1
+    if after < len(tokens) and tokens[after].text in _ASPECTS:
+        after += 1
+    return after < len(tokens) and tokens[after].tag[:1] not in _NO_OBJECT
+
+
+def clause(tokens: Sequence[Token], at: int) -> str:
+    """The words around a token, up to the next mark on both sides, without white space.
+
+    >>> from audit.language import Analysis
+    >>> clause(Analysis("他来了，病人走了。", "zh").tokens, 4)
+    '病人走了'
+    """
+    start, end = bounds(tokens, at)
+    return "".join(token.text for token in tokens[start:end])
+
+
+def bounds(tokens: Sequence[Token], at: int) -> tuple[int, int]:
+    """(start, end) of the clause around a token, at most 40 tokens to each side: a text without marks stays fast."""
+    start, end = at, at + 1
+    while start and at - start < 40 and not _is_mark(tokens[start - 1]):
+        start -= 1
+    while end < len(tokens) and end - at < 40 and not _is_mark(tokens[end]):
+        end += 1
+    return start, end
+
+
+def _is_mark(token: Token) -> bool:
+    return token.tag in ("w", "x")

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from audit.language.clauses import is_clause
-from audit.language.text import Analysis, Token
-from audit.language.wordsets import words
+from audit.language.text import Analysis, Token, words
 
 _VERBS = {
     "is": ("is", "are"), "are": ("is", "are"), "was": ("was", "were"), "were": ("was", "were"),

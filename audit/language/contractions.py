@@ -6,9 +6,8 @@ Contractions stand where the Penn Treebank splits them: do + n't, it + 's.
 
 from collections.abc import Sequence
 
-from audit.language.inflection import is_form
-from audit.language.text import Token
-from audit.language.wordsets import NOMINATIVES, words
+from audit.language.tagging import is_form
+from audit.language.text import NOMINATIVES, Token, words
 
 _NOT = frozenset({"n't", "n’t"})
 # What stands before n't, and its full form; "ain't" has several and stays.

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from audit.language.emphasis import article
-from audit.language.text import Analysis, Token
-from audit.language.wordsets import words
+from audit.language.text import Analysis, Token, words
 
 _QUANTITY = words(
     "second third fourth general particular short other others same such own last next first few many more most "

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from audit.errors import AuditError
-from audit.language.text import Token
-from audit.language.wordsets import NEGATIONS, QUOTING, words
+from audit.language.text import NEGATIONS, QUOTING, Token, words
 from audit.resources import data_file
 
 ADVERBS: Mapping[str, tuple[str, ...]] = {

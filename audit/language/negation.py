@@ -8,9 +8,8 @@ already, a "some" or an "also" that a "not" would jar with, a "but" that would c
 from collections.abc import Sequence
 from itertools import pairwise
 
-from audit.language.inflection import base, is_form
-from audit.language.text import Token
-from audit.language.wordsets import BE_FINITE, NEGATIONS, QUOTES, SUBORDINATORS, words
+from audit.language.tagging import base, is_form
+from audit.language.text import BE_FINITE, NEGATIONS, QUOTES, SUBORDINATORS, Token, words
 
 _MODALS = words("can could will would should may might must")
 _HAVE = words("has have had")

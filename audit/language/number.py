@@ -10,9 +10,8 @@ from functools import cache
 
 from audit.errors import AuditError
 from audit.language.emphasis import article
-from audit.language.inflection import base, forms, is_form, plural, singular
-from audit.language.text import Token
-from audit.language.wordsets import NEGATIONS, QUOTING, words
+from audit.language.tagging import base, forms, is_form, plural, singular
+from audit.language.text import NEGATIONS, QUOTING, Token, words
 from audit.resources import data_file
 
 # What may refer to a phrase. Changed to a plural, "it" no longer fits; changed to a singular, "they" does not.

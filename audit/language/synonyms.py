@@ -10,9 +10,8 @@ from pathlib import Path
 
 from audit.errors import AuditError
 from audit.language.emphasis import article
-from audit.language.inflection import plural
-from audit.language.text import Token
-from audit.language.wordsets import QUOTING
+from audit.language.tagging import plural
+from audit.language.text import QUOTING, Token
 from audit.resources import data_file
 
 _FLAGS = frozenset({"singular", "plural", "compound", "modifier"})

@@ -2,11 +2,420 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
-from audit.language.finite import NOMINATIVE, Finite, finite_verbs
-from audit.language.inflection import forms
-from audit.language.text import Analysis, Token
-from audit.language.wordsets import words
+from audit.language.tagging import forms
+from audit.language.text import Analysis, Token, words
+
+# Which words of an English sentence are finite verbs, and in which tense. Says "unsure" rather than guess.
+#
+# A tagger confuses finite verbs with participles ("the film made ..."), infinitives, imperatives and plural nouns. What
+# stands before and after the word decides here; where it does not, the sentence gets None, and no relation touches it.
+
+BE = words("am is are was were be been being 's 're 'm")
+HAVE = words("have has had having 've")
+DO = words("do does did")
+_AUXILIARY = {
+    **dict.fromkeys(words("is are am has have do does can will ca wo 're 'm 've 'll cannot"), "present"),
+    **dict.fromkeys(words("was were had did could would"), "past"),
+}
+_UNSURE = words("'d may might must should shall sha ought ai let lets got gotta dare")
+NOMINATIVE = words("i he she we they")
+_PRONOUN = NOMINATIVE | {"it", "you"}
+_LEADERS = NOMINATIVE | {"it", "who"}
+"""Right behind these, a word may be a verb whatever its tag is."""
+_PASSED = words("n't not all both no")
+_RELATIVE = words("who which that")
+_PARTICIPLE_LEADER = BE | HAVE | words("get gets got getting seem seems feel feels look looks")
+_CAUSATIVE = words(
+    "make makes made making let lets letting help helps helped helping see sees saw seen seeing watch watches watched "
+    "watching hear hears heard hearing feel feels felt have has had having"
+)
+_REPORTING_FORMS = words("think thinks thought say says said feel feels felt believe guess hope know knew")
+_BASE_PARTICIPLES = words("come become overcome run outrun beat")
+_BOUNDARIES = words(', ; : and but or ( ) " - -- ...')
+_NAMING = words("call name title entitle dub")
+_NOUNISH = words("NN NNS NNP NNPS")
+_BEFORE_NOUN = words("DT PRP$ JJ JJR JJS POS CD PDT")
+_OBJECT = words("DT PRP PRP$")
+_SUBORDINATORS = words(
+    "that because if when while although though since unless until before after as where why how what than so "
+    "whether once whenever wherever like"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finite:
+    """A finite verb: index of its token, tense, dictionary form, and its word as spelled in the lexicon."""
+
+    index: int
+    tense: str
+    lemma: str
+    word: str
+
+
+_LEMMAS = {
+    "found": "find",
+    "saw": "see",
+    "fell": "fall",
+    "left": "leave",
+    "felt": "feel",
+    "sees": "see",
+    "bore": "bear",
+}
+
+
+@lru_cache(maxsize=50_000)
+def lemma(word: str) -> str | None:
+    """Dictionary form of a verb form, or None for a word that is no verb form or one of several verbs.
+
+    >>> lemma("tells"), lemma("table's")
+    ('tell', None)
+    """
+    from lemminflect import getAllLemmas
+
+    if word in _LEMMAS:
+        return _LEMMAS[word]
+    found = getAllLemmas(word, upos="VERB").get("VERB", ())
+    return found[0] if len(found) == 1 else None
+
+
+@lru_cache(maxsize=50_000)
+def _kinds(word: str) -> tuple[str, ...]:
+    """Which of VB, VBZ, VBD, VBN a word can be."""
+    base = lemma(word)
+    if base is None:
+        return ()
+    # Regular forms are told by their endings, which saves most look-ups.
+    if word == base:
+        past = ("VBD",) if word.endswith(("t", "d")) and word in forms(base, "VBD") else ()
+        return ("VB", *past, "VBN") if past or word in _BASE_PARTICIPLES else ("VB",)
+    if word.endswith("s"):
+        return ("VBZ",)
+    if word.endswith("ed"):
+        return ("VBD", "VBN")
+    return tuple(tag for tag in ("VBD", "VBN") if word in forms(base, tag))
+
+
+class _Reader:
+    """One pass over a sentence's tokens."""
+
+    def __init__(self, tokens: Sequence[Token]):
+        self.words = [token.lower.replace("’", "'") for token in tokens]
+        self.tags = [token.tag for token in tokens]
+        self.tokens = tokens
+        self.found: list[Finite] = []
+        self.kind: dict[int, str] = {}
+        """What each verb was read as: present, past, infinitive, participle."""
+
+    def word(self, index: int) -> str:
+        return self.words[index] if 0 <= index < len(self.words) else ""
+
+    def tag(self, index: int) -> str:
+        return self.tags[index] if 0 <= index < len(self.tags) else ""
+
+    def back(self, index: int) -> int:
+        """The nearest token on the left that is no adverb or negation; -1 at the start."""
+        index -= 1
+        while index >= 0 and (self.tags[index].startswith("RB") or self.words[index] in ("n't", "not", "all", "both")):
+            longer = self.words[index] in ("longer", "more") and index and self.words[index - 1] == "no"
+            index -= 2 if longer else 1
+        return index
+
+    def ahead(self, index: int) -> int:
+        """The nearest token on the right that is no adverb or negation; the length at the end."""
+        index += 1
+        while index < len(self.words) and (self.tags[index].startswith("RB") or self.words[index] in ("n't", "not")):
+            index += 1
+        return index
+
+    def last_kind(self, index: int) -> str:
+        for at in range(index - 1, -1, -1):
+            if at in self.kind:
+                return self.kind[at]
+        return ""
+
+    def keep(self, index: int, tense: str, base: str) -> None:
+        self.kind[index] = tense
+        self.found.append(Finite(index, tense, base, self.words[index]))
+
+    def read(self) -> list[Finite] | None:
+        if self.words[-1:] == ["?"] or not _UNSURE.isdisjoint(self.words):
+            return None
+        led = False  # whether a leader stands before, with nothing but adverbs between
+        for index, (word, mark) in enumerate(zip(self.words, self.tags, strict=True)):
+            if word in _AUXILIARY or word == "'s":
+                if not self.auxiliary(index, word):
+                    return None
+            elif (led or mark[:2] in ("VB", "MD")) and not self.full_verb(index, word):
+                return None
+            led = word in _LEADERS or (led and (mark[:2] == "RB" or word in _PASSED))
+        adjacent = any(other.index - one.index == 1 for one, other in zip(self.found, self.found[1:], strict=False))
+        if not self.found or adjacent:
+            return None
+        return self.found if self.subjects_served() and self.nouns_are_nouns() else None
+
+    def auxiliary(self, index: int, word: str) -> bool:
+        before = self.back(index)
+        if word == "'s":
+            return self.apostrophe_s(index)
+        if word in ("have", "do", "can", "will") or (word in ("had", "did") and self.word(before) in HAVE):
+            if self.tag(index) in _NOUNISH or self.tag(before) in _BEFORE_NOUN:
+                return False
+            if word in ("have", "do") and not self.plural_subject(before):
+                return self.governed(index, before)
+        base = {"is": "be", "are": "be", "am": "be", "was": "be", "were": "be", "'re": "be", "'m": "be"}.get(word)
+        base = base or {"has": "have", "had": "have", "'ve": "have", "does": "do", "did": "do"}.get(word, word)
+        self.keep(index, _AUXILIARY[word], base)
+        return True
+
+    def apostrophe_s(self, index: int) -> bool:
+        """is, has, or a genitive."""
+        before, after = self.tag(index - 1), self.tag(self.ahead(index))
+        if self.word(index - 1) == "it" and self.word(index - 2) in ("at", "of", "in", "for", "on", "by", "with", "to"):
+            return False  # its, misspelled
+        if self.word(index - 2) == "and" and self.tag(index + 1) in _NOUNISH and self.tag(index - 3) in _NOUNISH:
+            return False  # "the ship and it's crew"
+        if self.word(index - 1) in ("it", "he", "she", "that", "there", "who", "what", "this", "where", "how"):
+            self.keep(index, "present", "'s")
+            return True
+        if before not in _NOUNISH:
+            return False
+        if self.tag(index + 1) in ("DT", "IN", "PRP", "PRP$", "VBG", "RB"):
+            return False
+        return after in _NOUNISH or after.startswith("JJ") or after in ("VBN", "CD")
+
+    def plural_subject(self, before: int) -> bool:
+        """Whether the token before a base form can be its subject."""
+        word, mark = self.word(before), self.tag(before)
+        if word in ("i", "we", "they"):
+            return True
+        if (
+            word == "you"
+            or mark in ("NNS", "NNPS")
+            or word in ("these", "those", "some", "many", "most", "few", "people")
+        ):
+            start = before
+            while start > 0 and (self.tag(start - 1) in _BEFORE_NOUN or self.tag(start - 1) in _NOUNISH):
+                start -= 1
+            return self.word(start - 1) not in _CAUSATIVE
+        if word in _RELATIVE:
+            return self.tag(before - 1) in ("NNS", "NNPS") or self.word(before - 1) in ("those", "people")
+        return False
+
+    def governed(self, index: int, before: int) -> bool:
+        """Whether a base form is surely an infinitive."""
+        word = self.word(before)
+        inverted = word in _PRONOUN and self.word(before - 1) in DO | {"can", "will", "could", "would", "n't"}
+        if word in DO or inverted or word in ("to", "can", "will", "ca", "wo", "could", "would", "'ll", "cannot"):
+            self.kind[index] = "infinitive"
+            return True
+        if word in ("and", "or", ",", "but", "than") and self.last_kind(index) == "infinitive":
+            self.kind[index] = "infinitive"
+            return True
+        start = before
+        while start > 0 and (
+            self.tag(start) in _NOUNISH or self.tag(start) in _BEFORE_NOUN or self.tag(start) == "PRP"
+        ):
+            start -= 1
+        if self.word(start) in _CAUSATIVE and start != before:
+            self.kind[index] = "infinitive"
+            return True
+        return False
+
+    def full_verb(self, index: int, word: str) -> bool:
+        mark = self.tags[index]
+        if mark in ("VBG", "MD"):
+            if mark == "VBG":
+                self.kind[index] = "gerund"
+            return mark == "VBG"
+        before = self.back(index)
+        leader = self.word(before)
+        if not (
+            mark.startswith("VB") or leader in NOMINATIVE or (leader in ("who", "it") and mark in ("NN", "NNS", "JJ"))
+        ):
+            return True
+        kinds = _kinds(word)
+        if mark.startswith("VB") and (self.tag(before) == "CD" or leader == "her"):
+            return False
+        if mark.startswith("VB") and self.word(index - 1) == "'s" and self.kind.get(index - 1) is None:
+            return True
+        if mark.startswith("VB") and (self.tag(before) in _BEFORE_NOUN and leader not in _RELATIVE | {"this", "all"}):
+            return True
+        if not kinds:
+            return (
+                not mark.startswith("VB")
+                or word in ("be", "been", "done", "gone")
+                or self.tokens[index].text[0].isupper()
+            )
+        base = str(lemma(word))
+        if "VB" in kinds and ("VBD" in kinds) and not self.governed(index, before):
+            return leader in _PARTICIPLE_LEADER
+        if "VBZ" in kinds:
+            return self.third_person(index, before, base)
+        if "VBD" in kinds:
+            return self.past(index, before, base, "VBN" in kinds)
+        if "VB" in kinds and index not in self.kind:
+            return self.base_form(index, before, base)
+        return True
+
+    def base_form(self, index: int, before: int, base: str) -> bool:
+        leader = self.word(before)
+        if leader in _PARTICIPLE_LEADER and "VBN" in _kinds(base):
+            return True
+        if self.governed(index, before):
+            return True
+        joined = leader in ("and", "or") and self.last_kind(index) == "present"
+        joined = joined and "," not in self.words[self.found[-1].index : index - 1]
+        if joined and self.found[-1].word not in ("'s", "is", "has", "does") and not self.found[-1].word.endswith("s"):
+            self.keep(index, "present", base)
+            return True
+        if self.plural_subject(before):
+            self.keep(index, "present", base)
+            return True
+        return False
+
+    def third_person(self, index: int, before: int, base: str) -> bool:
+        mark, leader = self.tag(before), self.word(before)
+        if self.word(index + 1) in ("who", "which"):
+            return False  # "the action fans who ..."
+        if mark in _NOUNISH and self.is_object(before):
+            return False  # "it provides third-rate laughs"
+        if mark in _NOUNISH or leader in ("it", "he", "she", "this", ")", "everyone", "one") or leader in _RELATIVE:
+            self.keep(index, "present", base)
+            return True
+        if leader in ("and", "or", ",", "but") and self.last_kind(index) == "present":
+            follows = self.tag(index + 1)
+            if follows in _OBJECT or follows in ("IN", "TO", "RB"):
+                self.keep(index, "present", base)
+                return True
+        return False
+
+    def is_object(self, index: int) -> bool:
+        """Whether the noun here is the object of a verb before it, so that no verb can follow it."""
+        for at in range(index - 1, -1, -1):
+            word = self.words[at]
+            inside = word == "," and self.tag(at - 1) in ("JJ", "CD") and self.tag(at + 1) in ("JJ", "CD", "NN")
+            if self.kind.get(at) in ("present", "past", "infinitive"):
+                return word not in _REPORTING_FORMS
+            if (word in _BOUNDARIES and not inside) or word in _SUBORDINATORS or word in _RELATIVE:
+                return False
+        return False
+
+    def past(self, index: int, before: int, base: str, ambiguous: bool) -> bool:
+        leader, mark, follows = self.word(before), self.tag(before), self.tag(index + 1)
+        if leader in _PARTICIPLE_LEADER or (leader == "'s" and ambiguous):
+            self.kind[index] = "participle"
+            return True
+        if not ambiguous or leader in NOMINATIVE or leader in _RELATIVE:
+            if before < 0:
+                return False
+            self.keep(index, "past", base)
+            return True
+        if leader in ("it", "you"):
+            if before and self.tag(before - 1).startswith("VB") and self.word(before - 1) not in _REPORTING_FORMS:
+                return False
+            self.keep(index, "past", base)
+            return True
+        if mark in _NOUNISH:
+            if follows in _OBJECT and base not in _NAMING:
+                self.keep(index, "past", base)
+                return True
+            if self.word(index + 1) == "by" or base in _NAMING or self.clause_has_finite(index):
+                self.kind[index] = "participle"
+                return True
+            return False
+        if leader in ("and", "or", ",", "but"):
+            kind = self.last_kind(index)
+            if kind == "past" and follows in _OBJECT:
+                self.keep(index, "past", base)
+                return True
+            if follows in _OBJECT or follows.startswith("NN"):
+                return False
+            self.kind[index] = "participle"
+            return kind in ("participle", "present") or self.word(index + 1) in ("by", "with")
+        if before < 0:
+            return self.word(index + 1) in ("by", "on", "in", "with")
+        self.kind[index] = "participle"
+        return mark.startswith(("IN", "VB", "RB")) and follows not in _OBJECT
+
+    def clause_has_finite(self, index: int) -> bool:
+        """Whether the clause around this word has another verb that is surely finite."""
+        for step in (-1, 1):
+            at = index + step
+            while 0 <= at < len(self.words):
+                word = self.words[at]
+                if word in _BOUNDARIES or word in _SUBORDINATORS or word in _RELATIVE:
+                    break
+                if word in _AUXILIARY or self.kind.get(at) in ("present", "past") or self.tags[at] == "VBZ":
+                    return True
+                at += step
+        return False
+
+    def subjects_served(self) -> bool:
+        """Whether every pronoun that must be a subject is followed by a finite verb."""
+        finite = {verb.index for verb in self.found}
+        for index, word in enumerate(self.words):
+            if word in NOMINATIVE and self.ahead(index) not in finite:
+                before = self.word(index - 1)
+                if not (before in ("n't", "and") or index - 1 in finite):
+                    return False
+        return True
+
+    def adverb_or_thing(self, index: int) -> bool:
+        word = self.word(index)
+        return word.endswith("ly") or word in (
+            "everything",
+            "everyone",
+            "everybody",
+            "nothing",
+            "never",
+            "always",
+            "often",
+            "neither",
+            "nor",
+        )
+
+    def nouns_are_nouns(self) -> bool:
+        """Whether no word tagged as a noun or adjective stands where a verb of its spelling would stand."""
+        return not any(
+            self.hides_verb(index, mark)
+            for index, mark in enumerate(self.tags)
+            if mark in ("NN", "NNS", "JJ") and index not in self.kind
+        )
+
+    def hides_verb(self, index: int, mark: str) -> bool:
+        before, after = self.tag(index - 1), self.tag(index + 1)
+        suspects: set[str] = set()
+        if self.word(index + 1) in ("it", "him", "them", "me", "us", "you") and before not in _BEFORE_NOUN:
+            suspects |= {"VB", "VBZ", "VBD"}
+        if mark == "NNS" and ((before in ("NN", "NNP") and after in _OBJECT) or self.adverb_or_thing(index - 1)):
+            suspects.add("VBZ")
+        if mark == "NNS" and before in ("NN", "NNP", ")", '"', "''", "POS") and not self.clause_has_finite(index):
+            suspects.add("VBZ")  # "the film founders on ..."
+        if mark == "NN" and before in ("NNS", "NNPS") and not self.clause_has_finite(index):
+            suspects.add("VB")  # "your relatives swap stories"
+        if mark == "NNS" and after in _OBJECT and before not in _BEFORE_NOUN and before != "IN":
+            suspects.add("VBZ")  # "it defines and overwhelms the film"
+        if mark == "NNS" and before in ("", ".") and after in ("IN", "RP", "TO", "VBG", "RB", "JJ", *_OBJECT):
+            suspects.add("VBZ")  # "ends up being ..."
+        if mark == "NN" and before == "," and after in ("RB", "RP", "IN"):
+            suspects.add("VB")
+        if mark in ("NN", "JJ") and before in _NOUNISH and after in _OBJECT:
+            suspects |= {"VB", "VBD"}
+        return bool(suspects) and not suspects.isdisjoint(_kinds(self.words[index]))
+
+
+def finite_verbs(tokens: Sequence[Token]) -> list[Finite] | None:
+    """Finite verbs of one sentence in order, or None where the reading is not sure or there is none.
+
+    >>> from audit.language import Analysis
+    >>> [(verb.word, verb.tense) for verb in finite_verbs(Analysis("The story is old, but she tells it well.").tokens)]
+    [('is', 'present'), ('tells', 'present')]
+    """
+    return _Reader(tokens).read()
+
 
 _TO_PAST = {
     "is": "was", "am": "was", "are": "were", "'m": " was", "'re": " were", "has": "had", "have": "had", "'ve": " had",

@@ -100,3 +100,40 @@ class Analysis:
             parts += [self.text[at:start], new[index]]
             at = end
         return "".join(parts) + self.text[at:]
+
+
+# Closed classes of English words that several modules ask for; all lower-case.
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text as a set: lists of words read better in one line than as quoted literals.
+
+    >>> sorted(words("is are"))
+    ['are', 'is']
+    """
+    return frozenset(text.split())
+
+
+BE_FINITE = words("is are was were am")
+MODALS = words("can could will would shall should may might must")
+NOMINATIVES = words("i he she it we they")
+NEGATIONS = words(
+    "not no never none nobody nothing nowhere neither nor n't n’t cannot ain without hardly barely scarcely rarely "
+    "seldom few little dont doesnt didnt isnt wasnt wont cant aint lack lacks lacking less least fails fail failed"
+)
+QUOTES = frozenset("\"“”'‘’`")
+QUOTING = QUOTES - frozenset("'’")
+"""Marks that only quote: no apostrophes."""
+# Words after which a new clause has its own subject.
+SUBORDINATORS = words(
+    "if while although though because when whenever as since until unless once after before whereas whether where "
+    "why how what which who whom whose that than despite lest"
+)
+
+
+# How the Penn Treebank writes signs that mean something else in its files.
+
+ESCAPED = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "-LSB-": "[", "-RSB-": "]", "``": '"', "''": '"'}
+"""Name -> the sign."""
+BRACKETS = {name: sign for name, sign in ESCAPED.items() if sign != '"'}
+"""Those with one name each."""

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from audit.errors import NotInstalled
-from audit.language.wordsets import words
+from audit.language.text import words
 
 _TOKEN = re.compile(r"\w+")
 _ORDERS = 4

@@ -19,7 +19,7 @@ from audit.errors import AuditError
 from audit.keys import fingerprint
 from audit.language import Analysis
 from audit.relations import ANY, Outcome, Plain, Verdict
-from audit.relations.carry import Carry, nothing, stays, unchanged
+from audit.relations.base import Carry, nothing, stays, unchanged
 from audit.relations.registry import replace_relation
 from audit.systems import offer_system
 from audit.systems.base import System

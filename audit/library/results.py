@@ -218,7 +218,7 @@ class Report:
         `relation` is a key of `relations`; None: the first. Raises AuditError for another name, and where
         there is nothing to draw yet.
         """
-        from audit.reports import charts, differences, slopes
+        from audit.reports import charts
 
         if chart not in CHARTS:
             raise AuditError(f"chart={chart!r}: expected {', '.join(map(repr, CHARTS))}")
@@ -234,9 +234,9 @@ class Report:
         if chart == "rates":
             drawn = charts.rates_chart(document, row)
         elif chart == "order":
-            drawn = slopes.order_chart(row)
+            drawn = charts.order_chart(row)
         elif chart == "pairs":
-            drawn = differences.differences_chart(row["pairs"], document["signature"].get("delta") or 0.0)
+            drawn = charts.differences_chart(row["pairs"], document["signature"].get("delta") or 0.0)
         else:
             drawn = charts.false_chart(document, row["task"], row.get("study"))
         if drawn is None:

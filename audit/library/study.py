@@ -15,19 +15,17 @@ from sqlalchemy import Engine, func, select
 from audit.annotation.questions import BEHIND
 from audit.corpora.base import Unit
 from audit.errors import AuditError
-from audit.false_satisfaction.settling import Whose
-from audit.judging.gold import answer_with_gold
-from audit.judging.label_files import Label, Labels
-from audit.judging.labels import import_labels
+from audit.false_satisfaction.resolution import Whose
+from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
 from audit.judging.samples import draw_all
 from audit.library.components import Texts, corpus_of, system_names
 from audit.library.results import Agreement, Report, stored_agreement
 from audit.relations import Outcome
 from audit.reports.study import INTERVAL, study_report
+from audit.runner.coordinator import Watcher
 from audit.runner.executors import Executor, InProcess, Processes
 from audit.runner.run import TIME_LIMIT, Ran, fitting
 from audit.runner.run import run as run_study
-from audit.runner.watching import Watcher
 from audit.sampling.audits import Audits
 from audit.sampling.draw import Size
 from audit.statistics.intervals import Target

@@ -6,6 +6,7 @@ A new family is one new file and one line in the last block.
 from audit.relations.base import (
     ANY,
     COUNTED,
+    Carry,
     Chained,
     Fixed,
     Member,
@@ -16,28 +17,27 @@ from audit.relations.base import (
     Source,
     Verdict,
 )
-from audit.relations.carry import Carry
 from audit.relations.registry import all_relations, find_relation, get_relation, name_order
 
 # isort: split
 # One line per family.
-from audit.relations import chinese_countries as _chinese_countries  # noqa: F401
-from audit.relations import chinese_names as _chinese_names  # noqa: F401
-from audit.relations import chinese_occupations as _chinese_occupations  # noqa: F401
-from audit.relations import chinese_punctuation as _chinese_punctuation  # noqa: F401
-from audit.relations import chinese_reordering as _chinese_reordering  # noqa: F401
-from audit.relations import chinese_synonyms as _chinese_synonyms  # noqa: F401
-from audit.relations import monte_carlo as _monte_carlo  # noqa: F401
-from audit.relations import multi_granularity as _multi_granularity  # noqa: F401
-from audit.relations import multi_granularity_sentence as _multi_granularity_sentence  # noqa: F401
-from audit.relations import round_trip as _round_trip  # noqa: F401
-from audit.relations import sentiment_adding as _sentiment_adding  # noqa: F401
-from audit.relations import sentiment_capitalizing as _sentiment_capitalizing  # noqa: F401
-from audit.relations import sentiment_extending as _sentiment_extending  # noqa: F401
-from audit.relations import sentiment_permuting as _sentiment_permuting  # noqa: F401
-from audit.relations import sentiment_removing as _sentiment_removing  # noqa: F401
-from audit.relations import sentiment_replacing as _sentiment_replacing  # noqa: F401
-from audit.relations import sentiment_restructuring as _sentiment_restructuring  # noqa: F401
+from audit.relations import chinese as _chinese_countries  # noqa: F401
+from audit.relations import chinese as _chinese_names  # noqa: F401
+from audit.relations import chinese as _chinese_occupations  # noqa: F401
+from audit.relations import chinese as _chinese_punctuation  # noqa: F401
+from audit.relations import chinese as _chinese_reordering  # noqa: F401
+from audit.relations import chinese as _chinese_synonyms  # noqa: F401
+from audit.relations import sentiment as _sentiment_adding  # noqa: F401
+from audit.relations import sentiment as _sentiment_capitalizing  # noqa: F401
+from audit.relations import sentiment as _sentiment_extending  # noqa: F401
+from audit.relations import sentiment as _sentiment_permuting  # noqa: F401
+from audit.relations import sentiment as _sentiment_removing  # noqa: F401
+from audit.relations import sentiment as _sentiment_replacing  # noqa: F401
+from audit.relations import sentiment as _sentiment_restructuring  # noqa: F401
+from audit.relations import translation as _monte_carlo  # noqa: F401
+from audit.relations import translation as _multi_granularity  # noqa: F401
+from audit.relations import translation as _multi_granularity_sentence  # noqa: F401
+from audit.relations import translation as _round_trip  # noqa: F401
 
 __all__ = [
     "ANY",

@@ -4,13 +4,75 @@ A check takes the outputs of source and follow-ups in order and returns a verdic
 sentiment outputs: Jiang et al. 2022, section 4.2.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from audit.relations.base import Check, Outcome, Verdict, Words
-from audit.relations.substituting import replaced
-from audit.tasks import Output
+from audit.errors import AuditError
+from audit.language import Analysis
+from audit.relations.base import Check, Outcome, Perturb, Plain, Rewritten, Source, Verdict, Words
+from audit.tasks import Input, Output
+
+# Words of a source's texts replaced by others: the same word by the same one wherever it stands.
+
+TITLES = re.compile(r"《[^《》]*》")
+"""Titles of Chinese works, which no word is replaced in."""
+
+
+def replaced(text: str, words: Words) -> str:
+    """The text with every old word replaced by its new one, all at once, the longest first.
+
+    >>> replaced("甲说乙，乙说甲", (("甲", "乙"), ("乙", "甲")))
+    '乙说甲，甲说乙'
+    """
+    if not words:
+        return text
+    new = dict(words)
+    return _any_of(words).sub(lambda found: new[found.group()], text)
+
+
+def _any_of(words: Words) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(old) for old in sorted((old for old, _ in words), key=len, reverse=True)))
+
+
+def substituted(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten | None:
+    """The follow-up in which each token that is a key of `new` is replaced by its value, in all texts.
+
+    None where nothing is replaced, or where a replaced word also stands inside a longer one: then the replacement
+    could not be told from the texts alone, as the check of summaries has to.
+    """
+    made = tuple(
+        text.replace({at: new[token.text] for at, token in enumerate(text.tokens) if token.text in new})
+        for text in texts
+    )
+    there = {token.text for text in texts for token in text.tokens}
+    words = tuple((old, one) for old, one in new.items() if old in there)
+    if not words or any(replaced(text.text, words) != other for text, other in zip(texts, made, strict=True)):
+        return None
+    return Rewritten(made, words)
+
+
+def exchanged(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
+    """The follow-up in which each old word, which may be several tokens (王女士), is replaced by its new one.
+
+    None where nothing is replaced, or where an old word begins or ends inside a token: then it is part of a longer one.
+
+    >>> exchanged([Analysis("王女士来了，王女士走了", "zh")], (("王女士", "李女士"),)).texts
+    ('李女士来了，李女士走了',)
+    >>> exchanged([Analysis("中国人民银行", "zh")], (("国人", "人"),)) is None
+    True
+    """
+    there = tuple((old, new) for old, new in words if any(old in text.text for text in texts))
+    if not there:
+        return None
+    for text in texts:
+        starts, ends = {token.start for token in text.tokens}, {token.end for token in text.tokens}
+        if any(found.start() not in starts or found.end() not in ends for found in _any_of(there).finditer(text.text)):
+            return None
+    return Rewritten(tuple(replaced(text.text, there) for text in texts), there)
+
 
 _ORDER = {"negative": 0, "neutral": 1, "positive": 2}
 
@@ -103,3 +165,105 @@ def same_interval(outputs: Sequence[Output], words: Words) -> Verdict:
 def same_text(outputs: Sequence[Output], words: Words) -> Verdict:
     """The follow-up's text is the source's, with the same words replaced: Replace(sum(Ts)) = sum(Tf)."""
     return _verdict(replaced(str(outputs[0].text), words) == str(outputs[1].text))
+
+
+# What the relations on documents share: their sentences as inputs, and sentences put together anew.
+
+_WIDE = frozenset("。！？…”’」』）》】—")
+"""Marks of Chinese that a sentence ends with; after those of the West, the next sentence needs a space."""
+
+
+def rearranged(text: Analysis, order: Sequence[int]) -> str:
+    """The document with only these sentences, in this order.
+
+    The white space between sentences keeps its place when all sentences stay, so that paragraphs stay paragraphs;
+    where some go, what stood before each remaining sentence goes with it. A sentence that ended its document without
+    a mark gets a full stop when another one follows it. Chinese sentences need no space between them, and are left as
+    they are where the one that followed still follows.
+
+    >>> rearranged(Analysis("One. Two.\\n\\nThree"), [2, 0, 1])
+    'Three. One.\\n\\nTwo.'
+    >>> rearranged(Analysis("One. Two. Three."), [0, 2])
+    'One. Three.'
+    >>> rearranged(Analysis("甲走。乙来。丙在", "zh"), [2, 0, 1])
+    '丙在。甲走。乙来。'
+    """
+    chinese = text.language == "zh"
+    gaps = _gaps(text)
+    parts: list[str] = []
+    for place, index in enumerate(order):
+        start, end = text.spans[index]
+        follows = chinese and place > 0 and order[place - 1] == index - 1
+        if place:
+            gap = gaps[place] if len(order) == len(text.spans) else gaps[index]
+            if not follows and parts[-1][-1].isalnum():
+                parts.append("。" if chinese else ".")
+            parts.append(gap or ("" if follows or parts[-1][-1] in _WIDE else " "))
+        parts.append(text.text[start:end])
+    return "".join(parts)
+
+
+def _gaps(text: Analysis) -> list[str]:
+    """What stands before each sentence; nothing where one follows the other at once."""
+    edges = [0, *(end for _, end in text.spans)]
+    return [text.text[edges[index] : start] for index, (start, _) in enumerate(text.spans)]
+
+
+def sentence_inputs(source: Source) -> list[Input]:
+    """One input per sentence of the source, in order."""
+    return [Input.of(sentence.text, language=source.analysis.language) for sentence in source.analysis.sentences]
+
+
+# Sentence relations on documents: some of a document's sentences are perturbed, the rest stays.
+
+
+def on_documents(relation: Plain, share: float = 1.0) -> Plain:
+    """The same relation for documents: same task, name, family, check and carry; its unit is "document".
+
+    Of the sentences that the perturbation applies to, the share (0 < share <= 1, rounded to a whole number, at least
+    one) is drawn at random and perturbed. What stands between sentences stays. No group where it applies to none.
+
+    Raises AuditError for another share, for a relation that is one on documents already, and, when a source is
+    perturbed, for a relation that makes several follow-ups of one sentence (which of them would belong together?).
+
+    >>> from audit.relations import get_relation
+    >>> on_documents(get_relation("sentiment", "MR4.3")).unit
+    'document'
+    """
+    if not 0 < share <= 1:
+        raise AuditError(f"share {share!r} of relation {relation.name!r} must be above 0 and at most 1")
+    if relation.unit != "sentence":
+        raise AuditError(f"relation {relation.name!r} works on documents already; use it as it is")
+    return replace(
+        relation,
+        unit="document",
+        perturb=_Spread(relation.name, relation.perturb, share),
+        params={**relation.params, "on": "documents", "share": share},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """A sentence perturbation, spread over a document. A class, not a closure: workers are sent it by pickle."""
+
+    name: str
+    perturb: Perturb
+    share: float
+
+    def __call__(self, text: Analysis, choices: random.Random) -> str | None:
+        made: dict[int, str] = {}
+        for index, sentence in enumerate(text.sentences):
+            new = self.perturb(sentence, choices)
+            if new is None or new == sentence.text:
+                continue
+            if not isinstance(new, str):
+                raise AuditError(
+                    f"relation {self.name!r} makes several follow-ups of one sentence, so it cannot be used on "
+                    "documents; run it on sentences"
+                )
+            made[index] = new
+        if not made:
+            return None
+        wanted = max(1, round(self.share * len(made)))
+        chosen = choices.sample(sorted(made), wanted)
+        return text.replace_sentences({index: made[index] for index in chosen})

@@ -7,8 +7,19 @@ from functools import partial
 from typing import Literal
 
 from audit.errors import AuditError, UnknownName
-from audit.relations.base import Chained, Check, CheckParams, Fixed, Perturb, Plain, Relation, Rewriting, Source, Steps
-from audit.relations.carry import Carry
+from audit.relations.base import (
+    Carry,
+    Chained,
+    Check,
+    CheckParams,
+    Fixed,
+    Perturb,
+    Plain,
+    Relation,
+    Rewriting,
+    Source,
+    Steps,
+)
 from audit.tasks import base_of
 
 _RELATIONS: dict[tuple[str, str], Relation] = {}

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audit.false_satisfaction.accuracy import NO_GOLD, Answered, RightOutputs
-from audit.reports.order_words import in_order
 from audit.reports.violations import rates_of
+from audit.reports.words import in_order
 from audit.statistics.intervals import mid_p
 from audit.statistics.orders import TIED
 

@@ -13,9 +13,7 @@ import audit
 from audit.annotation.ratings import Rated
 from audit.errors import AuditError
 from audit.reports.words import UNKNOWN, count, percent, signature_line
-from audit.statistics.agreement import Ratings, suite
-from audit.statistics.agreement.pairs import agreement_of_pairs
-from audit.statistics.agreement.suite import check_level
+from audit.statistics.agreement import Ratings, agreement_of_pairs, check_level, suite
 
 WIDTH = 100
 SHOWN = ("percent_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")

@@ -10,7 +10,6 @@ import pandas as pd
 
 from audit.errors import AuditError
 from audit.relations.registry import name_order
-from audit.reports.audits import Findings, add_audits
 from audit.reports.certainty import (
     COMPARES,
     KEY,
@@ -29,14 +28,14 @@ from audit.reports.certainty import (
 )
 from audit.reports.preference import Weights, preference
 from audit.reports.primary import Named, primary_entries
+from audit.reports.validity import Findings, add_audits
 from audit.reports.violations import violation_tables
-from audit.statistics import corrected, posterior
+from audit.statistics import comparison, corrected
 from audit.statistics.comparison import Common
 from audit.statistics.corrected import with_corrected
 from audit.statistics.intervals import METHODS, SEQUENCE, Estimator, Target, mid_p
 from audit.statistics.orders import compare_orders, order_where_known
-from audit.statistics.overall import overall
-from audit.statistics.rates import BOUNDS, RATES, WORTH, with_bounds, with_estimates, with_rates
+from audit.statistics.rates import BOUNDS, RATES, WORTH, overall, with_bounds, with_estimates, with_rates
 
 Report = dict[str, Any]
 """{"signature": {...}, "cells": [...], "relations": [...], "overall": {...}, "rollups": [...], "violations":
@@ -80,7 +79,7 @@ class Groups:
     `common` are the common groups by (task, study, relation); a relation that is not there is compared on each system's
     own groups. `estimates` has a row for each cell, with the columns study, task, relation, system
     and those of `audit.statistics.rates.ESTIMATES`, where R_FS is estimated with proxies; `judged` has what they leave
-    unexplained in a column `value` then. `holds` is what `audit.reports.holds` says of the relations of
+    unexplained in a column `value` then. `holds` is what `audit.reports.validity` says of the relations of
     which groups were asked about, likewise by (task, study, relation). `audits` is what audits of follow-ups
     and answers found, `primary` the comparisons that were named before the first answer.
     `drawn` has the whole draws of cells that have bounds only: the columns of `judged`, and open (1:
@@ -150,7 +149,7 @@ def build_report(
     stopping = interval is METHODS[SEQUENCE]
     named = groups.primary if groups else ()
     relations, standing, commons, primary = compare_all(
-        frame, shared, target, delta, confidence, stopping, posterior.DRAWS, named
+        frame, shared, target, delta, confidence, stopping, comparison.DRAWS, named
     )
     for one in relations:
         one["holds"] = holds.get((one["task"], one["study"], one["relation"]))

@@ -10,17 +10,21 @@ import pandas as pd
 from audit.errors import UnknownName
 from audit.relations import get_relation
 from audit.reports.primary import settle_primary
-from audit.statistics.comparison import LEAST, Common
-from audit.statistics.confidence_sequences import PRIOR_POSTERIOR
+from audit.statistics.comparison import LEAST, Common, PairedDifference, Sums, deviations, holm, of_products, opposed
 from audit.statistics.corrected import SHARES, Documents
-from audit.statistics.dependence import Sums, deviations, of_products, opposed
-from audit.statistics.intervals import METHODS, SEQUENCE, Estimator, Target, mid_p
-from audit.statistics.orders import TIED
-from audit.statistics.paired import PairedDifference, holm
-from audit.statistics.partial_identification import ends_confidence
-from audit.statistics.ranking import letters_of, rank_systems
-from audit.statistics.rates import BOUNDS, SUPPOSED, Supposed, as_if, has_bounds, with_rates
-from audit.statistics.rollups import Combined, combine
+from audit.statistics.intervals import METHODS, PRIOR_POSTERIOR, SEQUENCE, Estimator, Target, mid_p
+from audit.statistics.orders import TIED, letters_of, rank_systems
+from audit.statistics.rates import (
+    BOUNDS,
+    SUPPOSED,
+    Combined,
+    Supposed,
+    as_if,
+    combine,
+    ends_confidence,
+    has_bounds,
+    with_rates,
+)
 
 KEY = ["study", "task", "relation", "system"]
 STRATIFIED = "stratified over cells, cells independent"

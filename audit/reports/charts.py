@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from audit.reports.build import Report, cells_of
-from audit.reports.words import genuine_text, percent, rollup_name
+from audit.reports.words import UNKNOWN, genuine_text, percent, rollup_name
+from audit.statistics.orders import TIED
 
 if TYPE_CHECKING:
     import altair as alt
+
 
 ROW = 26
 """Height of one system or relation in pixels."""
@@ -290,3 +292,271 @@ def styled(chart: "alt.Chart", palette: Palette) -> "alt.Chart":
         axisY=alt.AxisConfig(grid=False),
     )
     return chart
+
+
+# Pairs of systems in words and in a chart: who is better, by how much, and whether that is sure.
+
+
+def oriented(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The pairs of a relation whose difference is known, the better system first, the surest difference first.
+
+    `pairs` are those of an entry of `report["relations"]`; where `other` was better, the two are swapped and the signs
+    of the difference and of its interval turned.
+
+    >>> pair = {"system": "a", "other": "b", "difference": -0.2, "low": -0.3, "high": -0.1, "p_holm": 0.01}
+    >>> found = oriented([pair])[0]
+    >>> found["system"], found["difference"], found["low"], found["high"]
+    ('b', 0.2, 0.1, 0.3)
+    """
+    found = []
+    for pair in pairs:
+        if pair["difference"] is None:
+            continue
+        one = dict(pair)
+        if pair["difference"] < 0:
+            one |= {"system": pair["other"], "other": pair["system"], "difference": -pair["difference"]}
+            one |= {"low": -pair["high"], "high": -pair["low"]}
+        found.append(one)
+    # Differences known without error have no p, and are the surest.
+    return sorted(found, key=lambda one: (one["p_holm"] or 0.0, -one["difference"], one["system"], one["other"]))
+
+
+def exact(pair: Mapping[str, Any]) -> bool:
+    """Whether the difference is known without error: for the corpus, every group that decides was judged."""
+    return bool(pair["low"] == pair["high"])
+
+
+def p_text(p: float | None) -> str:
+    r"""A p-value with three digits and what it is to `p`, as papers print it, on one line.
+
+    >>> p_text(0.0004), p_text(0.0417), p_text(1.0)
+    ('<\xa0.001', '=\xa0.042', '=\xa01')
+    """
+    if p is None:
+        return UNKNOWN
+    if p < 0.001:
+        return "<\N{NO-BREAK SPACE}.001"
+    return "=\N{NO-BREAK SPACE}" + ("1" if p >= 0.9995 else f"{p:.3f}".removeprefix("0"))
+
+
+def pairs_text(pairs: Sequence[Mapping[str, Any]]) -> str:
+    r"""The strongest difference of a relation in plain words; empty where none is known.
+
+    >>> pair = {"system": "a", "other": "b", "difference": 0.2, "low": 0.1, "high": 0.3, "p_holm": 0.01}
+    >>> pairs_text([pair | {"apart": True, "judged": 40, "informative": 90}])
+    'a is better than b by 20.0 points [10.0 to 30.0]; p =\xa0.010 after Holm’s adjustment over the whole report.'
+    """
+    found = oriented(pairs)
+    if not found:
+        return ""
+    best = found[0]
+    numbers = f"{percent(best['difference'])} points [{percent(best['low'])} to {percent(best['high'])}]"
+    tests = f"p {p_text(best['p_holm'])} after Holm’s adjustment over the whole report"
+    if exact(best):
+        return (
+            f"Every group that decides was judged, so the differences are exact for this corpus; the largest is "
+            f"{best['system']} over {best['other']} by {percent(best['difference'])} points."
+        )
+    if best["p_holm"] is None:
+        return (
+            f"The largest difference is {best['system']} over {best['other']} by {numbers}; too few groups are judged "
+            "to test it."
+        )
+    if not best["apart"]:
+        return (
+            f"No two systems are told apart; the strongest difference is {best['system']} over {best['other']} by "
+            f"{numbers}; {tests}."
+        )
+    return f"{best['system']} is better than {best['other']} by {numbers}; {tests}."
+
+
+def differences_chart(
+    pairs: Sequence[Mapping[str, Any]], delta: float, palette: Palette = LIGHT, width: int = 250
+) -> "alt.Chart | None":
+    """The differences of SR_g between two systems each, with their intervals; None where none is known.
+
+    A disc is a pair that is told apart after Holm's adjustment, a ring one that is not; the grey band around 0 holds
+    differences up to `delta`. The numbers at the right are points of a percentage and the adjusted p.
+    """
+    import altair as alt
+
+    found = oriented(pairs)
+    if not found:
+        return None
+    values = [
+        {
+            "pair": f"{cut(one['system'])} – {cut(one['other'])}",
+            "difference": 100 * one["difference"],
+            "low": 100 * one["low"],
+            "high": 100 * one["high"],
+            "apart": one["apart"],
+            "numbers": f"{percent(one['difference'])} · p {p_text(one['p_holm'])}",
+        }
+        for one in found
+    ]
+    lowest, highest = (pick(value[end] for value in values) for pick, end in ((min, "low"), (max, "high")))
+    reach = [min(lowest, -100 * delta, -5.0), max(highest, 100 * delta, 5.0)]
+    scale = alt.Scale(domain=reach, nice=True)
+    axis = alt.Axis(title=None, format="+~r", tickCount=5, labelFlush=False)
+    room = LETTER * max(len(value["pair"]) for value in values)
+    base = alt.Chart().encode(
+        y=alt.Y(
+            "pair:N",
+            sort=[value["pair"] for value in values],
+            title=None,
+            axis=alt.Axis(labelLimit=room, minExtent=room, maxExtent=room, labelPadding=8),
+        )
+    )
+
+    def x(field: str) -> "alt.X":
+        return alt.X(f"{field}:Q", scale=scale, axis=axis)
+
+    tooltip = ["pair:N", *(alt.Tooltip(f"{name}:Q", format="+.1f") for name in ("difference", "low", "high"))]
+    nothing = alt.Chart(alt.Data(values=[{"low": -100 * delta, "high": 100 * delta, "none": 0}]))
+    layers: list[Any] = []
+    if delta:
+        layers.append(nothing.mark_rect(color=palette.observed, opacity=0.2).encode(x=x("low"), x2=alt.X2("high:Q")))
+    layers += [
+        nothing.mark_rule(color=palette.observed, strokeWidth=1.5).encode(x=x("none")),
+        base.mark_rule(color=palette.genuine, strokeWidth=2).encode(x=x("low"), x2=alt.X2("high:Q")),
+        base.transform_filter("!datum.apart")
+        .mark_point(shape="circle", size=62, filled=True, fill=palette.paper, stroke=palette.genuine, opacity=1)
+        .encode(x=x("difference"), tooltip=tooltip),
+        base.transform_filter("datum.apart")
+        .mark_point(shape="circle", size=62, filled=True, color=palette.genuine, opacity=1)
+        .encode(x=x("difference"), tooltip=tooltip),
+        base.mark_text(align="left", dx=width + 10, color=palette.muted).encode(
+            x=alt.XValue(0), text=alt.Text("numbers:N")
+        ),
+    ]
+    return styled(alt.layer(*layers, data=alt.Data(values=values), width=width, height={"step": ROW}), palette)
+
+
+# The change of order: where each system stood by the reported rate, and where it stands by the genuine one.
+
+BETWEEN = 110
+"""Pixels between the two orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A system in both orders: its ranks (1 + the number of better systems) and rates before and after.
+
+    `line_before` and `line_after` are its lines in a drawing, from 0; tied systems stand in the order of the other
+    side, so that a tie never looks like a change.
+    """
+
+    system: str
+    rank_before: int
+    rank_after: int
+    line_before: int
+    line_after: int
+    observed: float
+    genuine: float
+
+
+def moves(relation: Mapping[str, Any]) -> list[Moved]:
+    """The systems of a relation that have both rates over the groups that apply to all,
+    the genuinely best first; none where there are fewer than two.
+
+    >>> ranking = [
+    ...     {"system": "a", "sr_observed": 0.9, "sr_genuine": 0.4},
+    ...     {"system": "b", "sr_observed": 0.8, "sr_genuine": 0.6},
+    ... ]
+    >>> found = moves({"ranking": ranking})
+    >>> [(one.system, one.rank_before, one.rank_after) for one in found]
+    [('b', 2, 1), ('a', 1, 2)]
+    """
+    both = {
+        entry["system"]: (entry["sr_observed"], entry["sr_genuine"])
+        for entry in relation["ranking"]
+        if entry["sr_observed"] is not None and entry["sr_genuine"] is not None
+    }
+    if len(both) < 2:
+        return []
+    ranks = [
+        {name: 1 + sum(other[side] > rates[side] + TIED for other in both.values()) for name, rates in both.items()}
+        for side in (0, 1)
+    ]
+    lines = [
+        {
+            name: line
+            for line, name in enumerate(sorted(both, key=lambda one: (ranks[side][one], ranks[1 - side][one], one)))
+        }
+        for side in (0, 1)
+    ]
+    return [
+        Moved(name, ranks[0][name], ranks[1][name], lines[0][name], lines[1][name], *both[name]) for name in lines[1]
+    ]
+
+
+def order_chart(
+    relation: Mapping[str, Any],
+    palette: Palette = LIGHT,
+    titles: tuple[str, str] = ("reported", "genuine"),
+) -> "alt.Chart | None":
+    """The order before at the left, after at the right, a line a system; None where fewer than two have both rates.
+
+    Who rises has a thick line, who falls a dashed one, who keeps the rank a thin one. Numbers are rates in per cent.
+    """
+    import altair as alt
+
+    found = moves(relation)
+    if not found:
+        return None
+    ends: list[dict[str, Any]] = [
+        {
+            "system": one.system,
+            "side": side,
+            "line": line,
+            "kind": "same"
+            if one.rank_before == one.rank_after
+            else "up"
+            if one.rank_after < one.rank_before
+            else "down",
+            "left": f"{cut(one.system)}  {percent(one.observed)}" if not side else "",
+            "right": f"{percent(one.genuine)}  {cut(one.system)}" if side else "",
+        }
+        for one in found
+        for side, line in ((0, one.line_before), (1, one.line_after))
+    ]
+    scale = alt.Scale(domain=[-0.5, len(found) - 0.5], reverse=True, nice=False)
+    # The texts stand inside the drawing, so that it keeps their room in any font.
+    room = LETTER * max(len(end["left"] or end["right"]) for end in ends) + 10
+    x = alt.X("side:Q", axis=None, scale=alt.Scale(domain=[0, 1], range=[room, room + BETWEEN], nice=False))
+    base = alt.Chart().encode(
+        x=x,
+        y=alt.Y("line:Q", axis=None, scale=scale),
+    )
+    layers = []
+    looks: dict[str, dict[str, Any]] = {
+        "same": {"color": palette.observed, "strokeWidth": 1.5},
+        "down": {"color": palette.false, "strokeWidth": 2, "strokeDash": [5, 4]},
+        "up": {"color": palette.genuine, "strokeWidth": 3},
+    }
+    for kind, look in looks.items():
+        some = base.transform_filter(alt.datum.kind == kind)
+        colour = look["color"]
+        layers += [
+            some.mark_line(**look).encode(detail=alt.Detail("system:N")),
+            some.mark_point(shape="circle", size=46, filled=True, color=colour, opacity=1),
+        ]
+    layers += [
+        base.mark_text(align="right", dx=-10, color=palette.ink, fontSize=12).encode(text=alt.Text("left:N")),
+        base.mark_text(align="left", dx=10, color=palette.ink, fontSize=12).encode(text=alt.Text("right:N")),
+    ]
+    heads = [{"side": side, "title": title} for side, title in enumerate(titles)]
+    layers.append(
+        alt.Chart(alt.Data(values=heads))
+        .mark_text(color=palette.muted, fontSize=11)
+        .encode(x=x, y=alt.YValue(-6), text=alt.Text("title:N"))
+    )
+    return styled(
+        alt.layer(*layers, data=alt.Data(values=ends), width=2 * room + BETWEEN, height=ROW * len(found)), palette
+    )
+
+
+def order_in_words(relation: Mapping[str, Any]) -> str:
+    """What `order_chart` shows, for those who cannot see it."""
+    parts = [f"{one.system} from rank {one.rank_before} to {one.rank_after}" for one in moves(relation)]
+    return f"Ranks by the reported and by the genuine rate of {relation['relation']}: " + "; ".join(parts) + "."

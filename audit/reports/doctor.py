@@ -18,7 +18,7 @@ from audit.annotation.answers import counts, settled_answers, wrongly_filled
 from audit.annotation.questions import question_key
 from audit.errors import AuditError, first_line
 from audit.false_satisfaction.questions import queue_difference
-from audit.false_satisfaction.settling import COUNTED
+from audit.false_satisfaction.resolution import COUNTED
 from audit.keys import uniform
 from audit.relations import Outcome
 from audit.store import group_id, open_store, pieces, table_of, tables

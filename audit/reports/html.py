@@ -1,16 +1,127 @@
 """The report as one HTML file that needs nothing else: styles and charts are in it, scripts are not."""
 
 import json
+import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import audit
-from audit.reports import audit_words, cause_words, charts, differences, order_words, protocol_words, slopes, words
+from audit.reports import charts, violation_charts, words
 from audit.reports.build import Report, cells_of
-from audit.reports.html_tables import tables_html
-from audit.reports.inlining import inline, inlined, template
-from audit.reports.primary_words import primary_lines
-from audit.reports.study_plan import plan_lines
+from audit.reports.charts import to_svg
+from audit.reports.plan_texts import plan_lines, primary_lines
+from audit.resources import data_file
+
+# Charts and templates as parts of an HTML page.
+
+
+@cache
+def template(name: str) -> Any:
+    """A template of data/; every text that is put into it is escaped, and one that it does not get is a mistake."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"percent": words.percent, "count": words.count}
+    return environment.from_string(data_file(name).read_text(encoding="utf-8"))
+
+
+def inlined(chart: Any, label: str) -> Any:
+    """As `inline`; None where there is no chart."""
+    return None if chart is None else inline(chart, label)
+
+
+def inline(chart: Any, label: str) -> Any:
+    """The chart as an `<svg>` element that names itself to screen readers, takes the page's colours and can shrink."""
+    from markupsafe import Markup, escape
+
+    svg = to_svg(chart)
+    opening = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)" viewBox="([^"]*)">', svg)
+    if opening is None:
+        raise ValueError("the chart engine's SVG does not begin as expected; was vl-convert-python updated?")
+    width, height, box = opening.groups()
+    # As one image with one description; the parts' own labels would be read out as a jumble of numbers.
+    head = (
+        f'<svg class="chart" role="img" aria-label="{escape(label)}" width="{width}" height="{height}" viewBox="{box}">'
+    )
+    body = re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", svg[opening.end() :])
+    # Safe: the chart engine escapes every text, and the label is escaped above.
+    return Markup(head + body)
+
+
+# Violation rates, topics and accuracy as a part of the HTML file.
+
+TABLES_TEMPLATE = "report_tables.html.j2"
+IN_TABLE = "the numbers are in the table"
+
+
+def tables_html(report: Report) -> Any:
+    """The part as safe markup, every text in it escaped; empty where nothing was satisfied or violated."""
+    from markupsafe import Markup
+
+    # Safe: made by the template engine, which escapes.
+    return Markup(
+        template(TABLES_TEMPLATE).render(
+            light=charts.LIGHT,
+            how=violation_charts.rates_key(report),
+            tables=[one for one in (_table(report, table) for table in report["violations"]) if one["chart"]],
+            across=inlined(
+                violation_charts.bars_chart(violation_charts.task_groups(report), longest=40),
+                "Violation rates of the relations that several tasks share; the numbers are in the tables above",
+            ),
+            topics=[_topics(report, entry) for entry in report.get("topics") or []],
+            accuracy=[_accuracy(report, entry) for entry in violation_charts.shown_accuracy(report)],
+        )
+    )
+
+
+def _table(report: Report, table: Mapping[str, Any]) -> dict[str, Any]:
+    title = violation_charts.title_of(report, table, violation_charts.TITLE)
+    kinds: list[list[tuple[str, list[str]]]] = []
+    above = None
+    for row in table["rows"]:
+        if row["by"] != above and row["by"] != "estimated":
+            kinds.append([])
+        above = row["by"]
+        kinds[-1].append((violation_charts.row_name(row), [violation_charts.rates_text(one) for one in row["rates"]]))
+    groups = violation_charts.relation_groups(table)
+    families = violation_charts.relation_groups(table, "family")
+    return {
+        "title": title,
+        "systems": table["systems"],
+        "kinds": kinds,
+        "chart": inlined(violation_charts.bars_chart(groups), f"{title}, by relation and system; {IN_TABLE}"),
+        "families": inlined(
+            violation_charts.bars_chart(families), f"{title}, by family of relations and system; {IN_TABLE}"
+        ),
+    }
+
+
+def _topics(report: Report, entry: Mapping[str, Any]) -> dict[str, Any]:
+    title = violation_charts.title_of(
+        report, entry, f"{violation_charts.TITLE} by {violation_charts.property_name(entry['by'])}"
+    )
+    return {
+        "title": title,
+        "key": violation_charts.topic_key(entry),
+        "reason": entry["reason"],
+        "rows": violation_charts.topic_rows(entry),
+        "chart": inlined(
+            violation_charts.bars_chart(violation_charts.topic_groups(entry)), f"{title} and system; {IN_TABLE}"
+        ),
+        "systems": [(system, *violation_charts.topics_by_relation(entry, system)) for system in entry["systems"]],
+    }
+
+
+def _accuracy(report: Report, entry: Mapping[str, Any]) -> dict[str, Any]:
+    title = violation_charts.title_of(report, entry, violation_charts.ACCURACY)
+    return {
+        "title": title,
+        "lines": violation_charts.accuracy_lines(entry),
+        "rows": violation_charts.accuracy_rows(entry) if entry["systems"] else [],
+        "chart": inlined(violation_charts.accuracy_chart(entry), f"{title}; {IN_TABLE}"),
+    }
+
 
 TEMPLATE = "report.html.j2"
 COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false", "waiting")
@@ -56,15 +167,15 @@ def to_html(report: Report) -> str:
         sections=_sections(report),
         estimator=words.estimator_text(report),
         proxies="proxy" in report["signature"],
-        checks=audit_words.check_lines(report),
-        protocols=protocol_words.protocol_lines(report),
-        arms=protocol_words.protocol_rows(report),
-        checked=audit_words.checked_rows(report),
-        carried=any(audit_words.carry_text(relation) for relation in report["relations"]),
-        causes=cause_words.cause_rows(report),
-        cause_title=cause_words.TITLE,
-        cause_note=cause_words.cause_note(report),
-        disputes=cause_words.dispute_line(report),
+        checks=words.check_lines(report),
+        protocols=words.protocol_lines(report),
+        arms=words.protocol_rows(report),
+        checked=words.checked_rows(report),
+        carried=any(words.carry_text(relation) for relation in report["relations"]),
+        causes=words.cause_rows(report),
+        cause_title=words.TITLE,
+        cause_note=words.cause_note(report),
+        disputes=words.dispute_line(report),
         how=words.how_text(report) if report["cells"] else "",
         delta=words.delta_text(report["signature"].get("delta") or 0.0).capitalize(),
         rollups=words.rollup_rows(report),
@@ -109,27 +220,27 @@ def _sections(report: Report) -> list[dict[str, Any]]:
 def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
     cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
     sentences = (
-        f"{order_words.common_text(relation)[:1].upper()}{order_words.common_text(relation)[1:]}",
-        differences.pairs_text(relation["pairs"]),
-        audit_words.holds_text(relation).capitalize(),
-        audit_words.carry_text(relation),
+        f"{words.common_text(relation)[:1].upper()}{words.common_text(relation)[1:]}",
+        charts.pairs_text(relation["pairs"]),
+        words.holds_text(relation).capitalize(),
+        words.carry_text(relation),
     )
     return {
         "name": relation["relation"],
         "summary": words.summary_of(report, relation),
-        "change": order_words.change_text(relation),
+        "change": words.change_text(relation),
         "changed": relation["best_changes_sure"],
-        "was": order_words.order_text(relation, "observed"),
-        "now": order_words.order_text(relation, "genuine"),
-        "corrected": order_words.order_text(relation, "corrected") if relation["order_corrected"] else words.UNKNOWN,
-        "best": order_words.best_text(relation),
+        "was": words.order_text(relation, "observed"),
+        "now": words.order_text(relation, "genuine"),
+        "corrected": words.order_text(relation, "corrected") if relation["order_corrected"] else words.UNKNOWN,
+        "best": words.best_text(relation),
         "ranking": words.ranking_rows(relation["ranking"]),
         "sentences": [text for text in sentences if text],
         "chart": inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),
         # Where the order stays, the lines would be parallel and say nothing.
         "slopes": inlined(
-            slopes.order_chart(relation) if relation["order_changes"] else None,
-            slopes.order_in_words(relation),
+            charts.order_chart(relation) if relation["order_changes"] else None,
+            charts.order_in_words(relation),
         ),
         "cells": [
             cell
@@ -154,11 +265,11 @@ def _pairs(relation: Mapping[str, Any]) -> list[dict[str, Any]]:
             "other": pair["other"],
             "apart": pair["apart"],
             "difference": words.with_interval(pair, "difference", "low", "high"),
-            "p_holm": differences.p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
-            "mcnemar": differences.p_text(pair["mcnemar_p"]).removeprefix("=\N{NO-BREAK SPACE}"),
+            "p_holm": charts.p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
+            "mcnemar": charts.p_text(pair["mcnemar_p"]).removeprefix("=\N{NO-BREAK SPACE}"),
             "judged": f"{words.count(pair['judged'])} of {words.count(pair['informative'])}",
         }
-        for pair in differences.oriented(relation["pairs"])
+        for pair in charts.oriented(relation["pairs"])
     ]
 
 

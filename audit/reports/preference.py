@@ -15,10 +15,8 @@ from audit.relations.registry import name_order
 from audit.reports.certainty import WITHOUT_COUNTS, Certainty
 from audit.statistics.comparison import Common, weighted_draws
 from audit.statistics.intervals import Target
-from audit.statistics.orders import best_of
-from audit.statistics.preferences import normalised, smallest_move
-from audit.statistics.ranking import rank_systems
-from audit.statistics.rollups import combine
+from audit.statistics.orders import best_of, normalised, rank_systems, smallest_move
+from audit.statistics.rates import combine
 
 NO_CHANCES = "the judged groups do not tell how sure the ranking is: too few, or judging may stop at any time"
 UNRELATED = "totals do not say which relations' groups share a source, so nobody knows how sure the ranking is"

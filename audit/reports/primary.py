@@ -16,12 +16,10 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import Engine
 
-from audit.statistics.comparison import Common
+from audit.statistics.comparison import Common, Pooled, holm, pooled_difference
 from audit.statistics.intervals import Target
 from audit.statistics.orders import TIED
-from audit.statistics.paired import holm
-from audit.statistics.pooled import Pooled, pooled_difference
-from audit.studies.primary import Naming, counting, namings
+from audit.studies.deviations import Naming, counting, namings
 
 Shared = Mapping[tuple[str, object, str], Common | None]
 """The common groups of each relation, by (task, study, relation)."""

@@ -11,14 +11,12 @@ import pandas as pd
 from sqlalchemy import Engine
 
 from audit.errors import AuditError
-from audit.false_satisfaction.audited import CELL
-from audit.false_satisfaction.beginnings import read_process
-from audit.false_satisfaction.cells import Counted, DrawnCell, Ground, counted_from, drawn_cells
+from audit.false_satisfaction.cells import CELL, Counted, DrawnCell, Ground, counted_from, drawn_cells
 from audit.false_satisfaction.groups import Comparison, Shared, shared_groups
-from audit.false_satisfaction.settling import Known, State, Whose, known_answers
+from audit.false_satisfaction.resolution import Known, State, Whose, known_answers, read_process
 from audit.statistics.comparison import LEAST
+from audit.statistics.corrected import Resting, correct, corrected_values, resting_share
 from audit.statistics.intervals import Target
-from audit.statistics.label_error import Resting, correct, corrected, resting_share
 
 
 @dataclass(frozen=True)
@@ -160,7 +158,7 @@ def gold_error_entry(
     for system, places in judged.groupby("system").indices.items():
         mine = [groups[at] for at in places]
         weight = np.array([one.weight for one in mine])
-        rates = [float(weight @ corrected(mine, each) / weight.sum()) for each in (error.low, error.high)]
+        rates = [float(weight @ corrected_values(mine, each) / weight.sum()) for each in (error.low, error.high)]
         now = float(weight @ np.array([float(one.false[one.seen]) for one in mine]) / weight.sum())
         least, most = (min(max(one, 0.0), 1.0) for one in sorted(rates))
         systems.append({"system": str(system), "fs_rate": now, "fs_rate_least": least, "fs_rate_most": most})

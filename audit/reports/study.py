@@ -14,11 +14,7 @@ from audit.annotation.answers import ORIGINS
 from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.errors import AuditError
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
-from audit.false_satisfaction.arms import Arms, count_arms
-from audit.false_satisfaction.beginnings import gold_labels
-from audit.false_satisfaction.cells import CELL, Counted, count_drawn
-from audit.false_satisfaction.clusters import ALONE, Clusters, source_clusters
-from audit.false_satisfaction.gold_rows import read_resting
+from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted, count_drawn, read_resting, source_clusters
 from audit.false_satisfaction.groups import (
     Shared,
     bounded_groups,
@@ -28,33 +24,41 @@ from audit.false_satisfaction.groups import (
     shared_groups,
 )
 from audit.false_satisfaction.holds import Holds, count_holds
-from audit.false_satisfaction.settling import ALLOWED, Whose
+from audit.false_satisfaction.protocol_arms import Arms, count_arms
+from audit.false_satisfaction.resolution import ALLOWED, Whose, gold_labels
 from audit.false_satisfaction.topics import Topics, count_topics
 from audit.reports.accuracy import accuracy_entries
-from audit.reports.audits import carry_note, estimators, findings, shares
 from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, compare_all, rated
-from audit.reports.causes import cause_entries, dispute_entry, named_falses
 from audit.reports.certainty import with_worth
-from audit.reports.holds import ASSUMED, holds_entries
-from audit.reports.powered import check_proxies, powered
+from audit.reports.plan_texts import plan_entries, plans_of
 from audit.reports.preference import Weights
 from audit.reports.primary import Named, read_named, spelled
-from audit.reports.protocols import METHOD, protocol_entry
 from audit.reports.sensitivity import GoldError, Lenient, gold_error_entry, read_lenient, sensitivity_entry
-from audit.reports.study_plan import plan_entries, plans_of
 from audit.reports.topics import topic_entries
+from audit.reports.validity import (
+    ASSUMED,
+    METHOD,
+    carry_note,
+    cause_entries,
+    check_proxies,
+    dispute_entry,
+    estimators,
+    findings,
+    holds_entries,
+    named_falses,
+    powered,
+    protocol_entry,
+    shares,
+)
 from audit.sampling.audits import audits_of
-from audit.sampling.designs import INFORMATIVE
-from audit.sampling.domains import ALL
-from audit.sampling.protocols import BLIND
-from audit.statistics import posterior
-from audit.statistics.confidence_sequences import HOLDS
-from audit.statistics.intervals import MIDP, SEQUENCE, Target, get_method, get_target, method_name
-from audit.statistics.overall import overall
+from audit.sampling.designs import ALL, BLIND, INFORMATIVE
+from audit.statistics import comparison
+from audit.statistics.intervals import HOLDS, MIDP, SEQUENCE, Target, get_method, get_target, method_name
 from audit.statistics.prediction_powered import FOLDS
+from audit.statistics.rates import overall
 from audit.store import table_of, tables
-from audit.studies.primary import Primary
-from audit.studies.standing import Standing
+from audit.studies.deviations import Primary
+from audit.studies.versions import Standing
 from audit.tasks import get_task
 
 INTERVAL = MIDP
@@ -312,7 +316,7 @@ def how(
         "confidence": None if interval is None else 0.95,
         "target": target,
         "delta": delta,
-        "draws": {"posterior": posterior.DRAWS, "seed": 0},
+        "draws": {"posterior": comparison.DRAWS, "seed": 0},
     }
     if interval == SEQUENCE:
         found["stopping"] = HOLDS

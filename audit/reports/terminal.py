@@ -5,23 +5,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.reports.audit_words import carry_text, check_lines, holds_text
 from audit.reports.build import Report, cells_of
-from audit.reports.cause_words import TITLE, cause_note, cause_rows, dispute_line
-from audit.reports.order_words import best_text, change_text, common_text, order_text
-from audit.reports.primary_words import primary_lines
-from audit.reports.protocol_words import protocol_lines
-from audit.reports.study_plan import plan_lines
-from audit.reports.terminal_tables import table_blocks
+from audit.reports.plan_texts import plan_lines, primary_lines
+from audit.reports.tables import table_blocks
 from audit.reports.words import (
+    TITLE,
     UNKNOWN,
+    best_text,
+    carry_text,
+    cause_note,
+    cause_rows,
+    change_text,
+    check_lines,
+    common_text,
     count,
+    dispute_line,
     estimator_text,
     headlines,
+    holds_text,
     notes_of,
+    order_text,
     percent,
     place,
     preference_lines,
+    protocol_lines,
     ranking_text,
     rollup_rows,
     signature_line,

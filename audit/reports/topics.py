@@ -9,10 +9,8 @@ import pandas as pd
 from audit.false_satisfaction.topics import GOLD, StudyTopics, Topics
 from audit.reports.certainty import KEY, Certainty, dependence, with_worth
 from audit.reports.violations import as_entry
-from audit.statistics.clustered import ClusteredRate, clustered_rate
-from audit.statistics.intervals import Estimator, Target
-from audit.statistics.rates import with_rates
-from audit.statistics.violations import violations
+from audit.statistics.intervals import ClusteredRate, Estimator, Target, clustered_rate
+from audit.statistics.rates import violations, with_rates
 
 COUNTS = ("satisfied", "violated", "judged", "false")
 

@@ -8,8 +8,7 @@ import pandas as pd
 
 from audit.relations.chinese import TASKS
 from audit.reports.certainty import COMPARES, Certainty, bounds_together, only_compared
-from audit.statistics.rates import BOUNDS
-from audit.statistics.violations import Violations, violations
+from audit.statistics.rates import BOUNDS, Violations, violations
 from audit.tasks import base_of
 
 RATES = ("vr_observed", "vr_genuine", "vr_genuine_low", "vr_genuine_high")

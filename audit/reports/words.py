@@ -1,13 +1,16 @@
 """The words that every form of a report shares: percentages, orders, headlines, notes and the signature line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from audit.annotation.causes import CAUSES, REASONS
 from audit.keys import canonical, fingerprint
 from audit.reports.build import Report
 from audit.reports.certainty import COMPARES
 from audit.reports.violations import VR_BOUNDS
+from audit.statistics.orders import TIED
 from audit.statistics.rates import BOUNDS
 
 UNKNOWN = "–"
@@ -461,3 +464,377 @@ def _value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ("; " if any("," in _value(part) for part in value) else ",").join(_value(part) for part in value)
     return value if isinstance(value, str) else canonical(value)
+
+
+# Numbers in tables of text.
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """With so many digits behind the point, or the sign for what is not known.
+
+    >>> number(0.5), number(2, 1), number(None)
+    ('0.5000', '2.0', '–')
+    """
+    return UNKNOWN if value is None else f"{value:.{digits}f}"
+
+
+def p_number(p: float | None) -> str:
+    """A p to four digits, never 0.
+
+    >>> p_number(0.00561), p_number(1e-9), p_number(None)
+    ('0.0056', '< 0.0001', '–')
+    """
+    return "< 0.0001" if p is not None and p < 0.0001 else number(p)
+
+
+# The words for what audits found, shared by every form of a report.
+
+
+def holds_text(relation: Mapping[str, Any]) -> str:
+    r"""In how many groups the relation does not hold, in words; empty where no group was judged.
+
+    >>> share = {"judged": 20, "broken": 1, "rate": 0.05, "low": 0.001, "high": 0.249}
+    >>> holds_text({"holds": share | {"satisfied": share, "violated": share | {"rate": None}, "waiting": 0}})
+    'does not hold in 5.0 [0.1–24.9]\xa0% of the groups (1 of 20 judged): 5.0 of the satisfied, – of the violated'
+    """
+    entry = relation["holds"]
+    if entry is None:
+        return ""
+    waiting = f"{count(entry['waiting'])} question{'' if entry['waiting'] == 1 else 's'} about groups without an answer"
+    if entry["rate"] is None:
+        return waiting if entry["waiting"] else ""
+    by_outcome = ", ".join(f"{percent(entry[name]['rate'])} of the {name}" for name in ("satisfied", "violated"))
+    return (
+        f"does not hold in {with_interval(entry, 'rate', 'low', 'high')}{PERCENT} of the groups "
+        f"({count(entry['broken'])} of {count(entry['judged'])} judged): {by_outcome}"
+    ) + (f"; {waiting}" if entry["waiting"] else "")
+
+
+def carry_text(relation: Mapping[str, Any]) -> str:
+    r"""How often answers are carried wrongly, and what that can do to R_FS; empty where nothing was audited.
+
+    >>> found = {"audited": 40, "wrong": 2, "error": 0.05, "low": 0.006, "high": 0.169}
+    >>> carry_text({"carry": found | {"rests_on_carried": 0.5, "effect": 0.0845}})
+    'carry error 5.0 [0.6–16.9], 2 of 40 audited follow-ups; 50.0\xa0% of the judged groups rest on it, R_FS ±8.5'
+    """
+    found = relation.get("carry")
+    if not found or not found["audited"]:
+        return ""
+    text = f"carry error {with_interval(found, 'error', 'low', 'high')}, "
+    text += f"{found['wrong']:,} of {found['audited']:,} audited follow-up{'' if found['audited'] == 1 else 's'}"
+    if found["effect"] is None:
+        return text
+    rests = percent(found["rests_on_carried"])
+    return f"{text}; {rests}{PERCENT} of the judged groups rest on it, R_FS ±{percent(found['effect'])}"
+
+
+def check_lines(report: Report) -> list[str]:
+    """What spot checks found of the protocol's errors, in sentences; none where nothing was checked."""
+    found = report["overall"].get("checks")
+    if found is None:
+        return []
+    lines = []
+    if found["answers"]:
+        wrong = f"{count(found['answers_wrong'])} wrong, {with_interval(found, 'error', 'error_low', 'error_high')}"
+        lines.append(f"An adjudicator checked {_answers(found['answers'])} on which people agreed: {wrong}{PERCENT}.")
+    if found["fs_checked"] is None:
+        return lines
+    groups = f"{count(found['groups'])} group{'' if found['groups'] == 1 else 's'}"
+    lines.append(
+        f"In {groups} whose deciding answers were checked, {count(found['removed'])} turned out true that the protocol "
+        f"calls false, and {count(found['added'])} the other way round."
+    )
+    cells = f"{count(found['cells'])} cell{'' if found['cells'] == 1 else 's'}"
+    lines.append(
+        f"R_FS over {cells}: {with_interval(found, 'fs_rate', 'fs_low', 'fs_high')} by the protocol, "
+        f"{with_interval(found, 'fs_checked', 'fs_checked_low', 'fs_checked_high')} by the difference estimator, "
+        f"{_rogan_gladen(found['rogan_gladen'])}."
+    )
+    return lines
+
+
+def checked_rows(report: Report) -> list[tuple[str, str, str, int, str, str]]:
+    """(study, relation, system, checked groups, R_FS, checked R_FS) of the cells that have the last; per cent."""
+    return [
+        (
+            place(report, cell),
+            cell["relation"],
+            cell["system"],
+            cell["checked"],
+            with_interval(cell, "fs_rate", "fs_low", "fs_high"),
+            with_interval(cell, "fs_checked", "fs_checked_low", "fs_checked_high"),
+        )
+        for cell in report["cells"]
+        if cell["fs_checked"] is not None
+    ]
+
+
+def _answers(number: int) -> str:
+    return f"{count(number)} answer{'' if number == 1 else 's'}"
+
+
+def _rogan_gladen(found: Mapping[str, Any]) -> str:
+    if found["rate"] is None:
+        return f"not known by Rogan-Gladen ({found['reason']})"
+    (right_false, false), (right_true, true) = found["sensitivity"], found["specificity"]
+    return (
+        f"{with_interval(found, 'rate', 'low', 'high')} by Rogan-Gladen (sensitivity {right_false} of {false}, "
+        f"specificity {right_true} of {true})"
+    )
+
+
+# The words for causes of false satisfactions and reasons of disputes, shared by every form of a report.
+
+TITLE = "Why satisfactions are false"
+
+
+def causes_text(entry: Mapping[str, Any]) -> str:
+    r"""The causes that were given, the commonest first, with their shares.
+
+    >>> one = {"cause": "label_range", "count": 2, "share": 0.5, "low": 0.1, "high": 0.9}
+    >>> causes_text({"causes": [one, one | {"cause": "other", "count": 0}]})
+    'the right label is one that the system never gives 50.0 [10.0–90.0]\xa0% (2)'
+    """
+    given = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"])
+    return "; ".join(
+        f"{CAUSES[one['cause']]} {with_interval(one, 'share', 'low', 'high')}{PERCENT} ({count(one['count'])})"
+        for one in given
+    )
+
+
+def cause_rows(report: Report) -> list[tuple[str, str, str, str]]:
+    """(by, name, how many of the judged false satisfactions have a cause, causes with their shares), as text."""
+    return [
+        (
+            entry["by"],
+            _name(report, entry),
+            f"{count(entry['named'])} of {count(entry['false'])}",
+            causes_text(entry),
+        )
+        for entry in report.get("causes") or []
+    ]
+
+
+def _name(report: Report, entry: Mapping[str, Any]) -> str:
+    several = len({one["study"] for one in report["relations"]}) > 1
+    name = rollup_name(report, entry)
+    return f"{name} (study {entry['study']})" if several and entry["study"] is not None else name
+
+
+def dispute_line(report: Report) -> str:
+    """How adjudicators explained disputes, in a sentence; empty where nothing was settled."""
+    found = report.get("disputes")
+    if not found:
+        return ""
+    reasons = [(REASONS[one["reason"]], one["count"]) for one in found["reasons"] if one["count"]]
+    reasons += [("no reason from the list", found["uncoded"])] if found["uncoded"] else []
+    named = ", ".join(f"{text} {count(number)}" for text, number in sorted(reasons, key=lambda one: -one[1]))
+    settled = found["settled"]
+    return f"Adjudicators settled {count(settled)} question{'' if settled == 1 else 's'}: {named}."
+
+
+def cause_note(report: Report) -> str:
+    """How to read the shares; empty where there are none."""
+    entry = next((one for one in report.get("causes") or [] if one["by"] == "overall"), None)
+    if entry is None:
+        return ""
+    return (
+        f"Causes count as far as every false satisfaction of a cell's settled beginning has one, in the order of the "
+        f"draw: {of(entry['named'], entry['false'], 'false satisfaction')}, in {count(entry['cells'])} "
+        f"cell{'' if entry['cells'] == 1 else 's'}. Shares are of the false satisfactions of these cells."
+    )
+
+
+# The words for what seeing an earlier answer moves, shared by every form of a report.
+
+NAMES = {"blind": "judged blind", "shown": "judged seeing earlier answers"}
+
+
+def protocol_lines(report: Report) -> list[str]:
+    """R_FS by arm and the difference, in sentences; none where there is one arm only."""
+    found = report.get("protocols")
+    if not found:
+        return []
+    blind, shown = found["arms"]
+    lines = [
+        f"R_FS of groups {NAMES['blind']}: {with_interval(blind, 'fs_rate', 'fs_low', 'fs_high')} ({_groups(blind)}); "
+        f"{NAMES['shown']}: {with_interval(shown, 'fs_rate', 'fs_low', 'fs_high')} ({_groups(shown)})."
+    ]
+    if found["difference"] is not None:
+        points = f"{signed(found['difference'])} points [{signed(found['low'])} to {signed(found['high'])}]"
+        moved = (
+            f"Seeing an earlier answer moves R_FS by {points}" if found["randomised"] else f"The difference: {points}"
+        )
+        lines.append(f"{moved}: {_verdict(found)}.")
+    lines += [_answered(arm) for arm in (blind, shown) if arm["questions"]]
+    if found["crossed"]:
+        lines.append(f"Of {count(found['crossed'])} of these groups some answer came under the other protocol.")
+    return lines
+
+
+def protocol_rows(report: Report) -> list[tuple[str, ...]]:
+    """(protocol, sources, groups, false, R_FS, questions, votes that agree, disputed, unchanged, inspected) by arm."""
+    found = report.get("protocols")
+    return [
+        (
+            NAMES[arm["protocol"]],
+            *(count(arm[name]) for name in ("sources", "groups", "false")),
+            with_interval(arm, "fs_rate", "fs_low", "fs_high"),
+            count(arm["questions"]),
+            percent(arm["agreement"]),
+            count(arm["disputed"]),
+            unchanged_text(arm),
+            inspected_text(arm),
+        )
+        for arm in (found["arms"] if found else [])
+    ]
+
+
+def unchanged_text(arm: Mapping[str, Any]) -> str:
+    """How many validations repeat the answer that they saw; a dash where there are none.
+
+    >>> unchanged_text({"validations": 40, "unchanged": 38}), unchanged_text({"validations": 0, "unchanged": 0})
+    ('38 of 40', '–')
+    """
+    return f"{count(arm['unchanged'])} of {count(arm['validations'])}" if arm["validations"] else UNKNOWN
+
+
+def inspected_text(arm: Mapping[str, Any]) -> str:
+    """How many inspections changed an answer; a dash where there are none.
+
+    >>> inspected_text({"inspected": 12, "inspected_changed": 1})
+    '1 of 12'
+    """
+    return f"{count(arm['inspected_changed'])} of {count(arm['inspected'])}" if arm["inspected"] else UNKNOWN
+
+
+def signed(rate: float) -> str:
+    """A difference in points, with its sign.
+
+    >>> signed(0.0512), signed(-0.031), signed(0.0)
+    ('+5.1', '-3.1', '0.0')
+    """
+    text = f"{100 * rate:+.1f}"
+    return text[1:] if text in ("+0.0", "-0.0") else text
+
+
+def _groups(arm: Mapping[str, Any]) -> str:
+    return f"{count(arm['groups'])} groups of {count(arm['sources'])} sources"
+
+
+def _verdict(found: Mapping[str, Any]) -> str:
+    if not found["randomised"]:
+        return "the samples differ in more than their protocol, so that this is no effect of it"
+    if found["low"] <= 0 <= found["high"]:
+        return "no effect is shown, nor ruled out within this interval"
+    return "sources were divided at random, so that this is the effect of the protocol"
+
+
+def _answered(arm: Mapping[str, Any]) -> str:
+    text = f"Of {count(arm['questions'])} questions {NAMES[arm['protocol']]}, {count(arm['disputed'])} are disputed"
+    if arm["agreement"] is not None:
+        text += f"; {percent(arm['agreement'])}{PERCENT} of the pairs of votes agree"
+    if arm["validations"]:
+        text += f"; {unchanged_text(arm)} validations repeat the answer that was seen"
+    if arm["inspected"]:
+        text += f"; {inspected_text(arm)} inspections changed the answer"
+    return text + "."
+
+
+# One relation in words: who was best, who is, what the comparison is about.
+
+
+def order_text(relation: Mapping[str, Any], when: str) -> str:
+    """The order of systems, best first, with `=` between tied ones; `when` is `observed`, `genuine` or `corrected`.
+
+    Where a genuine order is known of some systems only, the observed one names the same systems.
+
+    >>> ranking = [{"system": system, "sr_genuine": 0.5} for system in "ab"]
+    >>> order_text({"ranking": ranking, "order_genuine": ["a", "b"]}, "genuine")
+    'a = b'
+    """
+    systems = relation[f"order_{when}"]
+    if when == "observed" and relation["order_genuine"]:
+        systems = [system for system in systems if system in relation["order_genuine"]]
+    rates = {entry["system"]: entry.get(f"sr_{when}") for entry in relation["ranking"]}
+    # Systems that were only compared have no rates, but differences.
+    level = {frozenset((one["system"], one["other"])): one["difference"] for one in relation.get("pairs", ())}
+
+    def tied(before: str, after: str) -> bool:
+        if rates[before] is None or rates[after] is None:
+            return abs(level.get(frozenset((before, after)), 1.0) or 0.0) <= TIED
+        return bool(rates[before] - rates[after] <= TIED)
+
+    return in_order(systems, tied) or UNKNOWN
+
+
+def in_order(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
+    """Systems, best first, with `=` between those that are `tied`.
+
+    >>> in_order(["a", "b", "c"], lambda before, after: after == "b")
+    'a = b > c'
+    """
+    signs = [" = " if tied(before, after) else " > " for before, after in pairwise(systems)]
+    return "".join(sign + system for sign, system in zip(["", *signs], systems, strict=False))
+
+
+def change_text(relation: Mapping[str, Any]) -> str:
+    """What correction does to one relation, in words.
+
+    >>> unchanged = {"best_changes": False, "best_changes_sure": False, "order_changes": False}
+    >>> change_text({"order_observed": ["a", "b"], "order_genuine": ["a"], "best_genuine": []} | unchanged)
+    'not known yet'
+    """
+    if relation["best_changes_sure"]:
+        return "another system is best, for sure"
+    if not relation["order_observed"]:
+        return "nothing to compare"
+    if len(relation["order_observed"]) == 1:
+        return "one system"
+    if not relation["best_genuine"]:
+        return "not known yet"
+    if relation["best_changes"]:
+        return "another system looks best"
+    if relation["order_changes"]:
+        return "the best stays, others change places"
+    return "no change so far" if set(relation["order_genuine"]) < set(relation["order_observed"]) else "no change"
+
+
+def common_text(relation: Mapping[str, Any]) -> str:
+    """What the comparison of a relation's systems is about, and why it says nothing where it does not.
+
+    >>> found = {"groups": 1200, "judged": 58, "deciding": 300, "reason": None}
+    >>> common_text({"common": found, "order_observed": ["a", "b"]})
+    'compared on the 1,200 groups that apply to all systems; 58 of the 300 that can tell them apart are judged'
+    """
+    found = relation["common"]
+    if found is None or len(relation["order_observed"]) < 2:
+        return ""
+    if found["groups"] is None:
+        text = "compared on each system's own groups: totals do not say which apply to all"
+    else:
+        text = f"compared on the {count(found['groups'])} groups that apply to all systems"
+    if found["deciding"] is not None:
+        text += f"; {count(found['judged'])} of the {count(found['deciding'])} that can tell them apart are judged"
+    return f"{text}; {found['reason']}" if found["reason"] else text
+
+
+def best_text(relation: Mapping[str, Any]) -> str:
+    """Who was best and who is or looks best, as far as that is known.
+
+    >>> orders = {"order_observed": ["a", "b"], "best_changes": True, "best_changes_sure": True}
+    >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"]})
+    'was a, is b'
+    >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"], "best_changes_sure": False})
+    'was a, looks like b'
+    """
+    before, after = (", ".join(relation[f"best_{when}"]) or UNKNOWN for when in ("observed", "genuine"))
+    if not relation["order_observed"]:
+        return "the relation applied to none of these sources"
+    if not relation["best_genuine"]:
+        return f"was {before}, now not known yet"
+    if before == after:
+        return before
+    if not relation["best_changes"]:
+        return f"was {before}, of these {after}"
+    return f"was {before}, {'is' if relation['best_changes_sure'] else 'looks like'} {after}"

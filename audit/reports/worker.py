@@ -17,22 +17,18 @@ from typing import Any, TextIO
 from sqlalchemy import Engine
 
 from audit import errors
-from audit.annotation.at_work import people_at_work
-from audit.annotation.overview import overview
-from audit.annotation.record import judging_record
+from audit.annotation.activity import overview, people_at_work
+from audit.annotation.control_questions import judging_record
 from audit.errors import AuditError
-from audit.false_satisfaction.settling import Whose
-from audit.reports.bounds import bounds_report
+from audit.false_satisfaction.resolution import Whose
 from audit.reports.html import to_html
-from audit.reports.levels import levels_report
-from audit.reports.means import means_report
-from audit.reports.over_time import history_report, stored_agreement
+from audit.reports.over_time import cells_at_work, history_report, person, stored_agreement, totals
 from audit.reports.plan import plan
 from audit.reports.preference import PROFILES, Weights
-from audit.reports.progress import cells_at_work, person, totals
 from audit.reports.quality import quality_report
 from audit.reports.sensitivity import GoldError
 from audit.reports.study import Evidence, cells_of_report, evidence, report_of
+from audit.reports.values import bounds_report, levels_report, means_report
 from audit.statistics.intervals import Target, get_target
 from audit.store import open_store
 from audit.store.soundness import explained

@@ -1,11 +1,11 @@
 """One chunk of sources on its way: its groups, what it waits for, its verdicts, and its rows."""
 
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
@@ -13,9 +13,42 @@ from audit.language import Analysis
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
 from audit.relations.base import Role, Steps, Words
 from audit.runner.executors.batch import Identity
-from audit.runner.planning import Made, Planning
-from audit.store import group_id, insert_new, table_of, tables, upsert
+from audit.store import group_id, insert_new, pieces, table_of, tables, upsert
 from audit.tasks import Input, Output
+
+# The job of making the groups of some sources that are the same for every system: analyse once, perturb, key.
+
+
+class Made(NamedTuple):
+    """A group: the places of its source and its relation in the job, its follow-ups with their keys, and its note."""
+
+    source: int
+    relation: int
+    follow_ups: list[tuple[bytes, Input]]
+    note: Words = ()
+
+
+@dataclass(frozen=True)
+class Planning:
+    """Perturb sources under relations: a job. A text is tagged once, however many relations look at it."""
+
+    chunk: int
+    sources: tuple[tuple[Input, str], ...]
+    """Each with the seed of its choices."""
+    relations: tuple[Fixed, ...]
+    limit: float | None = field(default=None, compare=False)
+
+    def work(self) -> list[Made]:
+        """The groups, by source and relation. Raises what a perturbation raises: it is a mistake of the relation's."""
+        sources = [Source(one, Analysis(one.text, one.languages[0]), seed) for one, seed in self.sources]
+        made = [
+            Made(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups], note)
+            for number, relation in enumerate(self.relations)
+            for place, (follow_ups, note) in enumerate(relation.made_all(sources))
+            if follow_ups
+        ]
+        return sorted(made, key=itemgetter(0, 1))
+
 
 Lacks = Callable[[Input], bool]
 """Whether a system has no output for an input, which it knows without being run."""
@@ -323,4 +356,159 @@ def load_sources(connection: Connection, study_id: int, seed: int, first: int, l
     for row in connection.execute(query).mappings():
         one = Input.stored(row["texts"], row["languages"])
         found[int(row["id"])] = Source(one, Analysis(one.text, one.languages[0]), f"{seed}:{row['row']}")
+    return found
+
+
+# Outputs in the store, as a run needs them: what is there already, and what came new.
+
+Asked = tuple[int, bytes]
+"""System id and key of an input."""
+
+
+class Stored:
+    """The outputs of a run's systems by input, and which failed ones are to be executed again.
+
+    `retried`, where it is given, says that failed inputs are executed again, and which were in this run: each once,
+    whether it failed again or not.
+    """
+
+    def __init__(self, retried: set[Asked] | None = None):
+        self.retried = retried
+        self._attempts: dict[Asked, int] = {}
+        """How often an input that is to be executed again was executed."""
+
+    def outputs(self, connection: Connection, system: int, ids: Mapping[bytes, int]) -> dict[bytes, Output]:
+        """Outputs of inputs by key, the last attempt of each. An error that is to be tried again is none of them."""
+        kept = {}
+        for key, (attempt, output) in self._attempted(connection, system, ids).items():
+            if output.error and self.retried is not None and (system, key) not in self.retried:
+                self._attempts[system, key] = attempt
+            else:
+                kept[key] = output
+        return kept
+
+    def _attempted(
+        self, connection: Connection, system: int, ids: Mapping[bytes, int]
+    ) -> dict[bytes, tuple[int, Output]]:
+        """The last attempt on each input, with its output."""
+        table = table_of(tables.Output)
+        keys = {id: key for key, id in ids.items()}
+        found: dict[bytes, tuple[int, Output]] = {}
+        for piece in pieces(keys):
+            query = (
+                select(table).where(table.c.system_id == system, table.c.input_id.in_(piece)).order_by(table.c.attempt)
+            )
+            for row in connection.execute(query).mappings():
+                output = Output(row["label"], row["score"], row["text"], row["error"])
+                found[keys[row["input_id"]]] = row["attempt"], output
+        return found
+
+    def note(self, system: int, keys: Collection[bytes]) -> int:
+        """Note that these were executed in this run; how many of them had failed before."""
+        if self.retried is not None:
+            self.retried.update((system, key) for key in keys)
+        return sum((system, key) in self._attempts for key in keys) if self._attempts else 0
+
+    def keep(
+        self, connection: Connection, system: int, ids: Mapping[bytes, int], outputs: Sequence[Output]
+    ) -> dict[bytes, Output]:
+        """Store outputs, in the order of `ids`; returns those that count: another run may have been quicker."""
+        rows: dict[str, Sequence[Any]] = {
+            "input_id": list(ids.values()),
+            "system_id": [system] * len(ids),
+            "attempt": [self._attempts.get((system, key), 0) + 1 for key in ids] if self._attempts else [1] * len(ids),
+            "label": [output.label for output in outputs],
+            "score": [output.score for output in outputs],
+            "text": [output.text for output in outputs],
+            "error": [output.error for output in outputs],
+        }
+        new = insert_new(connection, tables.Output, rows)
+        made = dict(zip(ids, outputs, strict=True))
+        if new == len(ids):
+            return made
+        return made | {key: output for key, (_, output) in self._attempted(connection, system, ids).items()}
+
+
+# How many inputs a batch of a system has, and which.
+
+MOST = 2_048
+"""Inputs of one batch, at most."""
+FEW = 8
+"""Inputs of a system's first batch: nobody knows yet how long it takes."""
+AIM = 2.0
+"""Seconds that a batch should take: what a killed run has to do again, and how long a limit of time has to wait."""
+MOST_GATHERED = 4_096
+"""Inputs of one batch, at most, of a system that begins slowly,"""
+FEW_GATHERED = 32
+"""of its first,"""
+GATHERED = 5_000
+"""and sources on their way at once, whose inputs it is given together."""
+HASTE = 4
+"""A batch should take this part of the limit of time at most: a slow one is not to be taken for one that hangs."""
+
+
+@dataclass
+class Pace:
+    """How many inputs a batch of a system has: so many that it takes about `aim` seconds."""
+
+    aim: float = AIM
+    size: int = FEW
+    lost: int = 0
+    """Inputs that were lost one after the other."""
+    known: bool = False
+    """Whether a batch came back or was lost."""
+    growth: int = 4
+    """A batch has at most so many times the inputs of the one before,"""
+    most: int | None = None
+    """and so many at most (default: `MOST`)."""
+
+    def learn(self, inputs: int, seconds: float) -> None:
+        """From a batch that came back. A first one also loads a model, so that no batch changes the pace by much."""
+        self.known = True
+        fitting = int(inputs * self.aim / max(seconds, 1e-6))
+        if fitting >= self.size or inputs >= self.size // 2:
+            self.size = max(1, self.size // 4, min(self.growth * self.size, fitting, self.most or MOST))
+
+    def lose(self, inputs: int) -> None:
+        """A batch of some inputs was lost. It may have had too many of them, and would be lost again and again."""
+        self.known = True
+        self.size = max(1, min(self.size, inputs // 4))
+
+
+@dataclass(eq=False)
+class Pending:
+    """Inputs of a system that wait to be put into a batch; `alone`: each into one of its own."""
+
+    system: int
+    inputs: dict[bytes, Input]
+    alone: bool = False
+    sorted: bool = False
+    """Whether they stand in the order of their languages."""
+
+
+def pace_of(bound: Bound, limit: float | None, first: int = 0) -> Pace:
+    """The pace of a system at its beginning; `limit` is the seconds that it may take for a batch, `first` the inputs
+    that one call of it takes, where it says so."""
+    aim = bound.aim or AIM
+    pace = Pace(aim if limit is None else min(aim, limit / HASTE), max(FEW, first))
+    if bound.aim:  # each batch that is smaller than it might be is another beginning
+        pace = replace(pace, size=FEW_GATHERED, growth=16, most=MOST_GATHERED)
+    return pace
+
+
+def gathered(pending: deque[Pending], first: Pending) -> Pending:
+    """All inputs of the system of `first` that wait, in its place: those with the same languages stand together.
+
+    A system that has to begin anew for each pair of languages then begins seldom. What comes later waits until all of
+    these are in batches: so chunks go on side by side, and what they want next is gathered again.
+    """
+    if first.alone or first.sorted:
+        return first
+    mine = [one for one in pending if one.system == first.system and not one.alone]
+    inputs = {key: one for some in mine for key, one in some.inputs.items()}
+    for one in mine:
+        pending.remove(one)
+    ordered = dict(sorted(inputs.items(), key=lambda item: item[1].languages))
+    found = Pending(first.system, ordered, sorted=True)
+    pending.appendleft(found)
     return found

@@ -6,6 +6,8 @@ are committed together. Everything else is in memory and can be made again.
 
 import gc
 import math
+import random
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,21 +17,106 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sqlalchemy import Connection, Engine, select
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from audit.errors import AuditError
-from audit.runner.chunk import Bound, Chunk, Counts, Wanted, load_sources
+from audit.runner.chunk import (
+    GATHERED,
+    Bound,
+    Chunk,
+    Counts,
+    Pending,
+    Planning,
+    Stored,
+    Wanted,
+    gathered,
+    load_sources,
+    pace_of,
+)
 from audit.runner.executors import Batch, Executor, Job, Lost
 from audit.runner.executors.batch import CALL, failed
 from audit.runner.leases import RENEW, Leases
-from audit.runner.outputs import Stored
-from audit.runner.pacing import GATHERED, Pending, gathered, pace_of
-from audit.runner.patience import patiently, written
-from audit.runner.planning import Planning
 from audit.runner.studies import StudyRow
-from audit.runner.watching import Watcher
-from audit.store import integers, known_inputs, table_of, tables
+from audit.store import integers, known_inputs, table_of, tables, writing
 from audit.tasks import Input, Output
+
+# Who hears how far a run is.
+
+
+class Watcher:
+    """Hears how far a run is. The command line draws a bar; this one stays silent."""
+
+    def begin(self, sources: int) -> None:
+        """`sources` are left to do."""
+
+    def executed(self, outputs: int) -> None:
+        """Systems returned this many more outputs."""
+
+    def finished(self, sources: int) -> None:
+        """This many more sources are done and committed."""
+
+    def says(self, sentence: str) -> None:
+        """Why the run waits."""
+
+    def pause(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+
+# Writing to a database that is away for a while: locked by another process, or a server that starts again.
+#
+# What a run writes is the same however often it is written, so a transaction that failed is done again.
+
+PATIENCE = 300.0
+"""Seconds that a run waits for its database before it gives up."""
+_FIRST, _LONGEST = 0.1, 5.0
+"""Seconds between two tries: the first, and the most."""
+_BACK_SOON = ("57P01", "57P02", "57P03", "40001", "40P01", "53300")
+"""What PostgreSQL says when it shuts down or starts, when transactions met, and when it has no connection left."""
+
+Result = TypeVar("Result")
+
+
+def patiently(do: Callable[[], Result], say: Callable[[str], None]) -> Result:
+    """Do something with a database, again and again while it is away; it must be the same however often it is done.
+
+    `say` is told in one sentence that the run waits. Raises what the database raised once it was away for `PATIENCE`
+    seconds, and at once for anything else, such as a full disk.
+    """
+    until, pause = time.monotonic() + PATIENCE, _FIRST
+    while True:
+        try:
+            return do()
+        except DBAPIError as problem:
+            if not is_away(problem) or time.monotonic() > until:
+                raise
+            say(f"the database does not answer ({' '.join(str(problem.orig).split())}); trying again")
+        time.sleep(pause * random.uniform(0.5, 1))  # several runs that wait for one database do not come back at once
+        pause = min(2 * pause, _LONGEST)
+
+
+def written(engine: Engine, work: Callable[[Connection], Result], say: Callable[[str], None]) -> Result:
+    """As `patiently`, for work that writes, in a transaction of its own."""
+
+    def once() -> Result:
+        with writing(engine) as connection:
+            return work(connection)
+
+    return patiently(once, say)
+
+
+def is_away(problem: DBAPIError) -> bool:
+    """Whether a database is likely to answer if it is asked again: busy, locked, or its connection broke off."""
+    if problem.connection_invalidated:
+        return True
+    if (code := getattr(problem.orig, "sqlstate", None)) is not None:
+        return code in _BACK_SOON or str(code).startswith("08")
+    name = getattr(problem.orig, "sqlite_errorname", None)
+    if name is not None:
+        return str(name).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+    # psycopg's OperationalError without a code: it could not connect, or the server went away in the middle.
+    return type(problem.orig).__module__.startswith("psycopg") and type(problem.orig).__name__ == "OperationalError"
+
 
 SPARE = 6
 """Jobs that wait in an executor, beside those that it does; and chunks that are begun before they are needed."""
@@ -40,7 +127,7 @@ GIVE_UP = 10
 LOOK = 1.0
 """Seconds between two looks whether another run gave a chunk back."""
 
-Result = TypeVar("Result")
+
 Todo = dict[int, dict[int, list[Bound]]]
 """Chunk -> system -> relations that are not finished."""
 

@@ -23,16 +23,317 @@ An output of a translation may be null, where the system does not have the two l
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, select
 
 from audit.corpora.base import Row
-from audit.keys import canonical, digest, uniform
-from audit.runner.run_files import VERDICTS, Given, Record, read_run
+from audit.corpora.recordings import check_codes
+from audit.errors import AuditError
+from audit.files import Excessive, parse_json, read_text, refuse_bad_rows
+from audit.keys import canonical, digest, fingerprint, uniform
+from audit.relations import Outcome
 from audit.runner.studies import add_sources, named_id
 from audit.store import group_id, input_ids, insert_new, table_of, tables
+from audit.tasks import Input, Output, Task, base_of, get_task
+
+# Reading a file of metamorphic groups that somebody else made and checked, one JSON object per line.
+#
+# What a line has is in `audit.runner.imported`. A file is checked as a whole before anything is stored.
+
+VERDICTS = {outcome.name.lower(): outcome for outcome in Outcome if outcome is not Outcome.ERROR}
+_ROLES = ("follow_up", "link", "probe")
+"""Parts that a follow-up can play; one that is a text alone is the first."""
+_OF_FOLLOW_UP = ("text", "language", "target_language", "role")
+_NEEDED = ("relation", "system", "source", "follow_ups", "outputs", "verdict")
+
+
+@dataclass(frozen=True)
+class Record:
+    """One checked line: a group and what one system returned for it."""
+
+    line: int
+    task: str
+    relation: str
+    system: str
+    version: str
+    source_key: str
+    cluster: str | None
+    gold: str | None
+    members: tuple[Input, ...]
+    roles: tuple[str, ...]
+    outputs: tuple[Output, ...]
+    outcome: Outcome
+    attributes: Mapping[str, str]
+    carries: str | tuple[str, ...] | None = None
+    """What the relation is said to carry: everything, nothing or labels; None where the line does not say."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file that was read and checked as a whole."""
+
+    name: str
+    task: str
+    content: str
+    records: list[Record]
+
+
+def read_run(path: str | Path) -> Given:
+    """Read and check a file. Raises BadFile or BadRow (file, line, reason)."""
+    path = Path(path)
+    text = read_text(path)
+    content = fingerprint(text.splitlines())
+    records = _checked(path, text, content)
+    tasks = {record.task for record in records}
+    if len(tasks) > 1:
+        raise AuditError(f"{path}: rows of several tasks ({', '.join(sorted(tasks))}); import one file per task")
+    return Given(path.name, tasks.pop(), content, records)
+
+
+def _checked(path: Path, text: str, content: str) -> list[Record]:
+    """Every line as a record. Raises BadRow or BadFile."""
+    records: list[Record] = []
+    bad: list[tuple[int, str]] = []
+    seen: dict[object, int] = {}
+    outputs: dict[object, tuple[Output, int]] = {}
+    sources: dict[str, Record] = {}
+    relations: dict[str, Record] = {}
+    count = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        count += 1
+        try:
+            record = _record(number, parse_json(line), content)
+            _agree(record, seen, outputs, sources, relations)
+            records.append(record)
+        except Excessive as problem:
+            bad.append((number, str(problem)))
+        except ValueError as problem:
+            bad.append((number, f"not a JSON object ({problem})"))
+        except AuditError as problem:
+            bad.append((number, str(problem)))
+    refuse_bad_rows(path, bad, count)
+    return records
+
+
+def _record(line: int, value: object, content: str) -> Record:
+    if not isinstance(value, dict):
+        raise AuditError(f"a JSON {type(value).__name__}; every line must be one JSON object")
+    value = {name: one for name, one in value.items() if one is not None}
+    if missing := [name for name in _NEEDED if name not in value]:
+        raise AuditError(f"{', '.join(missing)} missing; needed are {', '.join(_NEEDED)}")
+    task = get_task(_string(value, "task", "sentiment"))
+    if not task.labels:
+        raise AuditError(f"task {task.name!r} has no labels; name its scheme, as in classification/finance,sports")
+    languages = _languages(value, task, _string(value, "language", "en"))
+    source = _input(value["source"], "source", *languages)
+    follow_ups = value["follow_ups"]
+    if not isinstance(follow_ups, list) or not follow_ups:
+        raise AuditError("follow_ups must be a list of at least one text")
+    made = [_follow_up(one, task, *languages) for one in follow_ups]
+    members = (source, *(one for one, _ in made))
+    if base_of(task.name) == "translation" and (odd := [one for one in members if len(one.texts) != 1]):
+        raise AuditError(f"an input of {task.name} is one text, not a list of {len(odd[0].texts)}")
+    if base_of(task.name) == "similarity" and (odd := [one for one in members if len(one.texts) != 2]):
+        raise AuditError(f"an input of similarity is a list of two texts, not {len(odd[0].texts)}")
+    given = value["outputs"]
+    if not isinstance(given, list) or len(given) != len(members):
+        found = len(given) if isinstance(given, list) else "no list of"
+        raise AuditError(f"{found} outputs for {len(members)} inputs; the source's comes first, then each follow-up's")
+    verdict = value["verdict"]
+    if not isinstance(verdict, str) or verdict not in VERDICTS:
+        raise AuditError(f"verdict {verdict!r} is not one of {', '.join(VERDICTS)}")
+    outputs = tuple(task.checked(_output(one, task)) for one in given)
+    if verdict != "inapplicable" and any(one.absent for one in outputs):
+        raise AuditError(f"an output is null, so that the verdict is inapplicable, not {verdict}")
+    gold = value.get("gold")
+    if gold is not None and task.question_kind == "pair":
+        raise AuditError(f"gold is {_short(gold)}, but {task.name} has no gold: a text has many right outputs")
+    if gold is not None and gold not in task.labels:
+        raise AuditError(f"gold label {gold!r} is not one of {', '.join(task.labels)}")
+    return Record(
+        line,
+        task.name,
+        _string(value, "relation"),
+        _string(value, "system"),
+        _string(value, "version", f"imported {content}"),
+        _string(value, "id", source.key.hex()),
+        _string(value, "document") if "document" in value else None,
+        gold,
+        members,
+        ("source", *(role for _, role in made)),
+        outputs,
+        VERDICTS[verdict],
+        _attributes(value.get("attributes", {})),
+        _carries(value.get("carries"), task),
+    )
+
+
+def _carries(value: object, task: Task) -> str | tuple[str, ...] | None:
+    """A declaration of what a relation carries, checked against the task's labels."""
+    if value is None or value in ("everything", "nothing"):
+        return value if value is None else str(value)
+    if not isinstance(value, list) or not value or any(label not in task.labels for label in value):
+        labels = ", ".join(task.labels)
+        raise AuditError(f"carries is {_short(value)}; it is everything, nothing, or a list of labels out of {labels}")
+    return tuple(sorted(set(value)))
+
+
+def _agree(
+    record: Record,
+    seen: dict[object, int],
+    outputs: dict[object, tuple[Output, int]],
+    sources: dict[str, Record],
+    relations: dict[str, Record],
+) -> None:
+    """Raises AuditError where a record contradicts or repeats an earlier one."""
+    system = (record.system, record.version)
+    group = (record.relation, *system, record.source_key, record.members, record.roles)
+    if group in seen:
+        raise AuditError(f"the same group of the same relation and system is in line {seen[group]}")
+    first = sources.setdefault(record.source_key, record)
+    if first.members[0] != record.members[0]:
+        raise AuditError(
+            f"the source with the id {record.source_key!r} has another text or language in line {first.line}"
+        )
+    if first.gold != record.gold:
+        raise AuditError(
+            f"the gold label of this source is {record.gold!r} here and {first.gold!r} in line {first.line}"
+        )
+    if first.cluster != record.cluster:
+        raise AuditError(
+            f"the document of this source is {record.cluster!r} here and {first.cluster!r} in line {first.line}"
+        )
+    if first.attributes != record.attributes:
+        raise AuditError(
+            f"the attributes of this source are {_short(dict(record.attributes))} here and "
+            f"{_short(dict(first.attributes))} in line {first.line}"
+        )
+    declared = relations.setdefault(record.relation, record)
+    if declared.carries != record.carries:
+        raise AuditError(
+            f"relation {record.relation} carries {_short(record.carries)} here and {_short(declared.carries)} in line "
+            f"{declared.line}; say the same in all its lines"
+        )
+    for one, output in zip(record.members, record.outputs, strict=True):
+        before, line = outputs.setdefault((*system, one.key), (output, record.line))
+        if before != output:
+            raise AuditError(
+                f"system {record.system} returned {_say(output)} here and {_say(before)} in line {line} "
+                f"for the same input"
+            )
+    seen[group] = record.line
+
+
+def _string(value: Mapping[str, object], name: str, default: str | None = None) -> str:
+    found = value.get(name, default)
+    if isinstance(found, int) and not isinstance(found, bool) and name in ("id", "document"):
+        return str(found)
+    if not isinstance(found, str) or not found.strip():
+        raise AuditError(f"{name} must be a text that is not empty, not {_short(found)}")
+    _refuse_letters(found, name)
+    return found.strip()
+
+
+def _languages(value: Mapping[str, object], task: Task, language: str, target: str | None = None) -> tuple[Any, Any]:
+    """The language of a text, and of a translation that to translate into: `language` and `target` where it has none.
+
+    Raises AuditError for a translation into no language, what is no code, and a target where nothing is translated.
+    """
+    if base_of(task.name) != "translation":
+        if "target_language" in value:
+            raise AuditError(f"target_language is for translation; {task.name} has none")
+        return language, None
+    if target is None and "target_language" not in value:
+        raise AuditError("target_language missing; a translation is into some language, such as es")
+    found = language, _string(value, "target_language", target)
+    check_codes(found)
+    return found
+
+
+def _follow_up(value: object, task: Task, language: str, target: str | None) -> tuple[Input, str]:
+    """A follow-up and its role. Raises AuditError."""
+    if not isinstance(value, dict):
+        return _input(value, "follow_ups", language, target), _ROLES[0]
+    value = {name: one for name, one in value.items() if one is not None}
+    if strange := [name for name in value if name not in _OF_FOLLOW_UP]:
+        raise AuditError(f"a follow-up has {_short(strange[0])}; it can have {', '.join(_OF_FOLLOW_UP)}")
+    if "text" not in value:
+        raise AuditError("a follow-up that is an object needs a text")
+    role = value.get("role", _ROLES[0])
+    if role not in _ROLES:
+        raise AuditError(f"role {_short(role)} is not one of {', '.join(_ROLES)}")
+    languages = _languages(value, task, _string(value, "language", language), target)
+    return _input(value["text"], "follow_ups", *languages), role
+
+
+def _input(value: object, name: str, language: str, target: str | None = None) -> Input:
+    texts = value if isinstance(value, list) else [value]
+    for one in texts:
+        if not isinstance(one, str) or not one.strip():
+            raise AuditError(f"{name} holds {_short(one)}; it must be a text that is not empty")
+        _refuse_letters(one, name)
+    if not texts:
+        raise AuditError(f"{name} holds []; it must be a text that is not empty")
+    return Input.of(*texts, language=language, target=target)
+
+
+def _attributes(value: object) -> dict[str, str]:
+    """As texts, like the columns of a corpus file."""
+    if not isinstance(value, dict):
+        raise AuditError(f'attributes are {_short(value)}; they must be an object such as {{"length": 12}}')
+    found = {name: one if isinstance(one, str) else canonical(one) for name, one in value.items() if one is not None}
+    for name, one in found.items():
+        _refuse_letters(name + one, "attributes")
+    return found
+
+
+def _output(value: object, task: Task) -> Output:
+    """What stands for an output: an object, or the one thing that the task compares, alone."""
+    if value is None and base_of(task.name) == "translation":
+        return Output()
+    alone = "text" if task.question_kind == "pair" else "score" if base_of(task.name) == "similarity" else "label"
+    if isinstance(value, int | float if alone == "score" else str) and not isinstance(value, bool):
+        value = {alone: value}
+    if not isinstance(value, dict):
+        parts = "label and score" if alone == "label" else alone
+        raise AuditError(f"output {_short(value)} must be a {alone} or an object with {parts}")
+    score = value.get("score")
+    if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
+        raise AuditError(f"score {_short(score)} is not a number")
+    text = value.get("text")
+    if text is not None and not isinstance(text, str):
+        raise AuditError(f"the text of an output is {_short(text)}; it must be a text")
+    _refuse_letters(text or "", "an output")
+    try:
+        return Output(value.get("label"), None if score is None else float(score), text)
+    except OverflowError:
+        raise AuditError(f"score {_short(score)} is not a number from 0 to 1") from None
+
+
+def _refuse_letters(text: str, name: str) -> None:
+    """Raises AuditError for what no database and no file in UTF-8 can hold."""
+    if "\0" in text:
+        raise AuditError(f"{name} holds a NUL byte; remove it")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise AuditError(f"{name} holds half a character (a lone surrogate); write the file as UTF-8")
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+
+
+def _say(output: Output) -> str:
+    if output.absent:
+        return "nothing"
+    return repr(output.text) if output.label is None else f"{output.label} ({output.score})"
+
 
 __all__ = ["Imported", "import_run", "read_run"]
 

@@ -6,14 +6,16 @@ drawing more goes on down the same list. A design says what the numbers of a cel
 the source's row in its corpus: cells for which it says the same share their numbers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from audit.errors import UnknownName
-from audit.keys import uniforms
-from audit.store import table_of, tables
+from audit.keys import uniform, uniforms
+from audit.store import Checked, integers, pieces, table_of, tables
+from audit.store.bulk import LIMIT
 
 Design = Callable[[str, str], tuple[str, ...]]
 """(names of a cell's relation and system) -> what its numbers are drawn from."""
@@ -34,7 +36,7 @@ def simple(relation: str, system: str) -> tuple[str, ...]:
 
 DESIGNS: dict[str, Design] = {"shared": shared, "simple": simple}
 INFORMATIVE = "informative"
-"""The design that lists the groups of a relation, not of a cell (`audit.sampling.informative`), for comparisons."""
+"""The design that lists the groups of a relation, not of a cell (`audit.sampling.draw`), for comparisons."""
 
 
 def get_design(name: str) -> Design:
@@ -90,3 +92,107 @@ class Numbers:
         if parts not in self._numbers:
             self._numbers = {parts: np.fromiter(uniforms(self._rows, self._seed, *parts), float, len(self._rows))}
         return self._numbers[parts]
+
+
+# Domains: which sources a sample is drawn from, when answers can be had for some of them only.
+
+ALL, GOLD = "all", "gold"
+DOMAINS = (ALL, GOLD)
+
+
+def check_domain(name: str) -> str:
+    """The name, if a sample may be drawn from this domain. Raises UnknownName, which lists all."""
+    if name not in DOMAINS:
+        raise UnknownName("domain", name, list(DOMAINS))
+    return name
+
+
+def within(connection: Connection, checks: Checked, study: int, domain: str) -> Checked:
+    """The checks of a study whose sources are in the domain; those of other studies stay.
+
+    Of `gold` are the sources whose text has one gold label, and not several in different rows. Which texts have a label
+    was settled before anybody judged, so a random sample of them is one of the domain, and says nothing of the rest.
+    """
+    if domain == ALL:
+        return checks
+    query = select(table_of(tables.Source).c.id).where(has_clear_gold(study))
+    return checks.from_sources(np.unique(integers(connection, query)[:, 0]), study)
+
+
+def has_clear_gold(study: int) -> ColumnElement[bool]:
+    """Condition on a source: it is one of this study with gold, and no row of its task gives its text another label."""
+    source, other, of = table_of(tables.Source), table_of(tables.Source).alias(), table_of(tables.Study)
+    task = select(of.c.task).where(of.c.id == study).scalar_subquery()
+    clear = (
+        select(other.c.input_id)
+        .join(of, of.c.id == other.c.study_id)
+        .where(of.c.task == task, other.c.gold.is_not(None))
+        .group_by(other.c.input_id)
+        .having(func.count(other.c.gold.distinct()) == 1)
+    )
+    return and_(source.c.study_id == study, source.c.gold.is_not(None), source.c.input_id.in_(clear))
+
+
+# Protocols: whether people answer each alone, or see what was answered before; and which sources get which.
+#
+# In the study that named false satisfactions one student identified them, the other three validated what that one had
+# found, and a co-author inspected the results (Jiang, Chen and Wang 2022, section 6.1.2): the protocol `shown`. With
+# `random` half of the sources are judged so and half blind, at random, so that the difference between the two halves is
+# what seeing an earlier answer does.
+
+BLIND, SHOWN, RANDOM = "blind", "shown", "random"
+PROTOCOLS = (BLIND, SHOWN, RANDOM)
+"""What a sample may have; a question has `blind` or `shown`."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How a sample's questions are answered: by how many people, under which protocol; `seed` is the sample's."""
+
+    annotators: int = 2
+    protocol: str = BLIND
+    seed: int = 0
+
+
+def check_protocol(name: str) -> str:
+    """The name, if a sample may have this protocol. Raises UnknownName, which lists all."""
+    if name not in PROTOCOLS:
+        raise UnknownName("protocol", name, list(PROTOCOLS))
+    return name
+
+
+def arm_of(protocol: str, seed: int, row: str) -> str:
+    """`blind` or `shown`: how questions of this source (its row in the corpus) are answered in a sample of this seed.
+
+    With `random` a hash decides, which is no part of the random number that draws the source: the same source is in
+    the same arm for every relation and system, and drawing more moves nobody to the other one.
+
+    >>> arm_of("random", 0, "1"), arm_of("random", 0, "2"), arm_of("shown", 0, "2")
+    ('shown', 'blind', 'shown')
+    """
+    if protocol != RANDOM:
+        return protocol
+    return BLIND if uniform("protocol", seed, row) < 0.5 else SHOWN
+
+
+def terms_of(connection: Connection) -> dict[int, Terms]:
+    """The terms of every sample, by its id."""
+    table = table_of(tables.Sample)
+    query = select(table.c.id, table.c.annotators, table.c.protocol, table.c.seed).order_by(table.c.id)
+    return {int(row[0]): Terms(int(row[1]), str(row[2]), int(row[3])) for row in connection.execute(query)}
+
+
+def arms_of(
+    connection: Connection, terms: Mapping[int, Terms], groups: Collection[tuple[int, int]]
+) -> dict[tuple[int, int], str]:
+    """The arm of each (sample, group): that of the group's source."""
+    drawn_at_random = {group // LIMIT**2 for sample, group in groups if terms[sample].protocol == RANDOM}
+    source = table_of(tables.Source)
+    rows: dict[int, str] = {}
+    for piece in pieces(sorted(drawn_at_random)):
+        query = select(source.c.id, source.c.row).where(source.c.id.in_(piece))
+        rows.update((int(row[0]), str(row[1])) for row in connection.execute(query))
+    return {
+        (sample, group): arm_of(terms[sample].protocol, terms[sample].seed, rows.get(group // LIMIT**2, ""))
+        for sample, group in groups
+    }

@@ -5,23 +5,434 @@ and the higher rate need not be the better system's. So whatever is said about w
 those that apply to all systems compared.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
+from scipy.sparse import csr_array
+from scipy.special import bdtr, ndtr, ndtri, stdtrit
 
-from audit.statistics.intervals import Target
-from audit.statistics.orders import Orders, compare_orders
-from audit.statistics.paired import (
-    PairedDifference,
-    independent_difference,
-    paired_differences,
-    worth_of_differences,
+from audit.errors import AuditError
+from audit.statistics.intervals import (
+    CORPUS_ONLY,
+    EVENTS,
+    Estimator,
+    Target,
+    effective_interval,
+    effective_size,
+    mid_p,
+    pair_p,
+    pair_sequence,
 )
-from audit.statistics.posterior import DRAWS, hierarchical_draws
+from audit.statistics.orders import Orders, compare_orders
+from audit.statistics.rates import combine
+
+# Paired differences of SR_g between systems on shared groups, from judging only the groups that decide them.
+#
+# A group that applies to every system compared adds (genuine for one) - (genuine for the other) to their difference.
+# Where all satisfy it with identical outputs, all are right or all are wrong: it adds exactly 0, judged or not. Where
+# nobody satisfies it, likewise. So only the others are sampled and judged, and what they show is scaled.
+
+CENSUS = "all groups that tell them apart are judged, so the difference of this corpus is known and there is no test"
+"""Why there is no p value although there is a difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """SR_g of system `one` minus that of `other` (columns), over the groups that apply to both.
+
+    `low` and `high` are its interval. `p_above` and `p_below` test, one-sided, that it is not above delta and not below
+    -delta; `p` is twice the smaller one, at most 1. They are None where the difference is known without error: then
+    there is nothing to test. `mcnemar_p` is the exact McNemar test on the judged groups alone, None where groups were
+    not judged in pairs, and where one may stop at will: it needs a number that was fixed before. `only_one` and
+    `only_other` count the judged groups that are genuine for just one of them. None where nothing was judged: `reason`
+    says so, and why there is no test where all of the corpus was judged.
+    """
+
+    one: int
+    other: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_above: float | None
+    p_below: float | None
+    mcnemar_p: float | None
+    only_one: int
+    only_other: int
+    judged: int
+    informative: int
+    groups: int
+    reason: str | None = None
+
+
+def informative(satisfied: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    """Which groups can add to a difference between systems; bool array (groups,).
+
+    `satisfied` (groups, systems) is bool; `outputs` (groups, systems) holds codes: two systems have the same code for
+    a group where all their outputs for it are the same and are wrong or right together. False where all systems
+    satisfy the group with identical outputs, and where none satisfies it. Raises AuditError on different shapes.
+
+    >>> outputs = np.array([[5, 5], [5, 6], [7, 7], [1, 2]])
+    >>> informative(np.array([[1, 1], [1, 1], [1, 0], [0, 0]], bool), outputs).tolist()
+    [False, True, True, False]
+    """
+    satisfied, outputs = np.asarray(satisfied, bool), np.asarray(outputs)
+    if satisfied.shape != outputs.shape or satisfied.ndim != 2:
+        raise AuditError(
+            f"verdicts of shape {satisfied.shape} and outputs of shape {outputs.shape}; both must be (groups, systems)"
+        )
+    identical = satisfied.all(axis=1) & (outputs == outputs[:, :1]).all(axis=1)
+    return ~identical & satisfied.any(axis=1)
+
+
+def paired_differences(
+    genuine: np.ndarray,
+    decides: np.ndarray,
+    target: Target = "corpus",
+    confidence: float = 0.95,
+    sequence: bool = False,
+    cluster: np.ndarray | None = None,
+    delta: float = 0.0,
+) -> list[PairedDifference]:
+    """The difference of SR_g for every pair of systems. P-values are of each pair by itself: see `holm`.
+
+    `genuine` (groups, systems) is 1 where a system's satisfaction is genuine, 0 where it is false or violated, NaN
+    where nobody has settled it; `decides` (groups,) is the mask of `informative`. Rows are all groups that apply to
+    every system. The judged groups, informative rows without NaN, must be a simple random sample of the informative
+    ones (for example the settled beginning of their random order). Difference = (informative / groups) x mean over the
+    judged; its interval inverts Tango's score test, which at 0 is McNemar's, with the effective sample size
+    n (N - 1) / (N - n) for the corpus; for the population the share of informative groups adds its own variance. For
+    the corpus interval and p are cut to what the groups that are not judged leave possible. When all informative groups
+    are judged the corpus' difference is known: the interval is a point, and nothing is left to test, so p is None.
+    Groups of one `cluster` (groups,), such as a document, go together in the population: there the judged groups count
+    as what they are worth (`worth_of_differences`), the share of informative groups has its variance between clusters,
+    and McNemar's test, which knows of none, is None where clusters have several groups.
+    `delta` is the difference up to which systems count as equal: the p-values test beyond it.
+
+    With `sequence` interval and p hold whenever judging stops: exactly, by betting on the values of the informative
+    groups in the order in which they were drawn (`confidence_sequences.pair_sequence`, `pair_p`). For the corpus only.
+    Raises AuditError on different shapes, other values, and a sequence for the population. Source: Tango, Statistics in
+    Medicine 17 (1998); Holm, Scandinavian Journal of Statistics 6 (1979); McNemar, Psychometrika 12 (1947); for
+    sequences see `confidence_sequences`.
+
+    >>> genuine = np.array([[1, 0], [1, 0], [0, 0], [1, 1]], float)
+    >>> found = paired_differences(genuine, np.array([True, True, True, False]))[0]
+    >>> found.difference, found.low, found.high, found.mcnemar_p
+    (0.5, 0.5, 0.5, None)
+    """
+    genuine, decides = np.asarray(genuine, float), np.asarray(decides, bool)
+    if genuine.ndim != 2 or decides.shape != genuine.shape[:1]:
+        raise AuditError(
+            f"settled groups of shape {genuine.shape} and a mask of shape {decides.shape}; "
+            "needed are (groups, systems) and (groups,)"
+        )
+    if sequence and target == "population":
+        raise AuditError(CORPUS_ONLY)
+    if not np.isin(genuine[~np.isnan(genuine)], (0.0, 1.0)).all():
+        raise AuditError("a settled group is 1 (genuine) or 0 (false or violated), or NaN where it is not settled")
+    systems = genuine.shape[1]
+    judged = genuine[decides & ~np.isnan(genuine).any(axis=1)]
+    of = None if cluster is None or target == "corpus" else pd.factorize(np.asarray(cluster))[0]
+    among = decides & ~np.isnan(genuine).any(axis=1)
+    return [
+        _difference(judged, pair, decides, target, confidence, sequence, of, among, delta)
+        for pair in combinations(range(systems), 2)
+    ]
+
+
+def independent_difference(
+    one: int,
+    other: int,
+    cell: tuple[float, float, float, float],
+    rival: tuple[float, float, float, float],
+    target: Target = "corpus",
+    confidence: float = 0.95,
+    delta: float = 0.0,
+) -> PairedDifference:
+    """SR_g of one cell minus that of another, whose samples were drawn independently.
+
+    A cell is (groups, satisfied, judged, false). The difference is that of SR_o (1 - false / judged); its variance adds
+    those of both, with one false and one true group added to each sample (Agresti and Caffo, American Statistician 54,
+    2000), a finite population correction for the corpus, and SR_o's own variance for the population. Two systems that
+    are wrong on the same inputs differ less by chance than independent ones: this is cautious for the population.
+
+    >>> found = independent_difference(0, 1, (100, 90, 60, 10), (100, 90, 60, 30))
+    >>> round(found.difference, 3), round(found.low, 3), round(found.high, 3), round(found.p, 5)
+    (0.3, 0.209, 0.372, 0.0)
+    """
+    rates, centres, variance = [], [], 0.0
+    for groups, satisfied, judged, false in (cell, rival):
+        whole = target == "corpus" and judged == satisfied
+        if not groups or (satisfied and not judged):
+            nothing = (None,) * 7
+            return PairedDifference(one, other, *nothing, 0, 0, 0, 0, int(groups), "one of the two has no judged group")
+        observed, share = satisfied / groups, false / judged if satisfied else 0.0
+        added = share if whole else (false + 1) / (judged + 2)
+        rest = 1.0 if target == "population" else 1 - judged / satisfied if satisfied else 0.0
+        variance += observed**2 * added * (1 - added) * rest / (judged + 2)
+        if target == "population":
+            variance += observed * (1 - observed) * (1 - added) ** 2 / groups
+        rates.append(observed * (1 - share))
+        centres.append(observed * (1 - added))
+    # Plain numbers: the entries of a report are written as JSON.
+    rates, centres = [float(rate) for rate in rates], [float(rate) for rate in centres]
+    known, centre, error = rates[0] - rates[1], centres[0] - centres[1], float(np.sqrt(variance))
+    sizes = (0, 0, int(min(cell[2], rival[2])), int(min(cell[1], rival[1])), int(min(cell[0], rival[0])))
+    if not error:
+        return PairedDifference(one, other, known, known, known, None, None, None, None, *sizes)
+    z = float(ndtri((1 + confidence) / 2))
+    above, below = float(ndtr((delta - centre) / error)), float(ndtr((delta + centre) / error))
+    ends = min(known, max(-1.0, centre - z * error)), max(known, min(1.0, centre + z * error))
+    return PairedDifference(one, other, known, *ends, min(1.0, 2 * min(above, below)), above, below, None, *sizes)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment: each p value times the number of hypotheses still open, never falling.
+
+    Source: Holm, Scandinavian Journal of Statistics 6 (1979).
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, highest = [0.0] * len(p_values), 0.0
+    for step, at in enumerate(order):
+        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[at]))
+        adjusted[at] = highest
+    return adjusted
+
+
+def mcnemar(only_one: int, only_other: int) -> float:
+    """The exact two-sided McNemar test: are groups genuine for just one system as often for one as for the other?
+
+    >>> mcnemar(8, 1)
+    0.0390625
+    """
+    total = only_one + only_other
+    return min(1.0, 2 * float(bdtr(min(only_one, only_other), total, 0.5))) if total else 1.0
+
+
+def _difference(
+    judged: np.ndarray,
+    pair: tuple[int, int],
+    decides: np.ndarray,
+    target: Target,
+    confidence: float,
+    sequence: bool,
+    cluster: np.ndarray | None,
+    among: np.ndarray,
+    delta: float,
+) -> PairedDifference:
+    """One pair; `judged` are the outcomes of the rows `among` all groups, `cluster` is that of all groups."""
+    one, other = pair
+    n, population, groups = len(judged), int(decides.sum()), len(decides)
+    b = int((judged[:, one] > judged[:, other]).sum())
+    c = int((judged[:, one] < judged[:, other]).sum())
+    counts = (b, c, n, population, groups)
+    if population == 0 and groups:  # every group adds 0, and that is known without judging
+        return PairedDifference(one, other, 0.0, 0.0, 0.0, None, None, None, 1.0, *counts)
+    if n == 0:
+        reason = "no group that tells the systems apart is settled for all" if groups else "the systems share no group"
+        return PairedDifference(one, other, None, None, None, None, None, None, None, *counts, reason)
+    share = population / groups
+    mean = (b - c) / n
+    if target == "corpus" and n == population:
+        known = share * mean
+        return PairedDifference(one, other, known, known, known, None, None, None, None, *counts, CENSUS)
+    # Of the corpus, those that are not judged add at most 1 each to either side, whatever they are.
+    least, most = ((b - c + side * (population - n)) / population for side in (-1, 1))
+    if sequence:
+        values = judged[:, one] - judged[:, other]
+        low, high = pair_sequence(values, population, confidence)
+        ends = (share * low, share * high)
+        return PairedDifference(one, other, share * mean, *ends, pair_p(values, population), None, None, None, *counts)
+    weight = (population - 1) / (population - n) if target == "corpus" else 1.0
+    if cluster is not None:
+        weight = worth_of_differences(judged[:, [one, other]], cluster[among], confidence)
+    z = float(ndtri((1 + confidence) / 2))
+    low, high = _tango(b * weight, c * weight, n * weight, z)
+    # What the share of informative groups adds; 0 for the corpus, where that share is known.
+    spread = 0.0 if target == "corpus" else z * z * share * (1 - share) * mean * mean / groups
+    between = 0.0
+    several = cluster is not None and int(cluster.max()) + 1 < groups
+    if several and cluster is not None:
+        between = _between_clusters(judged[:, one] - judged[:, other], decides, cluster, among)
+        spread += z * z * between
+    limits = (share * least, share * most) if target == "corpus" else (-1.0, 1.0)
+    # Under the margin itself the share of informative groups is all that it varies by, and what clusters add to that.
+    above, below = (
+        _beyond(up * weight, down * weight, n * weight, delta / share, target == "population", share, groups, between)
+        for up, down in ((b, c), (c, b))
+    )
+    if limits[0] > delta or limits[1] < -delta:  # whatever the groups are that are not judged
+        above, below = (0.0, 1.0) if limits[0] > delta else (1.0, 0.0)
+    return PairedDifference(
+        one,
+        other,
+        share * mean,
+        max(limits[0], share * mean - float(np.sqrt((share * (mean - low)) ** 2 + spread))),
+        min(limits[1], share * mean + float(np.sqrt((share * (high - mean)) ** 2 + spread))),
+        min(1.0, 2 * min(above, below)),
+        above,
+        below,
+        None if several else mcnemar(b, c),
+        *counts,
+    )
+
+
+def worth_of_differences(genuine: np.ndarray, cluster: np.ndarray, confidence: float = 0.95) -> float:
+    """What share of judged groups would say as much if each were a cluster of its own; 1 where each is one.
+
+    `genuine` (groups, systems) has outcomes without NaN, `cluster` (groups,) codes. The least over the pairs of systems
+    of the variance of their mean difference if groups were independent over that between clusters, with t for few
+    clusters. Where few clusters tell two systems apart, or none, groups of a cluster are taken for copies in part
+    (`audit.statistics.intervals`).
+
+    >>> worth_of_differences(np.array([[1, 0], [1, 0], [0, 1], [1, 1]]), np.arange(4))
+    1.0
+    >>> round(worth_of_differences(np.tile([[1, 0], [0, 0]], (20, 1)).repeat(2, axis=0), np.arange(80) // 2), 2)
+    0.48
+    """
+    n = len(genuine)
+    code = pd.factorize(np.asarray(cluster))[0]
+    number = int(code.max(initial=-1)) + 1
+    if not n or number == n:
+        return 1.0
+    held = np.bincount(code)
+    copies = float((held**2).sum()) / n
+    least = 1.0
+    for one, other in combinations(range(genuine.shape[1]), 2):
+        change = (genuine[:, one] - genuine[:, other]).astype(float)
+        apart = np.bincount(code, change != 0)
+        plain = float(((change - change.mean()) ** 2).sum()) / n / max(n - 1, 1)
+        between = float((np.bincount(code, change - change.mean()) ** 2).sum()) / n / n * number / max(number - 1, 1)
+        seen = int((apart > 0).sum()) if plain > 0 and number > 1 else 0
+        effect = (seen * (between / plain if seen else 0.0) + EVENTS * copies) / (seen + EVENTS)
+        reach = stdtrit(n - 1, (1 + confidence) / 2) / stdtrit(number - 1, (1 + confidence) / 2) if seen else 1.0
+        least = min(least, float(reach) ** 2 / effect)
+    return least
+
+
+def _between_clusters(change: np.ndarray, decides: np.ndarray, cluster: np.ndarray, among: np.ndarray) -> float:
+    """What clusters add to the variance of share x mean beside the mean's own: the share's, and that both go together.
+
+    At least 0: few clusters show the latter badly.
+    """
+    groups, n, number = len(decides), len(change), int(cluster.max()) + 1
+    share, mean = decides.mean(), change.mean()
+    of_share = np.bincount(cluster, decides - share, minlength=number) / groups
+    of_mean = np.bincount(cluster[among], change - mean, minlength=number) / n
+    varies = mean * mean * (of_share @ of_share) + 2 * mean * share * (of_share @ of_mean)
+    return max(0.0, float(varies) * number / max(number - 1, 1) - share * (1 - share) * mean * mean / groups)
+
+
+def _beyond(
+    b: float, c: float, n: float, margin: float, varies: bool, share: float, groups: int, between: float
+) -> float:
+    """One-sided p of the hypothesis that the mean difference over informative groups is at most `margin`.
+
+    `between` is what clusters add to the variance of the scaled difference.
+    """
+    if margin >= 1:
+        return 1.0
+    more = n * n * (1 - share) / share * margin**2 / groups if varies else 0.0
+    return float(ndtr(-_score(b, c, n, margin, more + n * n * between / share**2)))
+
+
+def _score(b: float, c: float, n: float, delta: float, more: float = 0.0) -> float:
+    """Tango's statistic for the hypothesis that the difference is delta; it falls in delta. `more` adds variance."""
+    linear = -b - c + (2 * n - b + c) * delta
+    constrained = (np.sqrt(max(linear**2 + 8 * n * c * delta * (1 - delta), 0.0)) - linear) / (4 * n)
+    variance = n * (2 * constrained + delta * (1 - delta)) + more
+    distance = b - c - n * delta
+    return float(distance / np.sqrt(max(variance, 1e-300))) if distance else 0.0
+
+
+def _tango(b: float, c: float, n: float, z: float) -> tuple[float, float]:
+    """The differences that the score test at level z does not reject; counts may be fractions."""
+    mean, edge = (b - c) / n, 1 - 1e-12
+    low = (
+        brentq(lambda delta: _score(b, c, n, delta) - z, -edge, mean)
+        if mean > -edge and _score(b, c, n, -edge) > z
+        else -1.0
+    )
+    high = (
+        brentq(lambda delta: _score(b, c, n, delta) + z, mean, edge)
+        if mean < edge and _score(b, c, n, edge) < -z
+        else 1.0
+    )
+    return float(low), float(high)
+
+
+# Draws of the genuine satisfaction rates of the systems of one relation: where P(best) and ranks come from.
+
+DRAWS = 10_000
+SPREAD = 0.05
+"""Scale of the half-Cauchy prior of the standard deviation of R_FS between systems."""
+SLOPE = 1.0
+"""Standard deviation of the normal prior of what R_FS gains per unit of SR_o: accurate systems often satisfy less, so
+that a prior which takes R_FS and SR_o for unrelated would let SR_o decide who is best."""
+CAUTION = 2.0
+"""By which the errors' covariance is multiplied. Without it, of systems that are close, those that were said to be best
+with a probability of .5 to .8 were so in .48 of the samples; with it probabilities err on the side of caution."""
+GRID = 0.6 * np.linspace(0.0, 1.0, 31) ** 1.5
+"""Standard deviations between systems over which the posterior is summed."""
+
+
+def hierarchical_draws(
+    observed: np.ndarray,
+    fs_rate: np.ndarray,
+    covariance: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> np.ndarray:
+    """Draws of R_FS of the systems of one relation, from its posterior; float array (draws, systems).
+
+    `observed` (systems,) is SR_o, known; `fs_rate` (systems,) estimates R_FS with errors of this `covariance`
+    (systems, systems); `low` and `high` (systems,) are what the judged groups leave possible. The estimates are taken
+    as normal, and R_FS of the systems as exchangeable once SR_o is allowed for: R_i = m + b (SR_o,i - mean SR_o) + e_i,
+    with a flat prior of m, b normal with the standard deviation `SLOPE`, e_i normal with a standard deviation whose
+    prior is half-Cauchy with the scale `SPREAD`, summed over `GRID`. Draws given one are made by conditioning
+    a draw of the prior on the estimates (Matheron's rule). Where the covariance is 0 the draws are the estimates.
+
+    Few judged groups thus pull the systems together, not to the one that looks best; how well the probabilities hold
+    is in docs/report.md. The model is on the scale of the rate: on the logit scale it held worse where few are false.
+    Source: Gelman et al., Bayesian Data Analysis (2013), section 5.4.
+
+    >>> rate, sure = np.array([0.2, 0.4]), np.zeros((2, 2))
+    >>> hierarchical_draws(np.array([0.9, 0.9]), rate, sure, np.zeros(2), np.ones(2), draws=1).round(3).tolist()
+    [[0.2, 0.4]]
+    """
+    rng = np.random.default_rng(seed)
+    systems, covariance = len(observed), CAUTION * covariance
+    centred = observed - observed.mean()
+    slopes = SLOPE**2 * np.outer(centred, centred)
+    # The tiny ridge keeps matrices invertible where everything was judged.
+    total = covariance + slopes + (GRID**2)[:, None, None] * np.eye(systems) + 1e-12 * np.eye(systems)
+    weight = np.linalg.inv(total)
+    of_mean = weight.sum(axis=(1, 2))
+    mean = weight.sum(axis=1) @ fs_rate / of_mean
+    off = fs_rate - mean[:, None]
+    likelihood = 0.5 * (np.linalg.slogdet(weight)[1] - np.log(of_mean) - np.einsum("ti,tij,tj->t", off, weight, off))
+    likelihood += np.log(np.gradient(GRID) / (1 + (GRID / SPREAD) ** 2))
+    chance = np.exp(likelihood - likelihood.max())
+    at = rng.choice(len(GRID), draws, p=chance / chance.sum())
+    prior = mean[at, None] + rng.standard_normal((draws, 1)) / np.sqrt(of_mean[at, None])
+    prior = prior + GRID[at, None] * rng.standard_normal((draws, systems))
+    prior += SLOPE * centred * rng.standard_normal((draws, 1))
+    values, vectors = np.linalg.eigh(covariance)
+    noise = rng.standard_normal((draws, systems)) @ (vectors * np.sqrt(np.clip(values, 0.0, None))).T
+    gap = np.einsum("dij,dj->di", weight[at], fs_rate - prior - noise)
+    return np.clip(prior + (GRID**2)[at, None] * gap + gap @ slopes, low, high)
+
 
 LEAST = 30
 """Judged groups from which on a cell, or a comparison, is in orders, probabilities and headlines, unless everything was
@@ -302,7 +713,7 @@ def weighted_draws(
     `systems` are those compared, each of which every one of `commons` has; `weights` (above 0) sum to 1. R_FS over all
     relations is drawn by `hierarchical_draws`. The errors of relations go together where these share sources, of the
     population where they share documents: by the sums over clusters of what each group adds (linearisation, as
-    `audit.statistics.dependence`), all relations at once. None where a relation is `short`, and where several
+    `audit.statistics.comparison`), all relations at once. None where a relation is `short`, and where several
     relations have groups whose sources nobody knows.
     """
     if any(one.short for one in commons):
@@ -372,3 +783,489 @@ def _together(
 
 
 NOT_ENOUGH = "not enough judged: {judged} groups, needed are {least}"
+
+
+# The difference estimator: R_FS as the protocol found it, corrected by what a checked subset shows of its errors.
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """R_FS with the protocol's bias taken out, and its interval, fractions; `bias` is what was taken out."""
+
+    rate: float
+    low: float
+    high: float
+    bias: float
+    """Mean of (protocol - checked) over the checked groups: above 0, the protocol calls too many groups false."""
+    checked: int
+
+
+def difference(
+    k: int,
+    n: int,
+    population: int | None,
+    added: int,
+    removed: int,
+    checked: int,
+    *,
+    interval: Estimator = mid_p,
+    confidence: float = 0.95,
+    worth: float | None = None,
+) -> Corrected:
+    """R_FS of a cell in which the protocol calls k of n judged groups false, and `checked` of the n were checked.
+
+    Checking made `added` groups false that the protocol calls true, and `removed` the other way round. The estimate is
+    k / n + (added - removed) / checked, unbiased whatever errors the protocol makes, as the n groups are a simple
+    random sample of the `population` and the checked ones a simple random sample of the n (two-phase sampling). It is
+    then cut to 0..1, which takes it upward on average where the truth is near 0, and downward near 1: by .015 where
+    nothing is false and the protocol calls one group in ten so.
+    Its variance has two parts (Cochran, Sampling Techniques 1977, chapter 12, double sampling with a coefficient fixed
+    at 1; Särndal, Swensson and Wretman, Model Assisted Survey Sampling 1992, chapter 9):
+
+        (1 / n - 1 / N) S^2(checked answer) + (1 / m - 1 / n) S^2(checked - protocol).
+
+    A variance estimated from few differences is often 0, and an interval made from it a lie. So each part has an
+    interval of its own and they are put together by their squared distances (MOVER: Zou and Donner, Statistics in
+    Medicine 27, 2008): `interval` at the corrected rate of n from N, and for the difference of the two kinds of errors
+    the intervals of `added` and `removed` of m from n, with their multinomial correlation. No differences among few
+    checked groups leave the second part wide; all groups checked leave it 0, and the first is then the interval of the
+    corrected counts. For texts to come (`population` None) that come in documents, `worth` is what the n groups are as
+    independent ones; the second part is about these n alone. Raises AuditError on impossible counts.
+
+    >>> found = difference(18, 60, 400, added=1, removed=4, checked=30)
+    >>> round(found.rate, 3), round(found.low, 3), round(found.high, 3), round(found.bias, 3)
+    (0.2, 0.07, 0.352, 0.1)
+    """
+    if not 0 < checked <= n:
+        raise AuditError(f"{checked} checked of {n} judged groups is impossible; allowed are 1 to {n}")
+    if not 0 <= k <= n or not 0 <= added <= min(n - k, checked) or not 0 <= removed <= min(k, checked - added):
+        raise AuditError(
+            f"{added} groups added and {removed} removed by {checked} checks of {n} judged groups with {k} false is "
+            f"impossible; allowed are 0 to {n - k} added, 0 to {k} removed, together at most {checked}"
+        )
+    rate = _cut(k / n + (added - removed) / checked)
+    whole = round(rate * n)
+    if worth is None or worth >= n:
+        first = interval(whole, n, population, confidence=confidence)
+    else:
+        first = interval(whole / n * worth, worth, population, confidence=confidence)
+    more, less = (interval(one, checked, n, confidence=confidence) for one in (added, removed))
+    # No more can be added than the protocol calls true, none removed that it does not call false.
+    up, down = min(more.high, (n - k) / n), min(less.high, k / n)
+    gain, loss = added / checked, removed / checked
+    chance = (1 - gain) * (1 - loss)
+    together = -math.sqrt(min(gain * loss / chance, 1.0)) if chance > 0 else 0.0
+    below, above = _apart((gain, more.low, up), (loss, less.low, down), together)
+    low = rate - math.hypot(whole / n - first.low, below)
+    high = rate + math.hypot(first.high - whole / n, above)
+    return Corrected(rate, _cut(low), _cut(high), (removed - added) / checked, checked)
+
+
+def difference_of_cells(
+    rate: float,
+    low: float,
+    high: float,
+    weight: np.ndarray,
+    change: np.ndarray,
+    source: np.ndarray,
+    *,
+    confidence: float = 0.95,
+) -> Corrected:
+    """R_FS over several cells, corrected by the groups that were checked in them.
+
+    `rate`, `low` and `high` are the protocol's stratified rate and its interval. For each checked group `change` is the
+    checked answer minus the protocol's (-1, 0 or 1), `source` a code, and `weight` the cell's share of all satisfied
+    groups over the number of groups checked in it; weights add up to 1. One answer settles groups of many cells, so
+    that groups of a source change together: the shares of groups added and removed have the exact interval at the
+    effective size of a sample of sources (`effective_size`), and the correlation of these shares over sources. The
+    parts are put together as in `difference`. Raises AuditError on arrays of different lengths, without checked groups,
+    and on weights that do not add up to 1.
+
+    >>> found = difference_of_cells(0.3, 0.25, 0.35, np.full(40, 1 / 40), np.r_[-1, -1, np.zeros(38)], np.arange(40))
+    >>> round(found.rate, 3), round(found.low, 3), round(found.high, 3)
+    (0.25, 0.121, 0.36)
+    """
+    weight, change = np.asarray(weight, float), np.asarray(change, float)
+    if not len(weight) == len(change) == len(source) or not len(weight):
+        raise AuditError("weights, changes and sources must be given for each of one or more checked groups")
+    if (weight < 0).any() or abs(weight.sum() - 1) > 1e-6:
+        raise AuditError(f"the weights add up to {weight.sum():g}; they are 0 or more and must add up to 1")
+    kinds = [np.asarray(change == sign, float) for sign in (1, -1)]
+    added, removed = (min(float(weight @ kind), 1.0) for kind in kinds)
+    more, less = (
+        effective_interval(share, effective_size(source, kind, confidence, weight), confidence)
+        for share, kind in zip((added, removed), kinds, strict=True)
+    )
+    up, down = min(more.high, max(1 - rate, added)), min(less.high, max(rate, removed))
+    together = _correlation(source, weight, *kinds)
+    below, above = _apart((added, more.low, up), (removed, less.low, down), together)
+    found = _cut(rate + added - removed)
+    ends = found - math.hypot(rate - low, below), found + math.hypot(high - rate, above)
+    return Corrected(found, _cut(ends[0]), _cut(ends[1]), removed - added, len(weight))
+
+
+def _apart(more: tuple[float, float, float], less: tuple[float, float, float], together: float) -> tuple[float, float]:
+    """Distances from the difference of two shares (share, low, high), correlated by `together`, to its ends."""
+    down, up = (more[0] - more[1], less[2] - less[0]), (more[2] - more[0], less[0] - less[1])
+    below, above = (math.sqrt(max(a * a + b * b - 2 * together * a * b, 0.0)) for a, b in (down, up))
+    return below, above
+
+
+def _correlation(source: np.ndarray, weight: np.ndarray, *kinds: np.ndarray) -> float:
+    """Correlation between the sources' totals of two kinds of groups, each less its share of the source's weight."""
+    _, code = np.unique(np.asarray(source), return_inverse=True)
+    held = np.bincount(code, weights=weight)
+    one, other = (np.bincount(code, weights=weight * kind) - float(weight @ kind) * held for kind in kinds)
+    spread = math.sqrt(float(one @ one) * float(other @ other))
+    return float(one @ other) / spread if spread > 1e-15 else 0.0
+
+
+def _cut(rate: float) -> float:
+    return min(max(rate, 0.0), 1.0)
+
+
+# How the rates of cells vary together, because one source, or one document, has groups in several cells.
+#
+# One hard sentence is wrong for several systems under several relations, and the sentences of a document are alike. So
+# everything here is a sum over clusters: of the deviations of a cluster's groups from their cells' means. That is
+# what a cluster bootstrap tends to, without its draws (linearisation).
+
+CHUNK = 2_000_000
+"""Numbers (clusters x cells) that are worked on at once."""
+EVENTS_OF_ALL = 2.0
+"""Common events per cell that are taken to be seen before anything is, in the correlation of all pairs of cells."""
+EVENTS_OF_TWO = 4.0
+"""And in that of two cells, as correlated as all pairs are. Both by simulation (docs/benchmarks.md)."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over clusters, for some cells; `influence` and `size` below are (clusters, cells).
+
+    `observations` and `clusters` (cells,) count a cell's groups and the clusters that have one, `events` (cells,) the
+    clusters with a group of the rarer kind, false or true. `means` (cells,) are NaN without a group. `products` =
+    influence' influence, `met` = (influence^2)' [size > 0]: the squared influences of one cell's groups in the clusters
+    that the other meets, `overlap` = size' size. All are (cells, cells).
+    """
+
+    observations: np.ndarray
+    clusters: np.ndarray
+    events: np.ndarray
+    means: np.ndarray
+    products: np.ndarray
+    met: np.ndarray
+    overlap: np.ndarray
+
+    def correlations(self) -> np.ndarray:
+        """What the groups show of the correlations of the cells' means; (cells, cells), the diagonal 1.
+
+        A cell without variation (nothing false, everything judged false) correlates with nothing: 0.
+
+        >>> value = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+        >>> deviations(np.tile([0, 1, 2], 2), np.repeat([0, 1], 3), value, 3).correlations().round(6).tolist()
+        [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+        """
+        spread = np.sqrt(np.diag(self.products))
+        unit = np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 1e-9)
+        found = np.clip(self.products * np.outer(unit, unit), -1.0, 1.0)
+        np.fill_diagonal(found, 1.0)
+        return np.asarray(found)
+
+    def cautious(self, places: Sequence[int]) -> np.ndarray:
+        """Correlations of these cells' means for an interval of their sum; (places, places), the diagonal 1.
+
+        Few false groups show little of how cells go together: of two cells that saw the same clean sources
+        `correlations` is 0, although they say the same thing once. So the clusters that two cells share are taken to be
+        false together until groups show otherwise. r is the correlation within shared clusters over all pairs, with
+        `EVENTS_OF_ALL` events a cell that are wholly common beside those that were seen; each pair's own covariance has
+        `EVENTS_OF_TWO` events of the correlation r times the share of their clusters that they have in common. Where
+        much is false the result is `correlations`, cells that share no cluster are independent, and clusters that are
+        known to be unlike each other give less than the bound. Sums need it, differences do not: there it would not be
+        cautious.
+
+        >>> clean = deviations(np.tile(np.arange(60), 2), np.repeat([0, 1], 60), np.zeros(120), 2)
+        >>> float(clean.correlations()[0, 1]), round(float(clean.cautious([0, 1])[0, 1]), 6)
+        (0.0, 1.0)
+        """
+        pick = np.ix_(list(places), list(places))
+        products, met, overlap = self.products[pick], self.met[pick], self.overlap[pick]
+        other = ~np.eye(len(products), dtype=bool)
+        own = np.sqrt(np.diag(overlap))
+        scale = np.divide(1.0, own, out=np.zeros(len(own)), where=own > 0)
+        share = np.clip(overlap * np.outer(scale, scale), 0.0, 1.0)
+        before = EVENTS_OF_ALL * len(products)
+        common = max(float(products[other].sum()), 0.0) + before
+        within = common / max(float(np.sqrt(met * met.T)[other].sum()) + before, common)
+        events = np.sqrt(np.diag(products) + EVENTS_OF_TWO)
+        found = (products + EVENTS_OF_TWO * within * share) / np.outer(events, events)
+        np.fill_diagonal(found, 1.0)
+        return np.asarray(found)
+
+    def worth(self, confidence: float = 0.95) -> np.ndarray:
+        """How many independent observations the groups of each cell are worth; (cells,), at most as many as there are.
+
+        The variance between clusters against that of independent groups, times (t(n - 1) / t(clusters - 1))^2, since
+        few clusters tell the variance badly. Where few clusters have a false group, or a true one, it is told worse
+        still, and too small where the estimate is too small: `EVENTS` clusters whose groups are copies of
+        each other are mixed in (Kish, Survey Sampling 1965), which are all there is where nothing varies. One group a
+        cluster is worth one observation, exactly. Source: Korn and Graubard, Survey Methodology 24 (1998).
+
+        >>> value = np.repeat([1.0, 0.0, 0.0, 1.0], 5)
+        >>> one, same = np.arange(20), np.repeat(np.arange(4), 5)
+        >>> [round(float(deviations(of, one * 0, value, 1).worth()[0]), 2) for of in (one, same)]
+        [20.0, 1.43]
+        """
+        n, g, p = self.observations, self.clusters, self.means
+        copied = EVENTS / (EVENTS + self.events)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            copies = np.diag(self.overlap) / n
+            seen = np.diag(self.products) * (n - 1) * g / ((g - 1) * n * n * p * (1 - p))
+            effect = np.where((self.events > 0) & (g > 1), (1 - copied) * seen + copied * copies, copies)
+            reach = stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2) / stdtrit(
+                np.maximum(g - 1, 1), (1 + confidence) / 2
+            )
+            found = n / effect * np.where(self.events > 0, reach, 1.0) ** 2
+        return np.asarray(np.where(g == n, n, np.minimum(found, n)))
+
+
+def deviations(cluster: np.ndarray, cell: np.ndarray, value: np.ndarray, cells: int) -> Sums:
+    """The sums of groups whose influence is the deviation of `value` from the cell's mean.
+
+    `cluster` and `cell` are integer codes from 0, one a group, `value` a number per group, such as 1 for a false
+    satisfaction. Raises AuditError on arrays of different lengths or codes out of range. Source: Binder, International
+    Statistical Review 51 (1983); Davison and Hinkley, Bootstrap Methods and their Application (1997), section 2.7.
+
+    >>> found = deviations(np.array([0, 0, 1, 2]), np.array([0, 1, 0, 0]), np.array([1, 0, 1, 1]), 2)
+    >>> found.means.tolist(), found.observations.tolist(), found.clusters.tolist()
+    ([1.0, 0.0], [3.0, 1.0], [3.0, 1.0])
+    """
+    size, total = _tables(cluster, cell, value, cells)
+    means = _means(size, total)
+    kinds = (np.bincount(one.indices[one.data > 0], minlength=cells) for one in (total, csr_array(size - total)))
+    return _sums(np.minimum(*kinds), total - size * np.nan_to_num(means)[None, :], size, means)
+
+
+def of_products(
+    judged: tuple[np.ndarray, np.ndarray, np.ndarray], checked: tuple[np.ndarray, np.ndarray, np.ndarray], cells: int
+) -> Sums:
+    """The sums of SR_g = SR_o (1 - R_FS) where both are estimated: cells of texts to come.
+
+    `judged` is (cluster, cell, false), `checked` (cluster, cell, satisfied), with the same codes of clusters. The
+    influence is in false groups: that of R_FS less (1 - R_FS) judged / (SR_o groups) times that of SR_o. `size` is that
+    of the judged groups, of cells without one that of the checked groups.
+
+    >>> judged = (np.array([0, 1]), np.array([0, 0]), np.array([1, 0]))
+    >>> of_products(judged, (np.arange(4), np.zeros(4, int), np.array([1, 1, 0, 0])), 1).means.tolist()
+    [0.25]
+    """
+    clusters = 1 + max((int(one.max(initial=-1)) for one, _, _ in (judged, checked)), default=-1)
+    size, total = _tables(*judged, cells, clusters)
+    groups, right = _tables(*checked, cells, clusters)
+    rate, observed = _means(size, total), _means(groups, right)
+    n, m = (np.asarray(one.sum(axis=0)).ravel() for one in (size, groups))
+    weight = np.divide((1 - np.nan_to_num(rate)) * n, observed * m, out=np.zeros(cells), where=(n > 0) & (observed > 0))
+    weight = np.where(n > 0, weight, 1.0)
+    false = total - size * np.nan_to_num(rate)[None, :]
+    satisfied = right - groups * np.nan_to_num(observed)[None, :]
+    seen = size + groups * np.where(n > 0, 0.0, 1.0)[None, :]
+    return _sums(np.zeros(cells), false - satisfied * weight[None, :], seen, observed * (1 - rate))
+
+
+def opposed(
+    judged: tuple[np.ndarray, np.ndarray, np.ndarray], checked: tuple[np.ndarray, np.ndarray, np.ndarray], cells: int
+) -> np.ndarray:
+    """How far the estimates of R_FS and of SR_o of a cell go in opposite directions from cluster to cluster; (cells,).
+
+    Their correlation, 0 where it is positive: only what widens the interval of SR_g counts, few clusters show little.
+    With one group a cluster it is 0, as all judged groups are satisfied. Arguments as in `of_products`.
+
+    >>> judged = (np.array([0, 1]), np.array([0, 0]), np.array([1, 0]))
+    >>> opposed(judged, (np.arange(4), np.zeros(4, int), np.array([1, 1, 0, 0])), 1).tolist()
+    [0.0]
+    """
+    parts = []
+    clusters = 1 + max((int(one.max(initial=-1)) for one, _, _ in (judged, checked)), default=-1)
+    for groups in (judged, checked):
+        size, total = _tables(*groups, cells, clusters)
+        parts.append(csr_array(total - size * np.nan_to_num(_means(size, total))[None, :]))
+    products, first, second = (
+        np.asarray((one * other).sum(axis=0), float).ravel() for one, other in (parts, parts[:1] * 2, parts[1:] * 2)
+    )
+    root = np.sqrt(first * second)
+    found = np.divide(products, root, out=np.zeros(cells), where=root > 1e-9)
+    return np.asarray(np.where(found < -1e-9, np.maximum(found, -1.0), 0.0))
+
+
+def _tables(
+    cluster: np.ndarray, cell: np.ndarray, value: np.ndarray, cells: int, clusters: int | None = None
+) -> tuple[csr_array, csr_array]:
+    """Sparse (clusters, cells): how many groups, and the sum of their values."""
+    cluster, cell, value = np.asarray(cluster), np.asarray(cell), np.asarray(value, float)
+    if not len(cluster) == len(cell) == len(value):
+        raise AuditError(
+            f"{len(cluster)} clusters, {len(cell)} cells and {len(value)} values; needed is one of each for every group"
+        )
+    if len(cell) and not (cell.min() >= 0 and cell.max() < cells and cluster.min() >= 0):
+        raise AuditError(f"codes must lie between 0 and {cells - 1} for cells, and be 0 or more for clusters")
+    shape = (1 + int(cluster.max(initial=-1)) if clusters is None else clusters, cells)
+    return (
+        csr_array((np.ones(len(cell)), (cluster, cell)), shape=shape),
+        csr_array((value, (cluster, cell)), shape=shape),
+    )
+
+
+def _means(size: csr_array, total: csr_array) -> np.ndarray:
+    counts = np.asarray(size.sum(axis=0), float).ravel()
+    found = np.full(len(counts), np.nan)
+    return np.divide(np.asarray(total.sum(axis=0), float).ravel(), counts, out=found, where=counts > 0)
+
+
+def _sums(events: np.ndarray, influence: csr_array, size: csr_array, means: np.ndarray) -> Sums:
+    influence, size = csr_array(influence), csr_array(size)
+    clusters, cells = size.shape
+    products, met, overlap = (np.zeros((cells, cells)) for _ in range(3))
+    present = np.zeros(cells)
+    rows = max(1, CHUNK // max(cells, 1))
+    for start in range(0, clusters, rows):
+        some, held = (one[start : start + rows].toarray() for one in (influence, size))
+        there = (held > 0).astype(float)
+        products += some.T @ some
+        met += (some * some).T @ there
+        overlap += held.T @ held
+        present += there.sum(axis=0)
+    return Sums(np.asarray(size.sum(axis=0), float).ravel(), present, events, means, products, met, overlap)
+
+
+# The difference of two systems over several relations at once: each relation's difference, weighed by its groups.
+
+_LEAST, _MOST = 1e-3, 8.0
+"""Standard errors between which the test looks for the end of the interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """SR_g of one system minus that of another over the common groups of several relations, each group alike.
+
+    `low` and `high` are its interval, `p` tests, two-sided, that it is no more than delta; None where the difference is
+    known without error, or where nothing is known (`reason`). `relations` have enough judged groups, of `compared`
+    under which both systems were checked; the counts are sums over them.
+    """
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    relations: int
+    compared: int
+    groups: int
+    informative: int
+    judged: int
+    reason: str | None = None
+
+
+def pooled_difference(
+    commons: Sequence[Common],
+    systems: tuple[str, str],
+    target: Target = "population",
+    confidence: float = 0.95,
+    delta: float = 0.0,
+    sequence: bool = False,
+) -> Pooled:
+    """The difference of two systems over all relations under which both were checked, the first minus the second.
+
+    `commons` are the relations' common groups. A relation counts where enough is judged (`Common.short`), and weighs as
+    many groups as are common: the weights are those of this corpus. The interval is put together from the relations'
+    own (MOVER, `audit.statistics.rates.combine`), with the correlations that clusters of sources show
+    (`Sums.cautious`); where cells are drawn apart (the design `simple`, totals) they count as independent for the
+    corpus, and as wholly dependent for the population. `p` is the level at which the interval ends at delta. Of a
+    `sequence` each relation's holds with the risk divided by their number, so that all hold at every look.
+
+    >>> genuine = np.array([[1, 0]] * 20 + [[1, 1]] * 40, float)
+    >>> whole, codes = np.full(2, 60), np.arange(60)
+    >>> arrays = (genuine, genuine > -1, genuine[:, 1] < 1, codes, codes)
+    >>> one = Common(("a", "b"), whole, whole, whole, whole, *arrays)
+    >>> found = pooled_difference([one, one], ("a", "b"))
+    >>> round(found.difference, 3), found.relations, found.judged, found.p < 0.001
+    (0.333, 2, 40, True)
+    """
+    compared = [one for one in commons if set(systems) <= set(one.systems)]
+    used = [one for one in compared if one.short is None]
+    if not used:
+        reason = (
+            "no relation has both systems with enough judged groups" if compared else "no relation has both systems"
+        )
+        return Pooled(None, None, None, None, 0, len(compared), 0, 0, 0, reason)
+    weights = [float(one.groups.max()) for one in used]
+    together = _pooled(used, systems, target, sequence)
+
+    def interval(at: float) -> tuple[list[PairedDifference], tuple[float, float, float]]:
+        each = at if not sequence else 1 - (1 - at) / len(used)
+        parts = [_between(one, systems, target, each, delta, sequence) for one in used]
+        # From [-1, 1] to [0, 1], where rates are, and back.
+        ends = [(float(one.difference or 0), float(one.low or 0), float(one.high or 0)) for one in parts]
+        rates, lows, highs = ([(value + 1) / 2 for value in some] for some in zip(*ends, strict=True))
+        found = combine(rates, lows, highs, weights, together)
+        if found is None:  # no relation has a group; `short` has said so before
+            return parts, (0.0, -1.0, 1.0)
+        return parts, (2 * found.rate - 1, 2 * found.low - 1, 2 * found.high - 1)
+
+    parts, (difference, low, high) = interval(confidence)
+    groups, informative, judged = (sum(sizes) for sizes in zip(*map(_sizes, parts), strict=True))
+    numbers = (len(used), len(compared), groups, informative, judged)
+    lacking = next((one.reason for one in parts if one.difference is None), None)
+    if lacking is not None:
+        return Pooled(None, None, None, None, *numbers, lacking)
+    known = all(one.low == one.high for one in parts)
+    p = None if known else _p(lambda at: interval(at)[1], difference, delta)
+    return Pooled(difference, low, high, p, *numbers)
+
+
+def _sizes(one: PairedDifference) -> tuple[int, int, int]:
+    return one.groups, one.informative, one.judged
+
+
+def _pooled(used: Sequence[Common], systems: tuple[str, str], target: Target, sequence: bool) -> np.ndarray | None:
+    """How the relations' differences go together, (relations, relations); None: as independent ones."""
+    drawn_apart = any(one.decides is None or one.cluster is None for one in used)
+    if sequence or (drawn_apart and target == "population"):
+        return np.ones((len(used), len(used)))
+    if drawn_apart:
+        return None
+    parts = []
+    for at, one in enumerate(used):
+        genuine, cluster, decides = np.asarray(one.genuine), np.asarray(one.cluster), np.asarray(one.decides, bool)
+        rows = decides & ~np.isnan(genuine).any(axis=1)
+        first, second = (one.systems.index(name) for name in systems)
+        parts.append((cluster[rows], np.full(int(rows.sum()), at), genuine[rows, first] - genuine[rows, second]))
+    cluster, relation, change = (np.concatenate(some) for some in zip(*parts, strict=True))
+    code = np.unique(cluster, return_inverse=True)[1]
+    return deviations(code, relation, change, len(used)).cautious(range(len(used)))
+
+
+def _p(interval: Callable[[float], tuple[float, float, float]], difference: float, delta: float) -> float:
+    """Two-sided: the level at which the interval ends at the margin; 1 where the estimate is not beyond it."""
+    if abs(difference) <= delta:
+        return 1.0
+    sign = 1 if difference > 0 else -1
+
+    def beyond(z: float) -> float:
+        _, low, high = interval(float(2 * ndtr(z) - 1))
+        return (low if sign > 0 else -high) - delta
+
+    if beyond(_LEAST) <= 0:
+        return 1.0
+    if beyond(_MOST) > 0:
+        return float(2 * ndtr(-_MOST))
+    return float(2 * ndtr(-brentq(beyond, _LEAST, _MOST, xtol=1e-4)))
+
+
+def _between(
+    one: Common, systems: tuple[str, str], target: Target, confidence: float, delta: float, sequence: bool
+) -> PairedDifference:
+    """The pair's difference under one relation, on what is settled for all its systems, as the report's pairs are."""
+    first, second = (one.systems.index(name) for name in systems)
+    if one.genuine is None or one.decides is None:
+        cells = list(zip(one.groups, one.satisfied, one.judged, one.false, strict=True))
+        return independent_difference(0, 1, cells[first], cells[second], target, confidence, delta)
+    genuine = np.where(np.isnan(one.genuine).any(axis=1)[:, None], np.nan, one.genuine)[:, [first, second]]
+    return paired_differences(genuine, one.decides, target, confidence, sequence, one.cluster, delta)[0]

@@ -7,15 +7,17 @@ group in which it does not hold is a *false violation*.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 import pandas as pd
+from scipy import stats
+from scipy.special import betaincinv, ndtri
 
 from audit.errors import AuditError
-from audit.statistics.intervals import Estimator, Interval, Target, mid_p
+from audit.statistics.intervals import Estimator, Interval, Target, effective_interval, effective_size, mid_p
 
 COUNTS = (
     "audited_genuine",
@@ -231,3 +233,365 @@ def _ends(
     if worth < judged:
         return interval(bad / judged * worth, worth, None, confidence=confidence)
     return interval(bad, judged, None, confidence=confidence)
+
+
+# A rate of groups that were drawn with unequal probabilities.
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """A weighted rate with its interval, all in [0, 1], and the number of equally weighted groups that say as much."""
+
+    rate: float
+    low: float
+    high: float
+    effective: float
+
+
+def weighted_rate(
+    hits: Sequence[bool],
+    pi: Sequence[float],
+    confidence: float = 0.95,
+    target: Target = "corpus",
+    cluster: Sequence[int] | None = None,
+) -> Weighted | None:
+    """The rate of hits among groups of which each was drawn with its own probability; None where there are none.
+
+    `hits` and `pi` have one value a group; `pi` is above 0 and at most 1. The estimate is Hajek's ratio
+    sum(hit / pi) / sum(1 / pi). The interval is Jeffreys' with an effective sample size in the place of n (as Korn and
+    Graubard, Survey Methodology 24, 1998, do with Clopper-Pearson's): for the population Kish's
+    (sum 1 / pi)^2 / sum 1 / pi^2, for the corpus (sum 1 / pi)^2 / sum (1 - pi) / pi^2, in which groups that are sure
+    to be drawn add nothing to the variance. All pi = 1: nothing is left to estimate in the corpus. It is cautious
+    where hits are commoner among groups with a large pi (docs/corrected.md). `cluster` has a code a group: for the
+    population, groups of one document are worth what the variance between documents tells (`effective_size`). Raises
+    AuditError on arrays of different lengths and on probabilities that are none.
+
+    >>> found = weighted_rate([True, False, False], [0.5, 1.0, 1.0])
+    >>> found.rate, found.effective
+    (0.5, 8.0)
+    >>> weighted_rate([True, False], [1.0, 1.0])
+    Weighted(rate=0.5, low=0.5, high=0.5, effective=inf)
+    """
+    hit, chance = np.asarray(hits, float), np.asarray(pi, float)
+    if len(hit) != len(chance):
+        raise AuditError(f"{len(hit)} groups have {len(chance)} probabilities; needed is one of each for every group")
+    if not len(hit):
+        return None
+    if not ((chance > 0) & (chance <= 1)).all():
+        raise AuditError(f"an inclusion probability is {chance.min():g}; allowed is above 0 and at most 1")
+    weight = 1 / chance
+    rate = float(weight @ hit / weight.sum())
+    # Not from the hits' own variance: where a few groups weigh most and none of them is a hit it is far too small.
+    spread = float((weight**2 * (1 - chance if target == "corpus" else 1)).sum())
+    if spread == 0:
+        return Weighted(rate, rate, rate, float("inf"))
+    size = float(weight.sum() ** 2) / spread
+    if target == "population" and cluster is not None and len(set(cluster)) < len(hit):
+        size = min(size, effective_size(np.asarray(cluster), hit, confidence, weight))
+    risk = (1 - confidence) / 2
+    k = rate * size
+    low = min(float(betaincinv(k + 0.5, size - k + 0.5, risk)), rate) if hit.any() else 0.0
+    high = max(float(betaincinv(k + 0.5, size - k + 0.5, 1 - risk)), rate) if not hit.all() else 1.0
+    return Weighted(rate, low, high, size)
+
+
+# Carry error: how often a relation carries an answer to a follow-up for which it is not right.
+
+
+@dataclass(frozen=True, slots=True)
+class CarryError:
+    """Of `audited` follow-ups, `wrong` have an answer of their own that the carried one does not allow.
+
+    `rate` with its ends `low` and `high`; None where nothing was audited.
+    """
+
+    audited: int
+    wrong: int
+    rate: float | None
+    low: float | None
+    high: float | None
+
+
+def carry_error(source: np.ndarray, wrong: np.ndarray, confidence: float = 0.95) -> CarryError:
+    """The carry error of one relation from its audited follow-ups, each given once: `source` code and `wrong` (0 or 1).
+
+    Follow-ups of one source are not independent, so the interval is the exact one at the effective sample size of a
+    sample of sources; with one follow-up a source it is Clopper and Pearson's. The audited sources are taken for a
+    sample of endlessly many: carrying is a property of the relation, not of these texts. Raises AuditError on arrays
+    of different lengths. Source: Korn and Graubard, Survey Methodology 24 (1998).
+
+    >>> found = carry_error(np.arange(20), np.zeros(20))
+    >>> found.rate, round(found.high, 4)
+    (0.0, 0.1684)
+    """
+    if len(source) != len(wrong):
+        raise AuditError(f"{len(source)} sources and {len(wrong)} follow-ups; needed is a source for each follow-up")
+    if not len(wrong):
+        return CarryError(0, 0, None, None, None)
+    hits = np.asarray(wrong, int)
+    rate = float(hits.mean())
+    ends = effective_interval(rate, effective_size(source, hits, confidence), confidence)
+    return CarryError(len(hits), int(hits.sum()), rate, ends.low, ends.high)
+
+
+@dataclass(frozen=True, slots=True)
+class CarryEffect:
+    """How far R_FS can be off because answers were carried: at most `down` too high and at most `up` too low."""
+
+    down: float
+    up: float
+    low: float
+    """The lower end of R_FS, widened by `down`."""
+    high: float
+    """The upper end of R_FS, widened by `up`."""
+
+
+def most_wrong(carried: int, most: float, confidence: float = 0.95) -> int:
+    """How many of `carried` answers may be wrong, if each is with a probability of `most` at the utmost.
+
+    More are so with a probability of at most (1 - confidence) / 4. The number that is wrong varies about its
+    expectation, carried x most, and in a cell that was judged whole nothing else does.
+
+    >>> most_wrong(12, 0.2), most_wrong(12, 0.0), most_wrong(0, 0.2)
+    (6, 0, 0)
+    """
+    return int(stats.binom.isf((1 - confidence) / 4, carried, most)) if carried and most > 0 else 0
+
+
+def carry_effect(
+    judged: int, true: int, false: int, most: float, low: float, high: float, confidence: float = 0.95
+) -> CarryEffect:
+    """What carry errors can do to the R_FS of a cell with the interval `low` to `high`.
+
+    Of `judged` groups, `true` are true and `false` are false satisfactions only by carried answers. `most` is the upper
+    end of the interval of the probability that a carried answer of a group is wrong. Then at most `most_wrong` of the
+    true ones are false in truth, and of the false ones true: the interval grows by these. By Bonferroni both ends hold
+    at once with 95 % in a cell that was judged whole (2.5 % for `most`, 1.25 % for either number), and with 90 % where
+    `low` and `high` have 95 % of their own. Raises AuditError on impossible counts.
+
+    >>> found = carry_effect(60, true=40, false=6, most=0.1, low=0.1, high=0.3)
+    >>> round(found.down, 4), round(found.up, 4), round(found.low, 4), round(found.high, 4)
+    (0.05, 0.15, 0.05, 0.45)
+    """
+    if judged < 1 or min(true, false) < 0 or true + false > judged:
+        raise AuditError(
+            f"{true} + {false} of {judged} judged groups rest on carried answers: allowed are 0 to {judged}"
+        )
+    down, up = (most_wrong(carried, most, confidence) / judged for carried in (false, true))
+    return CarryEffect(down, up, max(low - down, 0.0), min(high + up, 1.0))
+
+
+# A share of false groups corrected for wrong labels whose rate is known, where errors do not depend on the outputs.
+#
+# With K labels, of which each wrong one is as likely as the others, a label is seen where another one is true with
+# e / (K - 1), so the matrix of seen by true labels is P = a I + b J with b = e / (K - 1) and a = 1 - K b. Whether a
+# group
+# is false is a function f of the labels that it rests on; applying the inverse of P to f gives a value of the seen
+# labels
+# whose mean is f of the true ones. Where a group is false under all labels but the one that its outputs have, this is
+# (observed - e) / (1 - e K / (K - 1)): the correction of a prevalence by a test's sensitivity and specificity.
+
+
+@dataclass(frozen=True, slots=True)
+class Resting:
+    """A judged group and the labels that it rests on.
+
+    `labels` are the rows with a label, any numbers that tell them apart; `seen` what each says, as its place among the
+    labels that there are; `false` (labels, ..., labels), with an axis for each row, is whether the group is false under
+    other labels. A group that rests on none has the shape (). `weight` is what it counts in the share; `share` the part
+    of its cell that is judged.
+    """
+
+    labels: tuple[int, ...]
+    seen: tuple[int, ...]
+    false: np.ndarray
+    weight: float = 1.0
+    share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedShare:
+    """A corrected share with its interval, cut to 0 to 1 where `cut` says so."""
+
+    rate: float
+    low: float
+    high: float
+    cut: bool
+
+
+def check_error(error: float, labels: int) -> None:
+    """Raise AuditError where a rate of errors leaves nothing of what such labels say.
+
+    >>> check_error(0.1, 2)
+    """
+    if labels < 2:
+        raise AuditError("gold says one label only, so nothing is known of what it says in error; leave its error out")
+    if not 0 <= error < (labels - 1) / labels:
+        raise AuditError(
+            f"with an error of {error:g} gold of {labels} labels says nothing of the truth; allowed is a rate from 0 "
+            f"to less than {(labels - 1) / labels:.3g}"
+        )
+
+
+def corrected_values(groups: Sequence[Resting], error: float) -> np.ndarray:
+    """The corrected value of each group, (groups,): below 0 and above 1 as they come, since only means are shares.
+
+    Raises AuditError for a rate that `check_error` refuses. Source: Rogan and Gladen, American Journal of Epidemiology
+    107 (1978), for two labels; Kuha and Skinner, in Survey Measurement and Process Quality (1997), for the matrix.
+
+    >>> one = Resting((1,), (0,), np.array([False, True]))
+    >>> corrected_values([one], 0.1).round(3).tolist()
+    [-0.125]
+    """
+    return np.array([_value(one, error)[one.seen] for one in groups], float)
+
+
+def correct(
+    groups: Sequence[Resting], error: float, low: float, high: float, confidence: float = 0.95
+) -> CorrectedShare:
+    """The mean of the corrected values, weighed; `low` and `high` are the ends of the observed share's interval.
+
+    The ends keep their distances, stretched by 1 / a for each label that a group rests on. Of a corpus (`share` above
+    0) the errors of the labels that are there vary beside what is drawn of it: that is added, for each label the
+    variance of all that rests on it, as it would be were the seen label the true one. For texts to come the observed
+    interval has it already.
+
+    >>> groups = [Resting((at,), (0,), np.array([at < 30, at >= 30])) for at in range(100)]
+    >>> found = correct(groups, 0.1, 0.22, 0.4)
+    >>> round(found.rate, 3), round(found.low, 3), round(found.high, 3), found.cut
+    (0.25, 0.15, 0.375, False)
+    """
+    weight = np.array([one.weight for one in groups], float)
+    weight = weight / weight.sum()
+    observed = float(weight @ np.array([float(one.false[one.seen]) for one in groups]))
+    rate = float(weight @ corrected_values(groups, error))
+    stretch = max((_apart(one, error) ** -len(one.labels) for one in groups), default=1.0)
+    noise = float(ndtri((1 + confidence) / 2)) ** 2 * _noise(groups, weight, error)
+    ends = (
+        rate - float(np.hypot(stretch * (observed - low), np.sqrt(noise))),
+        rate + float(np.hypot(stretch * (high - observed), np.sqrt(noise))),
+    )
+    cut = tuple(min(max(one, 0.0), 1.0) for one in (rate, *ends))
+    return CorrectedShare(cut[0], cut[1], cut[2], cut != (rate, *ends))
+
+
+def resting_share(groups: Sequence[Resting], error: float) -> float:
+    """The share of the groups, weighed, that may rest on a wrong label: how far the observed share can be off where
+    errors go with the outputs.
+
+    >>> groups = [Resting((1,), (0,), np.array([False, True])), Resting((), (), np.array(True))]
+    >>> resting_share(groups, 0.1)
+    0.05
+    """
+    weight = np.array([one.weight for one in groups], float)
+    reach = np.array([min(1.0, len(one.labels) * error) for one in groups])
+    return float(weight @ reach / weight.sum())
+
+
+def _noise(groups: Sequence[Resting], weight: np.ndarray, error: float) -> float:
+    """The variance of the mean by the labels' errors, as far as drawing without replacement leaves it out."""
+    if not error or not any(one.share for one in groups):
+        return 0.0
+    by_label: dict[int, np.ndarray] = {}
+    for one, part in zip(groups, weight * np.sqrt([one.share for one in groups]), strict=True):
+        value = _value(one, error)
+        for axis, label in enumerate(one.labels):
+            place = tuple(slice(None) if at == axis else seen for at, seen in enumerate(one.seen))
+            # Beside the value under the seen label: what all groups share of one label adds up.
+            moved = part * (value[place] - value[one.seen])
+            by_label[label] = by_label.get(label, np.zeros(len(moved))) + np.roll(moved, -one.seen[axis])
+    chances = {len(one): np.r_[1 - error, np.full(len(one) - 1, error / (len(one) - 1))] for one in by_label.values()}
+    return float(sum(chances[len(one)] @ one**2 - (chances[len(one)] @ one) ** 2 for one in by_label.values()))
+
+
+def _apart(one: Resting, error: float) -> float:
+    labels = one.false.shape[0] if one.labels else 2
+    return 1 - labels * error / (labels - 1)
+
+
+def _value(one: Resting, error: float) -> np.ndarray:
+    """The corrected value under every combination of seen labels, of the shape of `false`."""
+    return _inverted(one.false.tobytes(), one.false.shape, error)
+
+
+@lru_cache(maxsize=10_000)
+def _inverted(false: bytes, shape: tuple[int, ...], error: float) -> np.ndarray:
+    value = np.frombuffer(false, bool).reshape(shape).astype(float)
+    for axis, labels in enumerate(shape):
+        check_error(error, labels)
+        each = error / (labels - 1)
+        value = (value - each * value.sum(axis=axis, keepdims=True)) / (1 - labels * each)
+    return value
+
+
+# R_FS of groups whose sources were divided at random between two protocols, and the difference that these make.
+
+
+@dataclass(frozen=True, slots=True)
+class ArmRate:
+    """One arm: its judged groups, how many are false, their different sources, and the rate with its interval.
+
+    Rate and ends are fractions, None where the arm has no judged group.
+    """
+
+    groups: int
+    false: int
+    sources: int
+    rate: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Both arms, and the rate of the second less that of the first with its ends, -1 to 1; None where one is empty."""
+
+    first: ArmRate
+    second: ArmRate
+    difference: float | None
+    low: float | None
+    high: float | None
+
+
+def between_arms(source: np.ndarray, false: np.ndarray, second: np.ndarray, confidence: float = 0.95) -> Between:
+    """The plain means of two arms of judged groups, and their difference.
+
+    For each of n groups `source` has a code, `false` 0 or 1, `second` whether its source is in the second arm. All
+    groups of a source are in one arm, so an arm's interval is the exact one at the effective size of a sample of
+    sources (`effective_interval`, Korn and Graubard, Survey Methodology 24, 1998). The arms share no source and are
+    independent: the ends of the difference are recovered from theirs (MOVER: Zou and Donner, Statistics in Medicine 27,
+    2008). Sources count as drawn from endlessly many; for the very sources that were divided that is cautious (Neyman,
+    1923). Raises AuditError on arrays of different lengths, on values other than 0 and 1, and on a source in both arms.
+
+    >>> found = between_arms(np.arange(80), np.arange(80) % 8 < 2, np.arange(80) >= 40)
+    >>> found.difference, round(found.low, 3), round(found.high, 3)
+    (0.0, -0.203, 0.203)
+    """
+    if not len(source) == len(false) == len(second):
+        raise AuditError(
+            f"{len(source)} sources, {len(false)} values and {len(second)} arms; needed is one of each for every group"
+        )
+    source, hit, later = np.asarray(source), np.asarray(false, float), np.asarray(second, bool)
+    if not np.isin(hit, (0, 1)).all():
+        raise AuditError("a group is false (1) or not (0); other values were given")
+    both = np.intersect1d(source[later], source[~later])
+    if len(both):
+        raise AuditError(f"source {both[0]} is in both arms; all groups of a source belong to one")
+    one, other = (_arm(source[arm], hit[arm], confidence) for arm in (~later, later))
+    if None in (one.rate, other.rate):
+        return Between(one, other, None, None, None)
+    (rate, low, high), (other_rate, other_low, other_high) = (
+        np.array([arm.rate, arm.low, arm.high], float).tolist() for arm in (one, other)
+    )
+    difference = other_rate - rate
+    below = math.hypot(other_rate - other_low, high - rate)
+    above = math.hypot(other_high - other_rate, rate - low)
+    return Between(one, other, difference, max(difference - below, -1.0), min(difference + above, 1.0))
+
+
+def _arm(source: np.ndarray, hit: np.ndarray, confidence: float) -> ArmRate:
+    if not len(hit):
+        return ArmRate(0, 0, 0, None, None, None)
+    rate = float(hit.mean())
+    ends = effective_interval(rate, effective_size(source, hit, confidence), confidence)
+    return ArmRate(len(hit), int(hit.sum()), len(np.unique(source)), rate, ends.low, ends.high)

@@ -1,16 +1,20 @@
 """The two-way linear model of scores: least-squares means, F tests of type III, and what empty cells leave unknown."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
 
 from audit.errors import AuditError
+from audit.statistics.orders import compact_letters
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 _ZERO = 1e-9
 """Relative size under which a number is what rounding leaves of zero."""
@@ -268,3 +272,174 @@ def _tested(fit: Fit, effect: str, rows: np.ndarray, left_out: tuple[str, ...]) 
 def levels_of(fit: Fit, factor: str) -> Sequence[str]:
     """The levels of a factor, in the order of `least_squares_means`."""
     return fit.levels[_axis(fit, factor)]
+
+
+# Which least-squares means differ: all pairs by Tukey and Kramer, and the subsets that are not told apart.
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The mean of `one` less that of `other`: t = difference / se, the p of a family of all pairs, and its interval."""
+
+    one: str
+    other: str
+    difference: float
+    se: float
+    t: float
+    df: int
+    p: float
+    low: float
+    high: float
+
+
+def adjusted_p(t: float, means: int, df: float) -> float:
+    """The p of one of all pairs of `means` means: the studentized range beyond |t| sqrt(2). 1 where there is one mean.
+
+    Exact for means with as many scores each, cautious for others (Hayter, Annals of Statistics 12, 1984).
+
+    >>> round(adjusted_p(3.71, 3, 5608), 4)  # as in the MCMT study
+    0.0006
+    """
+    if means < 2:
+        return 1.0
+    return float(np.clip(stats.studentized_range.sf(abs(t) * np.sqrt(2), means, df), 0.0, 1.0))
+
+
+def compare_means(fit: Fit, factor: str, confidence: float = 0.95) -> tuple[Comparison, ...]:
+    """Every pair of a factor's levels whose means can be estimated, in the order of the levels; others are left out.
+
+    p and ends hold for all pairs together. Raises AuditError for a factor that the model has not, and where scores do
+    not vary within cells. Source: Kramer, Biometrics 12 (1956).
+    """
+    rows = mean_rows(fit, factor)
+    known = [(name, row) for name, row in zip(levels_of(fit, factor), rows, strict=True) if can_be_estimated(fit, row)]
+    if len(known) < 2:
+        return ()
+    widest = float(stats.studentized_range.isf(1 - confidence, len(known), fit.df)) / np.sqrt(2)
+    found = []
+    for (one, row), (other, other_row) in combinations(known, 2):
+        apart = row - other_row
+        difference, se = float(apart @ fit.coefficients), float(np.sqrt(max(0.0, apart @ fit.covariance @ apart)))
+        if not se:
+            raise AuditError(f"scores of {one} and {other} do not vary within cells, so nothing says what chance does")
+        t = difference / se
+        p = adjusted_p(t, len(known), fit.df)
+        ends = (difference - widest * se, difference + widest * se)
+        found.append(Comparison(one, other, difference, se, t, fit.df, p, *ends))
+    return tuple(found)
+
+
+def homogeneous_subsets(
+    means: Mapping[str, float], comparisons: Sequence[Comparison], alpha: float = 0.05
+) -> tuple[tuple[str, str], ...]:
+    """(level, its letters), the highest mean first: levels that share a letter do not differ (p >= alpha).
+
+    `comparisons` has every pair of `means`, else AuditError. These are the columns of the study's tables 2 and 4.
+
+    >>> pair = Comparison("bing", "youdao", 0.0555, 0.0146, 3.80, 5608, 0.0004, 0.02, 0.09)
+    >>> homogeneous_subsets({"youdao": 0.58, "bing": 0.6355}, [pair])
+    (('bing', 'a'), ('youdao', 'b'))
+    """
+    order = sorted(means, key=lambda name: (-means[name], name))
+    p = {frozenset((pair.one, pair.other)): pair.p for pair in comparisons}
+    absent = [pair for pair in combinations(order, 2) if frozenset(pair) not in p]
+    if absent:
+        raise AuditError(f"{absent[0][0]} and {absent[0][1]} were not compared; subsets need every pair of the means")
+    differ = np.zeros((len(order), len(order)), bool)
+    for one, other in combinations(range(len(order)), 2):
+        differ[one, other] = differ[other, one] = p[frozenset((order[one], order[other]))] < alpha
+    return tuple(zip(order, compact_letters(differ), strict=True))
+
+
+def compared(
+    fit: Fit, confidence: float = 0.95, alpha: float = 0.05
+) -> Iterator[tuple[str, tuple[LeastSquaresMean, ...], tuple[Comparison, ...], dict[str, str]]]:
+    """For each factor of the model: its name, the least-squares means of its levels, all their pairs, and level -> its
+    letters for the levels that have a mean. Raises as `compare_means` does."""
+    for factor in fit.factors:
+        means, pairs = least_squares_means(fit, factor, confidence), compare_means(fit, factor, confidence)
+        known = {one.level: one.mean for one in means if one.mean is not None}
+        yield factor, means, pairs, dict(homogeneous_subsets(known, pairs, alpha))
+
+
+# How two scores of the same things go together: Pearson's and Spearman's correlation, or why there is none.
+
+Numbers = Sequence[float] | np.ndarray
+_FEWEST = 3
+_EXACT = 8
+"""Pairs up to which Spearman's p counts all orders of the ranks: 8! = 40,320."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """One coefficient of `n` pairs, -1 to 1, the p of "there is none" (two-sided), and the ends of an interval.
+
+    What cannot be told is None, and `reason` says why.
+    """
+
+    name: str
+    n: int
+    value: float | None
+    p: float | None
+    low: float | None
+    high: float | None
+    reason: str | None = None
+
+
+def pearson(one: Numbers, other: Numbers, confidence: float = 0.95) -> Correlation:
+    """Pearson's r of pairs of numbers; its p by Student's t, its interval by Fisher's z (Biometrika 10, 1915).
+
+    None, with a reason, for fewer than three pairs and where one side is constant; no interval for three pairs or where
+    the pairs lie on a line. Raises AuditError for sides of different lengths and numbers that are not finite.
+
+    >>> found = pearson([1, 2, 3, 4, 5], [2, 1, 4, 3, 5])
+    >>> round(found.value, 3), round(found.p, 3), round(found.low, 3), round(found.high, 3)
+    (0.8, 0.104, -0.28, 0.986)
+    """
+    return _correlation("pearson", one, other, confidence)
+
+
+def spearman(one: Numbers, other: Numbers, confidence: float = 0.95) -> Correlation:
+    """Spearman's rho: Pearson's r of ranks, ties with their mean rank.
+
+    p is exact up to eight pairs (all orders of the ranks count alike), by Student's t beyond. The interval is Fisher's
+    z with the variance (1 + rho^2 / 2) / (n - 3) (Bonett and Wright, Psychometrika 65, 2000). None as in `pearson`.
+
+    >>> found = spearman([1, 2, 3, 4, 5], [2, 1, 4, 3, 50])
+    >>> round(found.value, 3), round(found.p, 3)  # 16 of 120 orders are as far from 0
+    (0.8, 0.133)
+    """
+    return _correlation("spearman", one, other, confidence)
+
+
+def _correlation(name: str, one: Numbers, other: Numbers, confidence: float) -> Correlation:
+    x, y = np.asarray(one, float), np.asarray(other, float)
+    if x.shape != y.shape or x.ndim != 1:
+        raise AuditError(f"a correlation needs pairs of numbers; {x.size} and {y.size} were given")
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise AuditError("a correlation needs finite numbers; leave out pairs in which one is unknown")
+    n = len(x)
+    if n < _FEWEST:
+        return Correlation(name, n, None, None, None, None, f"{n} pairs; a correlation needs {_FEWEST} or more")
+    for side in (x, y):
+        if np.ptp(side) <= 1e-12 * np.abs(side).max():
+            return Correlation(name, n, None, None, None, None, "one side is constant")
+    if name == "spearman":
+        x, y = stats.rankdata(x), stats.rankdata(y)
+    found = stats.pearsonr(x, y)
+    value = float(found.statistic)
+    on_a_line = 1 - abs(value) < 1e-12
+    p = _exact(x, y) if name == "spearman" and n <= _EXACT else 0.0 if on_a_line else float(found.pvalue)
+    if n == _FEWEST or on_a_line:
+        why = "no interval: all pairs lie on a line" if on_a_line else "no interval: three pairs are too few"
+        return Correlation(name, n, round(value) if on_a_line else value, p, None, None, why)
+    spread = (1 + value**2 / 2 if name == "spearman" else 1.0) / (n - 3)
+    wide = float(stats.norm.isf((1 - confidence) / 2)) * math.sqrt(spread)
+    return Correlation(name, n, value, p, math.tanh(math.atanh(value) - wide), math.tanh(math.atanh(value) + wide))
+
+
+def _exact(x: np.ndarray, y: np.ndarray) -> float:
+    """Share of all orders of `y` whose correlation with `x` is as far from 0 as the one seen."""
+    x, y = x - x.mean(), y - y.mean()
+    all_orders = y[np.array(list(permutations(range(len(y)))))] @ x
+    return float(np.mean(np.abs(all_orders) >= abs(x @ y) * (1 - 1e-9)))

@@ -1,10 +1,15 @@
 """Which system looks best for one relation, and which is (Jiang et al. 2022, section 6.2)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from string import ascii_letters
 from typing import TypedDict, TypeVar
 
+import numpy as np
 import pandas as pd
+
+from audit.errors import AuditError
 
 TIED = 1e-12
 """Rates closer than this are equal: what is left are the last bits of a product."""
@@ -104,3 +109,171 @@ def best_of(rates: Mapping[Name, float]) -> list[Name]:
 
 def _sign(difference: float) -> int:
     return 0 if abs(difference) <= TIED else 1 if difference > 0 else -1
+
+
+# Homogeneous subsets: systems that share a letter are not told apart (compact letter display).
+
+
+def compact_letters(differ: np.ndarray) -> list[str]:
+    """A string of letters per item: two items share a letter exactly where `differ` is false for them.
+
+    `differ` is a symmetric boolean array (items, items), items in the order in which letters are given out, the best
+    first. As few letters as insert-and-absorb finds, no item with a letter that says nothing new. After z come A to Z,
+    then (53), (54) and so on. Raises AuditError where `differ` is not square and symmetric. Source: Piepho, Journal of
+    Computational and Graphical Statistics 13 (2004).
+
+    >>> compact_letters(np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0]], bool))
+    ['ab', 'a', 'b']
+    """
+    differ = np.asarray(differ, bool)
+    if differ.ndim != 2 or differ.shape[0] != differ.shape[1] or (differ != differ.T).any() or differ.diagonal().any():
+        raise AuditError(f"differences of shape {differ.shape} must be square, symmetric and false on the diagonal")
+    items = len(differ)
+    subsets: list[frozenset[int]] = [frozenset(range(items))] if items else []
+    for one, other in zip(*np.nonzero(np.triu(differ)), strict=True):
+        insertions = [subset for subset in subsets if one in subset and other in subset]
+        subsets = [subset for subset in subsets if subset not in insertions]
+        for subset in insertions:
+            subsets += [subset - {int(other)}, subset - {int(one)}]
+        # Absorb: a subset inside another says nothing that the other does not say.
+        unique = list(dict.fromkeys(subsets))
+        subsets = [subset for subset in unique if not any(subset < larger for larger in unique)]
+    subsets = _without_idle(sorted(subsets, key=sorted))
+    return [
+        "".join(_letter(number) for number, subset in enumerate(subsets) if item in subset) for item in range(items)
+    ]
+
+
+def _without_idle(subsets: list[frozenset[int]]) -> list[frozenset[int]]:
+    """Leave out subsets all of whose pairs (or whose only item) are together in other subsets too."""
+    kept = list(subsets)
+    for subset in reversed(subsets):
+        others = [other for other in kept if other != subset]
+        if all(any({one, two} <= other for other in others) for one in subset for two in subset):
+            kept = others
+    return kept
+
+
+def _letter(number: int) -> str:
+    return ascii_letters[number] if number < len(ascii_letters) else f"({number + 1})"
+
+
+# How sure a ranking of systems is: P(best) and rank intervals from draws, letters from tests of each two.
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One system in a ranking."""
+
+    p_best: float
+    rank_low: int
+    rank_high: int
+
+
+def rank_systems(draws: np.ndarray, delta: float = 0.0, confidence: float = 0.95) -> list[Ranked]:
+    """The ranking of systems from joint draws of their rates, in the order of the columns.
+
+    `draws` is a float array (draws, systems) without NaN. A system is better than another when its rate is higher by
+    more than `delta`; below that they count as equal. `p_best` is the share of draws in which nobody is better (ties
+    count for each). The rank is 1 + the number of better systems; `rank_low` to `rank_high` holds it in at least
+    `confidence` of the draws, a system at a time.
+    Source: Gelman et al., Bayesian Data Analysis (2013), section 5.6, for ranks from posterior draws.
+
+    >>> rank_systems(np.array([[0.9, 0.5, 0.5], [0.8, 0.4, 0.6]]))[0]
+    Ranked(p_best=1.0, rank_low=1, rank_high=1)
+    """
+    better = draws[:, None, :] - draws[:, :, None] > delta + TIED  # better[d, a, b]: b is better than a
+    ranks = 1 + better.sum(axis=2)
+    risk = (1 - confidence) / 2
+    lows = np.quantile(ranks, risk, axis=0, method="inverted_cdf")
+    highs = np.quantile(ranks, 1 - risk, axis=0, method="inverted_cdf")
+    return [
+        Ranked(float(best), int(low), int(high))
+        for best, low, high in zip((ranks == 1).mean(axis=0), lows, highs, strict=True)
+    ]
+
+
+def letters_of(order: Sequence[str], apart: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Letters of systems, given best first: two share a letter exactly where they are not told `apart`.
+
+    >>> letters_of(["x", "y", "z"], [("x", "z")])
+    {'x': 'a', 'y': 'ab', 'z': 'b'}
+    """
+    place = {system: at for at, system in enumerate(order)}
+    differ = np.zeros((len(order), len(order)), bool)
+    for one, other in apart:
+        differ[place[one], place[other]] = differ[place[other], place[one]] = True
+    return dict(zip(order, compact_letters(differ), strict=True))
+
+
+# One ranking from weights over relations, and how far the weights can move before another system wins.
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The smallest move of weights (which sum to 1) that makes `rival` at least draw level with the winner.
+
+    `distance` is the sum of |new - old|, `weights` are the new ones. `rival` is a row of the rates.
+    """
+
+    rival: int
+    distance: float
+    weights: tuple[float, ...]
+
+
+def normalised(weights: Sequence[float]) -> np.ndarray:
+    """Weights that sum to 1. Raises AuditError where one is negative or not finite, or all are 0.
+
+    >>> normalised([1, 3]).tolist()
+    [0.25, 0.75]
+    """
+    values = np.asarray(weights, float)
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise AuditError("a weight is negative or not a number; a weight is 0 or more")
+    if not values.sum() > 0:
+        raise AuditError("all weights are 0; give at least one relation a weight above 0")
+    return np.asarray(values / values.sum())
+
+
+def smallest_move(rates: np.ndarray, weights: np.ndarray, winner: int, delta: float = 0.0) -> Move | None:
+    """The nearest weights, by the sum of absolute changes, at which the winner's lead over some system is gone.
+
+    `rates` (systems, relations) are SR_g; NaN where a system has none: a rival is compared on the relations that both
+    have, and cannot be where it lacks one that has a weight. `weights` (relations,) sum to 1, and so do the new ones.
+    The lead is gone where the rival's weighted rate is as high (or, with `delta`, `delta` higher). The linear programme
+    is solved exactly by taking weight from where the winner leads most and giving it to where the rival does. None
+    where no weights can do it: the winner is ahead everywhere.
+
+    >>> smallest_move(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0.75, 0.25]), 0)
+    Move(rival=1, distance=0.5, weights=(0.5, 0.5))
+    """
+    best: Move | None = None
+    for rival, leads in _rivals(rates, weights, winner):
+        where = np.flatnonzero(~np.isnan(leads))
+        target = int(where[np.argmin(leads[where])])
+        missing = float(weights[where] @ leads[where]) + delta
+        moved = np.array(weights, float)
+        for relation in where[np.argsort(-leads[where], kind="stable")]:
+            gain = leads[relation] - leads[target]
+            if missing <= TIED or gain <= 0:
+                break
+            amount = min(float(moved[relation]), missing / gain)
+            moved[relation] -= amount
+            moved[target] += amount
+            missing -= amount * gain
+        if missing > TIED:
+            continue
+        distance = float(np.abs(moved - weights).sum())
+        if best is None or distance < best.distance - TIED:
+            best = Move(rival, distance, tuple(moved.tolist()))
+    return best
+
+
+def _rivals(rates: np.ndarray, weights: np.ndarray, winner: int) -> list[tuple[int, np.ndarray]]:
+    """(rival, the winner's lead per relation) of every system that has a rate wherever there is weight."""
+    found = []
+    for rival in range(len(rates)):
+        leads = np.asarray(rates[winner] - rates[rival], float)
+        if rival != winner and not np.isnan(leads[np.asarray(weights) > 0]).any():
+            found.append((rival, leads))
+    return found

@@ -4,25 +4,378 @@ Pure functions on frames and arrays; `audit.reports.plan` gets these from a data
 groups: one answer settles groups of several systems and relations, and lists that share their random numbers overlap.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from audit.errors import AuditError
-from audit.statistics.allocation import judged_size, sizes_for_half_width, width_targeted
-from audit.statistics.confidence_sequences import sizes_for_prior_posterior
-from audit.statistics.ranking_allocation import (
-    SEEN,
-    Contest,
-    Goal,
-    Standing,
-    expected_deviation,
-    first_groups,
-    needed_to_decide,
-    pairs_of,
-)
+from audit.statistics.intervals import evidence_above, kind_means, sizes_for_prior_posterior, sum_sequence
+
+# How many groups to judge of each cell: for a half-width, or in two phases.
+#
+# All functions take arrays with one entry a cell. A cell has `population` satisfied groups, a share `rate` of which is
+# false; a simple random sample of them is judged without replacement.
+
+FIRST_PHASE = 40
+"""Groups of each cell that are judged before its own rate says how many more are needed."""
+CAUTION = 0.5
+"""Standard errors by which `width_targeted` moves a rate towards 1/2: a first phase that came out too small a rate
+would else ask for too few groups and make the phases many."""
+
+
+def effective_size(judged: ArrayLike, population: ArrayLike) -> np.ndarray:
+    """Size of a sample with replacement that is as precise: n (N - 1) / (N - n), infinite where all N were judged.
+
+    Source: Cochran, Sampling Techniques (1977), section 3.
+
+    >>> effective_size([50, 100], [100, 100]).round(1).tolist()
+    [99.0, inf]
+    """
+    n, total = np.asarray(judged, float), np.asarray(population, float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(n >= total, np.inf, n * (total - 1) / (total - n))
+
+
+def judged_size(effective: ArrayLike, population: ArrayLike) -> np.ndarray:
+    """The whole number of groups to judge for an effective size: the inverse of `effective_size`, rounded up.
+
+    >>> judged_size([99.0, np.inf], [100, 100]).tolist()
+    [50, 100]
+    """
+    size, total = np.broadcast_arrays(np.asarray(effective, float), np.asarray(population, float))
+    # Of one group either none or all are judged: only there the sum below is not above 0.
+    exact = np.where(total <= 1, np.minimum(size, total), 0.0)
+    many = (total > 1) & np.isfinite(size)
+    np.divide(np.where(many, size, 0.0) * total, size + total - 1, out=exact, where=many)
+    exact = np.where(np.isinf(size), total, exact)
+    # A last bit above a whole number is not another group.
+    return np.minimum(np.ceil(exact - 1e-9), total).astype(int)
+
+
+def sizes_for_half_width(
+    rate: ArrayLike, population: ArrayLike, half_width: float, confidence: float = 0.95
+) -> np.ndarray:
+    """Groups to judge of each cell so that Wilson's interval reaches `half_width` when `rate` is what comes out.
+
+    `rate` in [0, 1] is the expected R_FS: 1/2 is the worst case. Shape of the result: that of `rate` and `population`
+    broadcast, whole numbers at most `population`. Wilson's half-width at the effective size m is
+    z sqrt(pq/m + z^2/4m^2) / (1 + z^2/m); with x = z^2/m that is a quadratic equation in x. Raises AuditError where
+    the half-width is not between 0 and 1/2 or a rate or population is impossible.
+
+    >>> sizes_for_half_width([0.5, 0.1], [100_000, 100_000], 0.05).tolist()
+    [379, 141]
+    """
+    p, total = np.broadcast_arrays(np.asarray(rate, float), np.asarray(population, float))
+    _check(p, total, half_width, confidence)
+    z2 = float(ndtri((1 + confidence) / 2)) ** 2
+    h2, middle = half_width**2, p * (1 - p) - 2 * half_width**2
+    x = (np.sqrt(middle**2 + 4 * (0.25 - h2) * h2) - middle) / (2 * (0.25 - h2))
+    return judged_size(z2 / x, total)
+
+
+def width_targeted(
+    judged: ArrayLike, false: ArrayLike, population: ArrayLike, half_width: float, confidence: float = 0.95
+) -> np.ndarray:
+    """How many groups of each cell to have judged in all, given `false` of the `judged` so far; never fewer than those.
+
+    Two phases: judge `FIRST_PHASE` groups of every cell, then as many as this says; where an interval is still too
+    wide, ask again. The rate is moved `CAUTION` standard errors towards 1/2. The rule looks at the counts only, and a
+    cell's list has one order for ever, so the beginning that is judged stays a simple random sample of known size up
+    to the choice of that size; tests/benchmarks/study_simulation.py shows what that does to coverage. Source: Cox,
+    Biometrika 39 (1952), on estimation by double sampling. Raises AuditError on impossible counts.
+
+    >>> width_targeted([40, 40, 0], [2, 20, 0], [9000, 9000, 30], 0.05).tolist()
+    [153, 365, 30]
+    """
+    n, k, total = (np.asarray(values, float) for values in (judged, false, population))
+    if (n < 0).any() or (k < 0).any() or (k > n).any() or (n > total).any():
+        raise AuditError("counts of cells are impossible; they hold 0 <= false <= judged <= satisfied")
+    # Two false and two true ones more (Agresti and Coull, 1998): no rate is 0 or 1 for having seen few.
+    rate = (k + 2) / (n + 4)
+    error = np.sqrt(rate * (1 - rate) / (n + 4))
+    cautious = np.where(rate < 0.5, np.minimum(rate + CAUTION * error, 0.5), np.maximum(rate - CAUTION * error, 0.5))
+    wanted = np.maximum(sizes_for_half_width(cautious, total, half_width, confidence), n)
+    first = np.minimum(FIRST_PHASE, total)
+    return np.where(n < first, first, wanted).astype(int)
+
+
+def _check(rate: np.ndarray, population: np.ndarray, half_width: float, confidence: float) -> None:
+    if not 0 < half_width < 0.5:
+        raise AuditError(f"a half-width of {half_width:g} is impossible; it lies between 0 and 0.5, for example 0.05")
+    if not 0 < confidence < 1:
+        raise AuditError(f"confidence {confidence:g} is impossible; it lies between 0 and 1, for example 0.95")
+    if (~((rate >= 0) & (rate <= 1))).any():
+        raise AuditError(f"rate {rate[~((rate >= 0) & (rate <= 1))][0]:g} of a cell is impossible; it is 0 to 1")
+    if (~(population >= 0)).any():
+        raise AuditError(f"{population[~(population >= 0)][0]:g} satisfied groups are impossible; a count is 0 or more")
+
+
+# When a comparison of systems is decided (who wins, or the whole order, up to a tolerance), and what to judge next.
+#
+# A relation's groups are those that apply to every compared system; y = 1 where a system satisfies and is right, else
+# 0,
+# and SR_g is the mean of y. For a pair of systems a group in which both are satisfied with identical outputs, or
+# neither
+# is satisfied, adds exactly 0 to the difference of their SR_g, whatever the truth is. The others are informative, of
+# three kinds whose numbers are known before anybody judges: only the first is satisfied, only the second is, or both
+# are
+# with different outputs. So a pair's difference and the evidence for it come from the first informative groups of the
+# drawn order alone, with their kinds taken into account.
+
+Goal = Literal["winner", "order"]
+RANGES = ((0, 1), (-1, 0), (-1, 1))
+"""What y_i - y_j can be in a group of each kind."""
+MIXED = 2.0
+"""Log of evidence that is lost by staking several fractions at once (`confidence_sequences.FRACTIONS`), about."""
+SEEN = 20
+"""Judged groups of a pair, or all where there are fewer, from which its spread is taken instead of a guess."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One relation: for each pair (i, j), i < j, of its `systems` the informative groups as positions in the drawn
+    order, and their kinds (0: only i is satisfied, 1: only j is, 2: both, with different outputs)."""
+
+    systems: int
+    common: int
+    pairs: tuple[tuple[int, int], ...]
+    groups: tuple[np.ndarray, ...]
+    kinds: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a contest stands. `order` has the systems best first; `difference[i, j]` estimates SR_g of i minus that of
+    j, `low` and `high` are the ends of intervals that all hold together, however often one looked. `p[i, j]` bounds,
+    however often one looked, how probable so much for i would be were it worse than j by more than delta. `risk` is the
+    sum of p over the comparisons that the decision rests on. `open_pairs` holds, by pair, whether one of these is not
+    decided. `deviation` is, by pair, the standard deviation of one judged group's part in the difference."""
+
+    order: tuple[int, ...]
+    decided: bool
+    risk: float
+    difference: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    p: np.ndarray
+    open_pairs: np.ndarray
+    deviation: np.ndarray
+
+
+def pairs_of(goal: Goal, systems: int) -> int:
+    """Comparisons that a decision rests on: the winner against each other one, or every pair.
+
+    >>> pairs_of("winner", 4), pairs_of("order", 4)
+    (3, 6)
+    """
+    if goal not in get_args(Goal):
+        raise AuditError(f"a decision about {goal!r} is not known; it is about winner or order")
+    return systems - 1 if goal == "winner" else systems * (systems - 1) // 2
+
+
+def contest(satisfied: ArrayLike, output: ArrayLike) -> Contest:
+    """The pairs of one relation from what is known without any judgement.
+
+    `satisfied` (groups, systems) of bool and `output` (groups, systems) of codes, equal where the outputs on all
+    members of the group are identical; rows in the drawn order. Raises AuditError where the shapes differ or there are
+    fewer than two systems.
+
+    >>> made = contest([[1, 1], [1, 1], [1, 0], [0, 0]], [[5, 5], [5, 6], [5, 5], [7, 8]])
+    >>> made.groups[0].tolist(), made.kinds[0].tolist()
+    ([1, 2], [2, 0])
+    """
+    held, code = np.asarray(satisfied, bool), np.asarray(output)
+    if held.ndim != 2 or held.shape != code.shape or held.shape[1] < 2:
+        raise AuditError(
+            "a contest needs satisfied and outputs of one shape: a row a group, a column a system, 2 or more"
+        )
+    pairs = tuple(combinations(range(held.shape[1]), 2))
+    groups, kinds = [], []
+    for i, j in pairs:
+        kind = np.full(len(held), -1)
+        kind[held[:, i] & ~held[:, j]] = 0
+        kind[held[:, j] & ~held[:, i]] = 1
+        kind[held[:, i] & held[:, j] & (code[:, i] != code[:, j])] = 2
+        groups.append(np.flatnonzero(kind >= 0))
+        kinds.append(kind[groups[-1]])
+    return Contest(held.shape[1], len(held), pairs, tuple(groups), tuple(kinds))
+
+
+def standing(
+    of: Contest,
+    differences: Sequence[ArrayLike],
+    goal: Goal = "winner",
+    delta: float = 0.02,
+    confidence: float = 0.95,
+) -> Standing:
+    """The state of a contest. `differences` has for each pair (i, j) the values y_i - y_j of its first judged
+    informative groups, in their order: -1, 0 or 1, arrays of any length up to the pair's number of groups.
+
+    A comparison "i is not worse than j by more than delta" is decided when the evidence against the contrary
+    (`confidence_sequences.evidence_above`) was ever strong enough for its part of 1 - confidence, and where everything
+    is judged, when it is true. The winner is decided when one system is decided against every other one, the order when
+    every system is against all that come after. To be wrong, one of the comparisons with the system that is truly best
+    must be wrong (for the order: one of all pairs), so that the parts are 1 - confidence over `pairs_of`: however often
+    one looks, and whatever pairs one judges on, P(wrong by more than delta) <= 1 - confidence for every contest.
+
+    Raises AuditError where lengths do not fit, a value cannot be, or delta or confidence is out of range.
+
+    >>> made = contest([[1, 0], [0, 1]] * 100, [[1, 1]] * 200)
+    >>> at = standing(made, [[1, 0] * 40])
+    >>> at.order, at.decided, round(float(at.difference[0, 1]), 3)
+    ((0, 1), True, 0.5)
+    """
+    if not 0 <= delta < 1:
+        raise AuditError(f"a tolerance delta of {delta:g} is impossible; it is 0 or more and below 1, for example 0.02")
+    if not 0 < confidence < 1:
+        raise AuditError(f"confidence {confidence:g} is impossible; it lies between 0 and 1, for example 0.95")
+    if len(differences) != len(of.pairs):
+        raise AuditError(f"{len(differences)} lists of differences for {len(of.pairs)} pairs; one each is needed")
+    share = (1 - confidence) / pairs_of(goal, of.systems)
+    level = 1 - (1 - confidence) / len(of.pairs)
+    shape = (of.systems, of.systems)
+    difference, low, high, p = (np.zeros(shape) for _ in range(4))
+    deviation = np.zeros(len(of.pairs))
+    for number, ((i, j), of_pair, kinds) in enumerate(zip(of.pairs, differences, of.kinds, strict=True)):
+        values = np.asarray(of_pair, float)
+        sizes, kind = np.bincount(kinds, minlength=3), kinds[: len(values)]
+        for first, second, sign in ((i, j, 1), (j, i, -1)):
+            p[first, second] = worse_p(sign * values, kind, sizes, of.common, delta, sign)
+        ends = sum_sequence(values, kind, sizes, RANGES, level)
+        total, deviation[number] = _estimate(values, kind, sizes, of.common)
+        scale = max(of.common, 1)
+        difference[i, j] = min(max(total, ends[0]), ends[1]) / scale
+        low[i, j], high[i, j] = ends[0] / scale, ends[1] / scale
+        # 0 minus them: no report shall have a -0.0.
+        difference[j, i], low[j, i], high[j, i] = 0.0 - difference[i, j], 0.0 - high[i, j], 0.0 - low[i, j]
+    order = _order(p <= share, difference)
+    chosen = [(order[a], order[b]) for a, b in combinations(range(of.systems), 2) if goal == "order" or a == 0]
+    undecided = {(min(one), max(one)) for one in chosen if p[one] > share}
+    open_pairs = np.array([pair in undecided for pair in of.pairs])
+    risk = min(float(sum(p[one] for one in chosen)), 1.0)
+    return Standing(order, not undecided, risk, difference, low, high, p, open_pairs, deviation)
+
+
+def worse_p(
+    values: np.ndarray, kinds: np.ndarray, sizes: np.ndarray, common: int, delta: float, sign: int = 1
+) -> float:
+    """Always-valid p that the first system of a pair is worse than the second by more than delta.
+
+    `values` (n,) are y of the first minus y of the second, `kinds` (n,) and `sizes` (3,) those of the pair (i, j), i <
+    j; `sign` is -1 where the first is j. Where all is judged it is 1 or 0.
+
+    >>> groups = np.array([1.0, 1.0, 0.0] * 10), np.zeros(30, int), np.array([60, 0, 0])
+    >>> worse_p(*groups, common=100, delta=0.02) < 1e-9, worse_p(-groups[0], *groups[1:], 100, 0.02, sign=-1)
+    (True, 1.0)
+    """
+    total = most_refuted(common, delta)
+    if len(values) == sizes.sum():
+        return float(values.sum() <= total)
+    ranges = RANGES if sign == 1 else tuple((-most, -least) for least, most in RANGES)
+    path = evidence_above(values, total, kinds, sizes, ranges)
+    sure = -sizes[1] - sizes[2] if sign == 1 else -sizes[0] - sizes[2]
+    return 0.0 if sure > total else math.exp(-max(float(path.max(initial=0.0)), 0.0))
+
+
+def most_refuted(common: int, delta: float) -> int:
+    """The largest sum of y_i - y_j over `common` groups at which i is worse than j by more than delta.
+
+    >>> most_refuted(1000, 0.02), most_refuted(1000, 0.0)
+    (-21, -1)
+    """
+    return math.ceil(-delta * common - 1e-9) - 1
+
+
+def _order(supported: np.ndarray, difference: np.ndarray) -> tuple[int, ...]:
+    """The systems, best first: each time one that is decided against all that are left, else the one whose least
+    difference to them is largest. Sums of differences would compare unlike things where pairs are judged unequally."""
+    left, order = list(range(len(difference))), []
+    while left:
+        others = {i: [j for j in left if j != i] for i in left}
+        worth = {i: (supported[i, others[i]].all(), min(difference[i, others[i]], default=0.0)) for i in left}
+        order.append(max(left, key=lambda i: worth[i]))
+        left.remove(order[-1])
+    return tuple(order)
+
+
+def first_groups(of: Contest, sizes: ArrayLike) -> int:
+    """How many of a contest's informative groups must be judged, in the drawn order, to have the first `sizes` (pairs,)
+    of every pair: the number that `audit sample --design informative` is asked for.
+
+    >>> first_groups(contest([[1, 0, 0], [0, 0, 0], [1, 0, 1], [0, 1, 1]], [[1, 1, 1]] * 4), [2, 0, 1])
+    2
+    """
+    every = np.unique(np.concatenate(of.groups))
+    last = [int(groups[size - 1]) for groups, size in zip(of.groups, np.asarray(sizes, int), strict=True) if size]
+    return int(np.searchsorted(every, max(last), "right")) if last else 0
+
+
+def expected_deviation(of: Contest, rate: float | None = None) -> np.ndarray:
+    """Standard deviation, by pair, of one judged group's part in the difference, before anything is judged.
+
+    `rate` is a guess of R_FS: where one system is satisfied the difference is 1 - rate on average with the variance
+    rate (1 - rate); where both are with different outputs at most one is right, and the variance is at most
+    1 - rate^2. Without a guess the worst case: 1/4 and 1.
+
+    >>> made = contest([[1, 0], [0, 1], [1, 1], [0, 0]], [[1, 1], [1, 1], [1, 2], [1, 1]])
+    >>> expected_deviation(made).round(3).tolist()
+    [0.53]
+    """
+    one, both = (0.25, 1.0) if rate is None else (rate * (1 - rate), 1 - rate**2)
+    found = np.zeros(len(of.pairs))
+    for number, kinds in enumerate(of.kinds):
+        weight = np.bincount(kinds, minlength=3) / max(len(kinds), 1)
+        found[number] = len(kinds) / max(of.common, 1) * math.sqrt((weight[0] + weight[1]) * one + weight[2] * both)
+    return found
+
+
+def needed_to_decide(
+    gap: ArrayLike, deviation: ArrayLike, pairs: int, delta: float = 0.02, confidence: float = 0.95, stops: bool = True
+) -> np.ndarray:
+    """Effective sizes at which pairs with this expected absolute `gap` of SR_g are decided: arrays broadcast -> floats.
+
+    `deviation` is the standard deviation of one judged group's part in the difference. A design that stops needs
+    evidence of log(pairs / (1 - confidence)), of which a judged group brings ((gap + delta) / deviation)^2 / 2 on
+    average; `MIXED` more is what betting fractions side by side costs. A fixed one does not know the gap and must tell
+    delta from 0 in the least favourable case: delta / standard error >= z, with the risk (1 - confidence) / pairs on
+    one side. Source of the latter: Bechhofer, Annals of Mathematical Statistics 25 (1954). Raises AuditError for
+    numbers out of range.
+
+    >>> float(needed_to_decide(0.1, 0.5, pairs=3).round())
+    212.0
+    """
+    d, sigma = np.broadcast_arrays(np.asarray(gap, float), np.asarray(deviation, float))
+    if not ((d >= 0) & (sigma >= 0)).all():
+        raise AuditError("gaps and deviations are 0 or more")
+    if not 0 < delta < 1:
+        raise AuditError(f"a tolerance delta of {delta:g} cannot be planned for; it lies between 0 and 1, such as 0.02")
+    share = (1 - confidence) / pairs
+    if stops:
+        return 2 * (MIXED - math.log(share)) * np.square(sigma / (d + delta))
+    return np.square(float(ndtri(1 - share)) * sigma / delta)
+
+
+def _estimate(values: np.ndarray, kind: np.ndarray, sizes: np.ndarray, common: int) -> tuple[float, float]:
+    """Sum of y_i - y_j over all groups, and the standard deviation of one judged group's part in their mean.
+
+    The means of the kinds weighted by their known sizes, and what they leave unexplained (Cochran, 1977, 5A.9, with
+    means that a kind judged little shrinks to its middle); the sum itself where everything is judged.
+    """
+    n, size = len(values), int(sizes.sum())
+    means = kind_means(np.bincount(kind, minlength=3), np.bincount(kind, values, minlength=3), RANGES)
+    rest = values - means[kind]
+    total = float((sizes * means).sum()) + size * (float(rest.mean()) if n else 0.0)
+    # Half a unit of spread more than was seen: a few groups that happen to be alike prove little.
+    spread = math.sqrt((float(np.square(rest).sum()) + 0.5) / (n + 0.5))
+    return total, size / max(common, 1) * spread
+
 
 GUESS = 0.3
 """R_FS that is expected where nothing is judged: the study's median cell is about that."""
@@ -138,7 +491,7 @@ def sizes_to_decide(
     than `SEEN` judged of a pair: its difference is expected to be `gap`, its spread that of `guess`. What is decided
     needs no more than it has.
 
-    >>> from audit.statistics.ranking_allocation import contest, standing
+    >>> from audit.statistics.planning import contest, standing
     >>> made = contest([[1, 0], [0, 1]] * 2000, [[1, 1]] * 4000)
     >>> sizes_to_decide(made, standing(made, [[]]), [0], "winner")
     {'shared': (1049, 1189), 'always-valid': (141, 2439)}
@@ -171,3 +524,39 @@ def sizes_to_decide(
         expected, most = (sized(one, which, least) for one in wanted)
         found[design] = (expected, max(expected, most))
     return found
+
+
+# What judging costs: questions times people times the pace of one answer.
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Work in answers, hours of people and money; None where no pace or no price was given."""
+
+    answers: int
+    hours: float | None
+    price: float | None
+
+
+def cost(questions: int, annotators: int = 2, pace: float | None = None, price_per_hour: float | None = None) -> Cost:
+    """The cost of `questions` that `annotators` people answer each, at `pace` seconds an answer.
+
+    `price_per_hour` is in any currency; the price has the same. Adjudication is not in it: how many questions will be
+    disputed is not known before. Raises AuditError on a negative count, pace or price, and on a price without a pace.
+
+    >>> cost(1200, annotators=2, pace=6, price_per_hour=20)
+    Cost(answers=2400, hours=4.0, price=80.0)
+    """
+    if questions < 0:
+        raise AuditError(f"{questions} questions are impossible; a count is 0 or more")
+    if annotators < 1:
+        raise AuditError(f"{annotators} annotators per question are impossible; at least 1 is needed")
+    if pace is not None and not 0 < pace < float("inf"):
+        raise AuditError(f"a pace of {pace:g} seconds an answer is impossible; it is above 0, for example 6")
+    if price_per_hour is not None and not 0 <= price_per_hour < float("inf"):
+        raise AuditError(f"a price of {price_per_hour:g} per hour is impossible; it is 0 or more, for example 20")
+    if price_per_hour is not None and pace is None:
+        raise AuditError("a price per hour needs a pace: say how many seconds an answer takes")
+    answers = questions * annotators
+    hours = None if pace is None else answers * pace / 3600
+    return Cost(answers, hours, None if hours is None or price_per_hour is None else hours * price_per_hour)

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from audit.errors import AuditError
-from audit.statistics.allocation import effective_size
 from audit.statistics.intervals import Estimator, mid_p
+from audit.statistics.planning import effective_size
 
 LEAST = 30
 """Smaller samples get no help from proxies: their slopes are noise there."""

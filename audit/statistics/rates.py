@@ -4,17 +4,64 @@ R_FS = false / judged, SR_o = satisfied / (satisfied + violated), SR_g = SR_o (1
 Inapplicable groups and errors are counted beside, not in. What is not known is NaN, never an error.
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
 
 from audit.errors import AuditError
-from audit.statistics.confidence_sequences import prior_posterior
-from audit.statistics.intervals import Estimator, Target, intervals, mid_p
-from audit.statistics.partial_identification import ends_confidence
+from audit.statistics.intervals import Estimator, Target, intervals, mid_p, prior_posterior
+
+# Bounds for a rate where some of a sample has no answer, and may never have one.
+
+Rates = np.ndarray | tuple[np.ndarray, np.ndarray, np.ndarray]
+"""(rate, low, high) of n rates, each (n,)."""
+FEW = 30
+"""Below so many groups both ends keep the level of a two-sided interval: one-sided mid-p ends cover 92 % of 6."""
+
+
+def ends_confidence(
+    least: Rates,
+    most: Rates,
+    size: np.ndarray,
+    confidence: float = 0.95,
+) -> np.ndarray:
+    """The confidence of the two intervals whose outer ends, put together, hold the true rates with `confidence`; (n,).
+
+    `least` and `most` are (rate, low, high) of n rates, each (n,): what answers leave possible at the least and at the
+    most, with intervals of `confidence`. `size` (n,) is how many independent observations tell them. The true rates lie
+    between `least` and `most`, nothing is assumed of where. So an interval from the lower end of the one to the upper
+    end of the other may be made of one-sided ends where the bounds lie far apart (2 confidence - 1), and of two-sided
+    ones where they are one (`confidence`); between, by how many standard errors apart they are, for which the longest
+    distance to an end stands. Of fewer than `FEW` observations the ends are two-sided. Source: Imbens and Manski,
+    Confidence intervals for partially identified parameters, Econometrica 72 (2004).
+
+    >>> one, other = ((np.array([rate]), np.array([rate - 0.1]), np.array([rate + 0.1])) for rate in (0.1, 0.8))
+    >>> ends_confidence(one, other, np.array([60.0])).round(6).tolist()
+    [0.9]
+    >>> ends_confidence(one, one, np.array([60.0])).round(6).tolist()
+    [0.95]
+    """
+    two_sided = float(ndtri((1 + confidence) / 2))
+    distances = [one for rate, low, high in (least, most) for one in (rate - low, high - rate)]
+    spread = np.max(distances, axis=0) / two_sided
+    apart = np.divide(most[0] - least[0], spread, out=np.zeros(len(spread)), where=spread > 0)
+    apart = np.where(np.asarray(size, float) < FEW, 0.0, apart)
+    return np.array([2 * ndtr(_critical(one, two_sided, confidence)) - 1 for one in apart])
+
+
+def _critical(apart: float, two_sided: float, confidence: float) -> float:
+    """Imbens and Manski's c: from z of a one-sided end, of bounds far apart, to that of a two-sided one."""
+    first = float(ndtri(confidence))
+    if not apart > 0:  # or not known
+        return two_sided
+    return float(brentq(lambda c: ndtr(c + apart) - ndtr(-c) - confidence, first - 1e-9, two_sided + 1e-9))
+
 
 COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false")
 """Columns of counts that `with_rates` expects."""
@@ -42,7 +89,7 @@ BOUNDS = (
 )
 """Columns that `with_bounds` adds: what answers leave possible of R_FS and SR_g, and the intervals of these bounds."""
 REACHES = ("fs_reach", "sr_genuine_reach")
-"""And z standard errors of R_FS and SR_g, for roll-ups (`audit.statistics.rollups.combine`)."""
+"""And z standard errors of R_FS and SR_g, for roll-ups (`audit.statistics.rates.combine`)."""
 Supposed = Literal["least", "most"]
 SUPPOSED: tuple[Supposed, Supposed] = ("least", "most")
 """What may be supposed of the open groups of a draw that gives bounds only: that all are true, or all false."""
@@ -315,3 +362,208 @@ def _intervals(
     for at, one in zip(known, intervals(k, n, population, interval, sure), strict=True):
         low[at], high[at], methods[at] = one.low, one.high, one.method
     return low, high, methods
+
+
+# Totals over all cells, and how many relations have another best system.
+
+
+class Overall(TypedDict):
+    """Totals of a report. Counts are None where no cell has counts (totals published as rates)."""
+
+    relations: int
+    relations_compared: int
+    systems: int
+    cells: int
+    cells_estimated: int
+    cells_waiting: int
+    groups: int | None
+    satisfied: int | None
+    violated: int | None
+    inapplicable: int | None
+    errors: int | None
+    drawn: int | None
+    judged: int | None
+    false: int | None
+    waiting: int | None
+    waiting_distinct: bool
+    best_changes_sure: int
+    best_changes_open: int
+    best_changes_estimated: int
+    order_changes_estimated: int
+    fs_rate_median: float | None
+    fs_rate_least: float | None
+    fs_rate_most: float | None
+
+
+def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting: int | None = None) -> Overall:
+    """Totals over `cells` (columns of `with_rates`, one row a cell) and over what their relations say of the best.
+
+    Counts are sums over all cells. Of `relations`, those of `compare_orders` with `best_changes_sure`, changes are
+    counted apart: `best_changes_sure` where another system surely overtakes the one reported as best,
+    `best_changes_open` where another one looks best, which the judged groups do not decide. `best_changes_estimated`
+    and `order_changes_estimated` count what point estimates say: of systems that are equally good, most change.
+
+    `relations_compared` counts the relations with two systems or more that are in both orders: only there an order
+    can change. `waiting` is the number of distinct questions that wait; the same question may wait in many cells, so
+    that the sum over cells, used where it is not given, is only an upper bound (`waiting_distinct` says which it is).
+
+    >>> one = dict(task="sentiment", relation="MR1.1", system="a", satisfied=80, violated=20, judged=10, false=1)
+    >>> overall(pd.DataFrame([one | dict(sr_observed=0.8, fs_rate=0.1, sr_genuine=0.72)]), [])["judged"]
+    10
+    """
+    fs_rate = _column(cells, "fs_rate")
+    rates = fs_rate[np.isfinite(fs_rate)]
+    return {
+        "relations": len(relations),
+        "relations_compared": sum(len(set(one["order_observed"]) & set(one["order_genuine"])) > 1 for one in relations),
+        "systems": int(cells["system"].nunique()) if len(cells) else 0,
+        "cells": len(cells),
+        "cells_estimated": int(np.isfinite(_column(cells, "sr_genuine")).sum()),
+        "cells_waiting": int((_column(cells, "waiting") > 0).sum()),
+        "groups": _total(cells, "groups"),
+        "satisfied": _total(cells, "satisfied"),
+        "violated": _total(cells, "violated"),
+        "inapplicable": _total(cells, "inapplicable"),
+        "errors": _total(cells, "errors"),
+        "drawn": _total(cells, "drawn"),
+        "judged": _total(cells, "judged"),
+        "false": _total(cells, "false"),
+        "waiting": _total(cells, "waiting") if waiting is None else waiting,
+        "waiting_distinct": waiting is not None,
+        "best_changes_sure": sum(one["best_changes_sure"] for one in relations),
+        "best_changes_open": sum(one["best_changes"] and not one["best_changes_sure"] for one in relations),
+        "best_changes_estimated": sum(one["best_changes"] for one in relations),
+        "order_changes_estimated": sum(one["order_changes"] for one in relations),
+        "fs_rate_median": float(np.median(rates)) if len(rates) else None,
+        "fs_rate_least": float(rates.min()) if len(rates) else None,
+        "fs_rate_most": float(rates.max()) if len(rates) else None,
+    }
+
+
+def _column(cells: pd.DataFrame, name: str) -> np.ndarray:
+    if name not in cells:
+        return np.full(len(cells), np.nan)
+    return pd.to_numeric(cells[name]).to_numpy(dtype=float, na_value=np.nan)
+
+
+def _total(cells: pd.DataFrame, name: str) -> int | None:
+    values = _column(cells, name)
+    if len(values) and np.isnan(values).all():
+        return None
+    return int(np.nansum(values))
+
+
+# Rates of several cells together: a stratified estimate whose interval knows that cells share sources.
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """A weighted mean of cells' rates with its interval, all in [0, 1]."""
+
+    rate: float
+    low: float
+    high: float
+
+
+def combine(
+    rates: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    weights: Sequence[float],
+    correlation: np.ndarray | None = None,
+    reaches: Sequence[float] | None = None,
+) -> Combined | None:
+    """The mean of the cells' rates, each with its weight, and an interval recovered from the cells' own intervals.
+
+    `rates`, `lows`, `highs` and `weights` have one number a cell; `weights` are 0 or more (satisfied groups for R_FS,
+    groups for SR_g) and a cell of weight 0 is left out whatever its rate. `correlation` (cells, cells) is that of the
+    cells' estimates (`dependence.Sums.cautious`); without it cells count as independent strata. The distance from
+    estimate to end is sqrt(d' C d), d the weighted distances of the cells' ends on that side: so a single cell keeps
+    its interval, a cell without a false group keeps its caution, and cells judged whole add nothing.
+
+    `reaches` are z standard errors of the cells, from unbiased variances. Where few groups are false a cell's lower
+    end is near its estimate, because the rate may not be below 0; the mean of many such cells has no such bound near.
+    So the distance is at least sqrt(r' C r) when there are two cells or more, r the weighted reaches. None where all
+    weights are 0. Raises AuditError on arrays of different lengths and on negative weights. Source: Zou and Donner,
+    Statistics in Medicine 27 (2008), with correlations as in Zou, Psychological Methods 12 (2007).
+
+    >>> found = combine([0.2, 0.4], [0.1, 0.3], [0.3, 0.5], [100, 100])
+    >>> round(found.rate, 4), round(found.low, 4), round(found.high, 4)
+    (0.3, 0.2293, 0.3707)
+    """
+    values, below, above, share = (np.asarray(one, float) for one in (rates, lows, highs, weights))
+    if not len(values) == len(below) == len(above) == len(share):
+        raise AuditError("rates, ends and weights have different lengths; needed is one of each for every cell")
+    if (share < 0).any():
+        raise AuditError(f"a weight is {share.min():g}; a weight is 0 or more")
+    used = share > 0
+    if not used.any():
+        return None
+    share = share[used] / share[used].sum()
+    together = np.eye(int(used.sum())) if correlation is None else np.asarray(correlation, float)[np.ix_(used, used)]
+    rate = float(share @ values[used])
+    down, up = share * (values - below)[used], share * (above - values)[used]
+    several = reaches is not None and len(share) > 1
+    least = share * np.asarray(reaches, float)[used] if several else np.zeros(len(share))
+    # Rounding could make the root's argument negative, where negatively correlated cells cancel.
+    low = rate - float(np.sqrt(max(down @ together @ down, least @ together @ least, 0.0)))
+    high = rate + float(np.sqrt(max(up @ together @ up, least @ together @ least, 0.0)))
+    return Combined(rate, max(low, 0.0), min(high, 1.0))
+
+
+# Violation rates of several cells together, of one system: by family of relations, and over all relations.
+
+
+@dataclass(frozen=True, slots=True)
+class Violations:
+    """VR_o and VR_g of some cells, fractions; None where not known. `groups` are satisfied or violated."""
+
+    groups: int | None
+    vr_observed: float | None
+    vr_genuine: float | None
+    vr_genuine_low: float | None
+    vr_genuine_high: float | None
+    unestimated: int
+    """How many of the cells have no genuine rate yet."""
+
+
+def violations(
+    satisfied: np.ndarray,
+    violated: np.ndarray,
+    genuine: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    correlation: np.ndarray | None = None,
+    reaches: np.ndarray | None = None,
+) -> Violations:
+    """The violation rates of cells, each weighted by its groups: VR_o = violated / groups, VR_g = 1 - SR_g.
+
+    All arrays have one number a cell (NaN: not known): counts, SR_g and its ends. Cells without a group that is
+    satisfied or violated weigh nothing. The interval is `combine`'s, so that one cell keeps its own; `correlation`
+    (cells, cells) is that of the cells' SR_g, without it they are independent; `reaches` as in `combine`. VR_g is None
+    while a cell that weighs has none. Source: Jiang et al. (2022), section 3.2; weights as in the rows "All" of Jin,
+    Ding, Zhou (Mathematics 10(8), 1276, 2022), tables 9 to 11.
+
+    >>> one = violations(*(np.array([x]) for x in (80, 20, 0.6, 0.5, 0.7)))
+    >>> one.groups, one.vr_observed, one.vr_genuine, round(one.vr_genuine_low, 6), round(one.vr_genuine_high, 6)
+    (100, 0.2, 0.4, 0.3, 0.5)
+    """
+    groups = np.asarray(satisfied, float) + np.asarray(violated, float)
+    if np.isnan(groups).any():
+        # Totals published as rates: one cell has its rates, several cannot be weighed.
+        return Violations(None, None, None, None, None, int(np.isnan(genuine).sum()))
+    weighs = groups > 0
+    lacking = int((np.isnan(np.asarray(genuine, float)) & weighs).sum())
+    total = int(groups.sum())
+    if not total:
+        return Violations(0, None, None, None, None, lacking)
+    observed = float(np.asarray(violated, float).sum() / total)
+    if lacking:
+        return Violations(total, observed, None, None, None, lacking)
+    rates, lows, highs = (np.asarray(one, float).tolist() for one in (genuine, low, high))
+    found = combine(rates, lows, highs, groups.tolist(), correlation, None if reaches is None else reaches.tolist())
+    if found is None or np.isnan(found.low):
+        rate = None if found is None else 1 - found.rate
+        return Violations(total, observed, rate, None, None, 0)
+    # Rounding must not let VR_g fall below VR_o where nothing is false.
+    return Violations(total, observed, max(1 - found.rate, observed), 1 - found.high, 1 - found.low, 0)

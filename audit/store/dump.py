@@ -4,20 +4,133 @@ A line is one row, a JSON object by column, in the order of the key. Keys of 16 
 8601 in UTC; a number that is none (NaN, Infinity) is a string. What each column holds is in the manifest.
 """
 
+import hashlib
 import json
 import math
+import os
+import secrets
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, Connection, LargeBinary, Table
+from sqlalchemy import Column, Connection, LargeBinary, Table, select
 from sqlalchemy.types import JSON
+from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile, BadRow
-from audit.files import raw_json, refuse_no_file
+from audit.files import raw_json, read_bytes, refuse_no_file
+from audit.keys import canonical
+from audit.new_files import new_file
+from audit.store import tables
+from audit.store.bulk import table_of
 from audit.store.copying import read_rows, write_rows
-from audit.store.personal import carried_columns, carried_tables
+
+# What in the tables says who somebody is, and what must never leave the database.
+#
+# A new table that refers to an annotator, or a new text in one that does, has its place here: a test refuses texts that
+# nobody thought about.
+
+SECRET_TABLES = ("login", "job", "chunk_lease")
+"""Tables that stay where they are: sessions and what protects them, and work that this machine has in hand. A name with
+`_` behind it counts too."""
+SECRET_COLUMNS = {"annotator": ("password",)}
+"""Columns that stay where they are; they are null where an export is imported."""
+NAMES = {"annotator": ("name",)}
+"""Columns with names of people."""
+FREE_TEXT = {
+    "judgement": ("comment", "client"),
+    "adjudication": ("reason",),
+    "aside": ("comment",),
+    "cause": ("comment",),
+    "known": ("explanation",),
+}
+"""Columns in which people write what they like, other people's names included, or by which one may know them."""
+IMPERSONAL = {
+    "annotator": ("role", "languages"),
+    "judgement": ("answer",),
+    "adjudication": ("code",),
+    "aside": ("kind",),
+    "cause": ("code",),
+    "known": ("purpose",),
+    "log": ("action",),
+    "plan": ("name",),
+}
+"""Texts of tables about people that name nobody: words of a list, codes of languages."""
+LEFT_OUT = "(left out)"
+"""Stands in place of a free text that may not be null."""
+_NOT_PEOPLE = ("gold",)
+
+
+def is_secret(table: Table) -> bool:
+    """Whether a whole table stays where it is."""
+    return any(table.name == name or table.name.startswith(f"{name}_") for name in SECRET_TABLES)
+
+
+def carried_tables() -> list[Table]:
+    """The tables of an export, each after those that it refers to; the version of the tables is in the
+    manifest."""
+    return [table for table in SQLModel.metadata.sorted_tables if not is_secret(table) and table.name not in tables.OWN]
+
+
+def carried_columns(table: Table) -> list[str]:
+    """The columns of a table that an export has, in their order."""
+    return [column.name for column in table.columns if column.name not in SECRET_COLUMNS.get(table.name, ())]
+
+
+def left_out() -> list[str]:
+    """What an export leaves out: tables, and columns as `table.column`."""
+    whole = [table.name for table in SQLModel.metadata.sorted_tables if is_secret(table)]
+    return sorted([*whole, *(f"{table}.{column}" for table, columns in SECRET_COLUMNS.items() for column in columns)])
+
+
+def pseudonym(name: str, salt: bytes) -> str:
+    """The name that stands for a person: the same for the same salt, and without the salt nobody can work it out.
+
+    Source: BLAKE2 as a keyed hash (RFC 7693, section 2.9).
+
+    >>> pseudonym("anna", b"salt") == pseudonym("anna", b"salt") != pseudonym("ben", b"salt")
+    True
+    """
+    return f"person-{hashlib.blake2b(name.encode(), key=salt[:64], digest_size=5).hexdigest()}"
+
+
+def pseudonymise(connection: Connection, salt: bytes, keep_free_text: bool = False) -> None:
+    """Put pseudonyms for the names of people, and nothing for what they wrote freely. For a copy, never a database.
+
+    `gold` is nobody and keeps its name.
+    """
+    table = table_of(tables.Annotator)
+    people = connection.execute(select(table.c.id, table.c.name).where(table.c.role.not_in(_NOT_PEOPLE))).all()
+    for id, name in people:
+        connection.execute(table.update().where(table.c.id == id).values(name=pseudonym(name, salt)))
+    if keep_free_text:
+        return
+    for name, columns in FREE_TEXT.items():
+        of = SQLModel.metadata.tables[name]
+        for column in columns:
+            nothing = None if of.c[column].nullable else LEFT_OUT
+            connection.execute(of.update().where(of.c[column].is_not(None)).values({column: nothing}))
+
+
+def salt_of(file: Path | None) -> bytes:
+    """The salt in a file, made where there is none; without a file a new one that nobody keeps.
+
+    Raises BadFile for a file that cannot be read or written, or is too short to be a salt.
+    """
+    if file is None:
+        return secrets.token_bytes(32)
+    if not os.path.exists(file):
+        with new_file(file, private=True, new=True) as part:
+            part.write_text(secrets.token_hex(32) + "\n", encoding="ascii")
+    text = read_bytes(file).strip()
+    if len(text) < 16:
+        raise BadFile(
+            f"{file}: a salt has at least 16 bytes, this file has {len(text)}; name a new file to have one made"
+        )
+    return hashlib.sha256(text).digest()
+
 
 FOLDER = "tables"
 _NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -215,3 +328,84 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "bytes": bytes.fromhex,
     "json": lambda value: value,
 }
+
+
+# What a manifest says of a file, so that a reader can tell whether, and where, the file was changed since.
+
+BLOCKS = 1_000
+"""Blocks of lines that are summed up on their own: a change in a file of so many lines is found to the line."""
+_PIECE = 1 << 20
+
+
+def described(path: Path) -> dict[str, Any]:
+    """Size and sums of a file: lines, bytes, sha256, block (lines in each) and crc32 (8 hexadecimal digits a block)."""
+    state, lines, size = hashlib.sha256(), 0, 0
+    last = b"\n"
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            state.update(piece)
+            lines += piece.count(b"\n")
+            size += len(piece)
+            last = piece[-1:]
+    lines += last != b"\n"
+    block = max(1, -(-lines // BLOCKS))
+    return {
+        "lines": lines,
+        "bytes": size,
+        "sha256": state.hexdigest(),
+        "block": block,
+        "crc32": "".join(_sums(path, block)),
+    }
+
+
+def check(folder: Path, name: str, sealed: Mapping[str, Any]) -> None:
+    """Raise BadFile, with the file and its lines, unless a file of a folder is what the manifest says."""
+    path = folder / name
+    kinds = {"lines": int, "sha256": str, "block": int, "crc32": str}
+    if not isinstance(sealed, Mapping) or any(not isinstance(sealed.get(key), kind) for key, kind in kinds.items()):
+        raise BadFile(f"{path}: the manifest lacks the sums of this file; export again")
+    if not os.path.exists(path):
+        raise BadFile(f"{path}: the file is missing, the manifest lists it; export again")
+    refuse_no_file(path)
+    try:
+        found = described(path)
+    except OSError as problem:
+        raise BadFile(f"{path}: cannot be read ({problem.strerror})") from None
+    if found["sha256"] == sealed["sha256"]:
+        return
+    sums = sealed["crc32"]
+    wanted = [sums[at : at + 8] for at in range(0, len(sums), 8)]
+    for place, sum_ in enumerate(_sums(path, max(1, sealed["block"]))):
+        first = place * sealed["block"] + 1
+        if place >= len(wanted):
+            raise BadFile(
+                f"{path}, line {first:,}: the file goes on where it had {sealed['lines']:,} lines; export again"
+            )
+        if sum_ != wanted[place]:
+            last = min(first + sealed["block"] - 1, sealed["lines"])
+            if found["lines"] < last:
+                break
+            where = f"line {first:,}" if first == last else f"lines {first:,} to {last:,}"
+            raise BadFile(f"{path}, {where}: changed since the export was made; export again")
+    raise BadFile(
+        f"{path}, line {found['lines']:,}: the file ends here, but had {sealed['lines']:,} lines; it was cut short"
+    )
+
+
+def seal(manifest: Mapping[str, Any]) -> str:
+    """The SHA-256 of a manifest without its seal: it names a whole export, since the sums of its files are in it."""
+    return hashlib.sha256(
+        canonical({key: value for key, value in manifest.items() if key != "seal"}).encode()
+    ).hexdigest()
+
+
+def _sums(path: Path, block: int) -> Iterator[str]:
+    with path.open("rb") as file:
+        sum_, number = 0, 0
+        for number, line in enumerate(file, start=1):
+            sum_ = zlib.crc32(line, sum_)
+            if number % block == 0:
+                yield f"{sum_:08x}"
+                sum_ = 0
+        if number % block:
+            yield f"{sum_:08x}"

@@ -3,24 +3,197 @@
 import json
 import logging
 import os
+import re
 import sqlite3
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
 from sqlalchemy import Engine, create_engine, event, inspect
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, InvalidatePoolError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    DataError,
+    IntegrityError,
+    InvalidatePoolError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    SQLAlchemyError,
+)
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.files import refuse_no_file
-from audit.store import migrations, sums, tables
-from audit.store.problems import explain, is_damage, one_line, unreadable
-from audit.store.shape import strange_objects
+from audit.store import migrations, row_sums, tables
+
+# What a database says when it cannot do what it was asked for, in one sentence of ours: full, locked, damaged.
+
+_OTHERWISE = (DataError, IntegrityError, NotSupportedError, ProgrammingError)
+"""What a database says of a statement or its values: those who write are asked, not those who keep the database."""
+_DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ")
+_DAMAGE_SAID = ("no such ", "could not decode", "malformed", "user-defined function raised")
+"""Parts of what SQLite and its driver say of tables that are gone and texts that are none, which have no code."""
+
+
+class DatabaseProblem(AuditError, OperationalError):
+    """A database cannot be read or written now: full, locked, read-only, gone, damaged. What was committed is kept.
+
+    It is an error of SQLAlchemy's, too, for those who wait and try again (`audit.runner.coordinator`).
+    """
+
+    def __init__(self, sentence: str, statement: str | None, orig: BaseException, gone: bool = False):
+        OperationalError.__init__(self, statement, None, orig, hide_parameters=True, connection_invalidated=gone)
+        self.sentence = sentence
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def damaged(name: object, reason: object) -> str:
+    """The sentence of a damaged database.
+
+    >>> damaged("a.db", "file is not a database")
+    'the database a.db is damaged (file is not a database); look with `audit doctor --db a.db` and bring a backup back with `audit restore`'
+    """  # noqa: E501
+    return (
+        f"the database {name} is damaged ({one_line(reason)}); look with `audit doctor --db {name}` and bring a backup "
+        "back with `audit restore`"
+    )
+
+
+def unreadable(name: object, problem: BaseException) -> str:
+    """The sentence of a file that cannot even be opened, which may never have been a database."""
+    reason = one_line(problem)
+    if "malformed" in reason:
+        return damaged(name, reason)
+    return (
+        f"{name} is not a database of audit: {reason}; if it was one, look with `audit doctor --db {name}` and bring a "
+        "backup back with `audit restore`"
+    )
+
+
+def is_damage(problem: BaseException) -> bool:
+    """Whether a driver's error says that a file is damaged.
+
+    >>> is_damage(sqlite3.DatabaseError("no such table: study")), is_damage(sqlite3.OperationalError("disk I/O error"))
+    (True, False)
+    """
+    if not isinstance(problem, sqlite3.Error):
+        return False
+    code = getattr(problem, "sqlite_errorname", None) or ""
+    return code.startswith(_DAMAGE) or any(words in str(problem).lower() for words in _DAMAGE_SAID)
+
+
+def explain(engine: Engine, name: str) -> None:
+    """Let whatever goes wrong with this database be raised as DatabaseProblem."""
+
+    @event.listens_for(engine, "handle_error")
+    def explained(context: Any) -> DatabaseProblem | None:
+        problem, orig = context.sqlalchemy_exception, context.original_exception
+        if not isinstance(problem, DatabaseError) or isinstance(problem, _OTHERWISE):
+            return None
+        said = f"the database refused: {one_line(orig)}; what was stored before is kept"
+        sentence = damaged(name, orig) if is_damage(orig) else said
+        return DatabaseProblem(sentence, context.statement, orig, bool(context.is_disconnect))
+
+
+def one_line(problem: object) -> str:
+    """What an error says, on one line."""
+    return " ".join(str(problem).split())
+
+
+# Is what a file of SQLite holds what audit makes: its tables, columns and indexes, and nothing that acts by itself.
+#
+# A trigger, a view in the place of a table, a generated column or a default of somebody else's does things when audit
+# writes that nobody sees: one made an annotator a manager at the next login.
+
+_ACTING = re.compile(r"\bcheck\b|\bcollate\b|\bgenerated\b|\bon conflict\b|\bdeferrable\b|\bstrict\b|\bas ?\(")
+"""Words of a table's definition that change what writing to it does, and that SQLite's lists of columns do not show."""
+Objects = dict[tuple[str, str], Any]
+
+
+def strange_objects(execute: Callable[[str], Iterable[Any]], acting: bool = False) -> list[str]:
+    """What is in a file that audit did not make, or made in another way, each in words; empty: nothing.
+
+    `execute` runs a statement of SQL on the main file, and gives its rows. `acting`: only triggers and views, of which
+    no version of the tables has any.
+
+    >>> import sqlite3
+    >>> there = sqlite3.connect(":memory:")
+    >>> made = there.execute("CREATE VIEW annotator AS SELECT 1")
+    >>> strange_objects(there.execute, acting=True)
+    ["the view 'annotator'"]
+    """
+    if acting:
+        kinds = "SELECT type, name FROM main.sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name"
+        return [f"the {kind} {name!r}" for kind, name in execute(kinds)]
+    own, found = _own(), _objects(execute)
+    strange = [f"the {kind} {name!r}" for kind, name in found.keys() - own.keys()]
+    strange += [f"no {kind} {name!r}" for kind, name in own.keys() - found.keys()]
+    for key in own.keys() & found.keys():
+        if own[key] != found[key]:
+            strange.append(_difference(*key, own[key], found[key]))
+    return sorted(strange)
+
+
+def _difference(kind: str, name: str, own: Any, found: Any) -> str:
+    if kind == "table":
+        columns, more = {one[0] for one in own[0]}, {one[0] for one in found[0]}
+        if added := sorted(more - columns):
+            return f"the column {name}.{added[0]!r}"
+    return f"another {kind} {name!r} than audit's"
+
+
+def _objects(execute: Callable[[str], Iterable[Any]]) -> Objects:
+    """(kind, name) -> what matters of it. SQLite's own bookkeeping is left out."""
+    found: Objects = {}
+    for kind, name, of, sql in list(execute("SELECT type, name, tbl_name, sql FROM main.sqlite_master")):
+        if kind == "table" and name in ("sqlite_sequence", "sqlite_stat1", "sqlite_stat4"):
+            continue
+        if kind == "index" and sql is None:
+            continue  # what UNIQUE and PRIMARY KEY make: a part of the table
+        found[kind, str(name)] = _table(execute, str(name), sql or "") if kind == "table" else (of, _plain(sql or ""))
+    return found
+
+
+def _table(execute: Callable[[str], Iterable[Any]], name: str, sql: str) -> Any:
+    quoted = name.replace('"', '""')
+    columns = {
+        (str(column), str(kind).upper(), bool(needed), None if default is None else str(default), key, hidden)
+        for _, column, kind, needed, default, key, hidden in execute(f'PRAGMA table_xinfo("{quoted}")')
+    }
+    foreign = {tuple(row[2:]) for row in execute(f'PRAGMA foreign_key_list("{quoted}")')}
+    unique = set()
+    for _, index, is_unique, origin, partial in list(execute(f'PRAGMA index_list("{quoted}")')):
+        if origin != "c":
+            listed = str(index).replace('"', '""')
+            columns_of = tuple((row[2], row[3], row[4]) for row in execute(f'PRAGMA index_xinfo("{listed}")') if row[5])
+            unique.add((columns_of, is_unique, origin, partial))
+    written = _plain(sql)
+    acting = sorted(set(_ACTING.findall(written)))
+    return columns, foreign, unique, acting, written.startswith("create virtual"), "without rowid" in written
+
+
+def _plain(sql: str) -> str:
+    """Without quotes, comments and differences of spaces, in small letters: renaming a table quotes its name."""
+    bare = re.sub(r"--[^\n]*|/\*.*?\*/", " ", sql, flags=re.DOTALL).lower()
+    return " ".join(re.sub(r'["`\[\]]|if not exists', "", bare).split())
+
+
+@cache
+def _own() -> Objects:
+    """What a new database has."""
+    engine = create_engine("sqlite://")
+    with engine.begin() as connection:
+        SQLModel.metadata.create_all(connection)
+        return _objects(lambda sql: connection.exec_driver_sql(sql).all())
+
 
 LOG = logging.getLogger(__name__)
 BACKENDS = ("sqlite", "postgresql")
@@ -115,7 +288,7 @@ def _connected(where: str, create: bool = False) -> tuple[Engine, str]:
     explain(engine, name)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _pragmas)
-        event.listen(engine, "connect", sums.watch)
+        event.listen(engine, "connect", row_sums.watch)
     else:
         _try_idle_connections(engine)
     return engine, name
@@ -266,7 +439,7 @@ def _check_schema(engine: Engine, create: bool, name: str) -> None:
                 marked = SQLModel.metadata.tables["schema_version"].insert()
                 connection.execute(marked, {"version": tables.SCHEMA_VERSION})
                 if engine.dialect.name == "sqlite":
-                    sums.fill(connection)
+                    row_sums.fill(connection)
         _begin_anew(engine)
         version = _version(engine, name)
     if version < tables.SCHEMA_VERSION:

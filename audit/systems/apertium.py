@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from audit.errors import AuditError
 from audit.language import apertium as engine
-from audit.systems.pairs import Pair
+from audit.systems.base import Pair
 from audit.tasks import Input, Output
 
 LONGEST = 3
@@ -24,7 +24,7 @@ class Apertium:
     `apertium:eng-cat+cat-spa` has only the modes that are named: another system, with its own outputs.
 
     An input becomes the same alone and in any batch, which is not so for the lines of a file that `apertium` is given
-    (see `audit.language.apertium.engine`). Unknown words stay as they are, without a mark.
+    (see `audit.language.apertium`). Unknown words stay as they are, without a mark.
     """
 
     tasks: tuple[str, ...] = ("translation",)

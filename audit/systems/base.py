@@ -1,7 +1,10 @@
 """Anything that maps inputs to outputs."""
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Protocol, runtime_checkable
 
 from audit.tasks import Input, Output
 
@@ -55,4 +58,43 @@ class AsynchronousSystem(System, Protocol):
         Raises Unanswered for what may be answered when it is asked again, Declined for what will not, anything else for
         an answer that cannot be used. All calls are made on one event loop.
         """
+        ...
+
+
+# Which packages are there, and in which version, without importing them.
+
+
+def package_version(distribution: str) -> str:
+    """The installed version of a distribution, or "absent"."""
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "absent"
+
+
+def missing(module: str, install: str) -> str | None:
+    """None when the module can be imported, else the line that installs it."""
+    return None if find_spec(module) else install
+
+
+# Which pairs of languages a system that translates has.
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A system translates from `source` to `target` (codes of ISO 639-1 where there are such) by these `steps`, each
+    named as the system names it; more than one go `through` other languages."""
+
+    source: str
+    target: str
+    steps: tuple[str, ...]
+    through: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class HasPairs(Protocol):
+    """A system that can say which pairs it has."""
+
+    def pairs(self) -> Iterable[Pair]:
+        """Every pair, sorted by languages."""
         ...

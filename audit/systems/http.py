@@ -29,10 +29,8 @@ from urllib.parse import quote, quote_plus
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered
 from audit.files import parse_json
 from audit.systems.asking import Asking
-from audit.systems.http_file import VARIABLE, check_address, read_description
-from audit.systems.http_languages import Languages
-from audit.systems.installed import missing
-from audit.systems.json_paths import kind
+from audit.systems.base import missing
+from audit.systems.http_file import VARIABLE, Languages, check_address, kind, read_description
 from audit.tasks import Input, Output, spellings
 
 if TYPE_CHECKING:

@@ -4,15 +4,216 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from typing import Any, Protocol
+from urllib.parse import parse_qsl, quote, urlsplit
 
-from audit.errors import AuditError, BadFile
+from audit.errors import AuditError, BadFile, BadOutput
 from audit.files import parse_json, read_text, toml_of
+from audit.language.languages import is_code
 from audit.systems.asking import PATIENCE, TRIES
-from audit.systems.http_languages import EVERY, LANGUAGE, REQUEST, Languages, read_languages
-from audit.systems.json_paths import Path
-from audit.tasks import get_task
+from audit.tasks import Input, get_task
+
+# What the file of a translation service says of languages: which it has, what it calls them, where they go.
+
+LANGUAGE = re.compile(r"\{(source|target)_language\}")
+"""A place where the code of the language of a text goes, or of the language to translate into."""
+EVERY = "*"
+REQUEST = {
+    "texts": "{texts}",
+    "source_language": "{source_language}",
+    "target_language": "{target_language}",
+}
+"""The JSON that is sent to a translation service, unless the file says."""
+
+
+class _TakesKeys(Protocol):
+    def take(self, key: str, default: Any = None) -> Any: ...
+    def texts(self, key: str, example: str) -> dict[str, str]: ...
+    def wrong(self, key: str, reason: str) -> BadFile: ...
+
+
+@dataclass(frozen=True)
+class Languages:
+    """The languages that a service translates from and into (`("*",)`: any), the pairs where it has not all of them,
+    and its own names for our codes."""
+
+    spoken: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    codes: Mapping[str, str]
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The languages that it translates from."""
+        return tuple(dict.fromkeys(source for source, _ in self.pairs)) if self.pairs else self.spoken
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What may change an output: a pair that is added later has none so far."""
+        return {"languages": list(self.spoken), "pairs": ["-".join(pair) for pair in self.pairs], "codes": self.codes}
+
+    def has(self, one: Input) -> bool:
+        """Whether the service translates this input's text into its target."""
+        source, target = one.languages[0], one.target
+        if target is None:
+            return False
+        if self.pairs:
+            return (source, target) in self.pairs
+        return self.spoken == (EVERY,) or {source, target} <= set(self.spoken)
+
+    def groups(self, inputs: Sequence[Input]) -> list[list[int]]:
+        """The places of the inputs that the service has, those of one pair of languages together: a request has one
+        pair."""
+        found: dict[tuple[str, ...], list[int]] = {}
+        for place, one in enumerate(inputs):
+            if self.has(one):
+                found.setdefault(one.languages, []).append(place)
+        return list(found.values())
+
+    def name(self, one: Input, side: str) -> str:
+        """What the service calls the language of the input on this side, "source" or "target".
+
+        >>> Languages(("*",), (), {"zh": "zh-CHS"}).name(Input.of("It rains.", target="zh"), "target")
+        'zh-CHS'
+        """
+        code = one.languages[0] if side == "source" else one.target or ""
+        return self.codes.get(code, code)
+
+    def address(self, url: str, one: Input) -> str:
+        """The url with the languages of the input in it."""
+        return LANGUAGE.sub(lambda place: quote(self.name(one, place[1]), safe=""), url)
+
+
+def read_languages(table: _TakesKeys, spoken: tuple[str, ...], places: Sequence[str]) -> Languages:
+    """The keys `pairs` and `codes` of a file, beside its `languages`; `places` are the texts in which languages may
+    stand. Raises BadFile."""
+    for code in spoken:
+        if code != EVERY and not is_code(code):
+            raise table.wrong("languages", f'{code!r} is no code such as es, zh or pt-BR, or ["*"] for all')
+    pairs = _pairs(table)
+    codes = table.texts("codes", 'codes = { zh = "zh-CHS" }')
+    if wrong := next((code for code in codes if not is_code(code)), None):
+        raise table.wrong("codes", f"{wrong!r} is no code such as es, zh or pt-BR; write ours = theirs")
+    named = {place[1] for text in places for place in LANGUAGE.finditer(text)}
+    if "target" not in named and len({target for _, target in pairs}) != 1:
+        raise table.wrong(
+            "request",
+            'must say which language to translate into: put "{target_language}" into it or into the url, or name the '
+            'only pair that the service has, as in pairs = ["en-es"]',
+        )
+    return Languages(spoken, pairs, codes)
+
+
+def _pairs(table: _TakesKeys) -> tuple[tuple[str, str], ...]:
+    written = table.take("pairs", [])
+    if not isinstance(written, list):
+        raise table.wrong("pairs", f'{written!r} must be a list, for example ["en-es", "es-en"]')
+    return tuple(_pair(table, one) for one in written)
+
+
+def _pair(table: _TakesKeys, written: object) -> tuple[str, str]:
+    """Two codes with a hyphen between them, either of which may have a hyphen of its own: `pt-BR-en`."""
+    parts = written.split("-") if isinstance(written, str) else []
+    for at in range(1, len(parts)):
+        pair = "-".join(parts[:at]), "-".join(parts[at:])
+        if all(is_code(code) for code in pair):  # a region, in capitals, is none by itself
+            return pair
+    raise table.wrong("pairs", f'{written!r} is no pair of languages such as "en-es" or "en-pt-BR"')
+
+
+# Paths into a JSON document, such as `results[*].label`: where a service's outputs stand in its answer.
+
+_PART = re.compile(r'\.?(?P<name>[^.\[\]"*\s]+)|\[(?P<place>\d+)\]|(?P<each>\[\*\])|\["(?P<quoted>[^"]*)"\]')
+_GRAMMAR = 'names with dots between them, [0], ["a name"], and [*] once for "one for each input"'
+
+
+class _Each:
+    """The part `[*]`."""
+
+
+EACH = _Each()
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path as it was written, and its parts: names, places in lists, and at most one `EACH`."""
+
+    written: str
+    parts: tuple[str | int | _Each, ...]
+
+    @classmethod
+    def read(cls, written: str) -> "Path":
+        """The path that is spelled so. Raises AuditError, which says what is allowed.
+
+        >>> Path.read("results[*].label").many
+        True
+        >>> Path.read('[0]["the label"]').parts
+        (0, 'the label')
+        """
+        parts: list[str | int | _Each] = []
+        at = 0
+        while at < len(written):
+            found = _PART.match(written, at)
+            if found is None or (at == 0 and written.startswith(".")):
+                raise AuditError(f"{written!r} is no path, from {written[at:][:20]!r} on; allowed are {_GRAMMAR}")
+            if found["place"] is not None:
+                parts.append(int(found["place"]))
+            elif found["each"] is not None:
+                parts.append(EACH)
+            else:
+                parts.append(found["name"] if found["name"] is not None else found["quoted"])
+            at = found.end()
+        if parts.count(EACH) > 1:
+            raise AuditError(f"{written!r} is no path: [*] may stand in it once")
+        return cls(written, tuple(parts))
+
+    @property
+    def many(self) -> bool:
+        """Whether it leads to one value for each input."""
+        return EACH in self.parts
+
+    def values(self, document: object, needed: bool = True) -> list[object]:
+        """What the path leads to: one value for each entry of the list at `[*]`, else one value.
+
+        Where it ends early: None if not `needed`, else raises BadOutput, which says where and what is there.
+
+        >>> Path.read("results[*].label").values({"results": [{"label": "POS"}, {"label": "NEG"}]})
+        ['POS', 'NEG']
+        """
+        if not self.many:
+            return [self._follow(document, self.parts, needed)]
+        at = self.parts.index(EACH)
+        listed = self._follow(document, self.parts[:at], needed=True)
+        if not isinstance(listed, list):
+            raise BadOutput(f"the answer has no list where {self.written!r} has [*], but {kind(listed)}")
+        return [self._follow(entry, self.parts[at + 1 :], needed) for entry in listed]
+
+    def _follow(self, value: object, parts: tuple[str | int | _Each, ...], needed: bool) -> object:
+        for part in parts:
+            inside = isinstance(part, str) and isinstance(value, dict) and part in value
+            if inside or (isinstance(part, int) and isinstance(value, list) and part < len(value)):
+                value = value[part]  # type: ignore[index]
+            elif needed:
+                spelled = repr(part) if isinstance(part, str) else f"place {part}"
+                raise BadOutput(f"the answer has no {spelled}, which {self.written!r} leads to, but {kind(value)}")
+            else:
+                return None
+        return value
+
+
+def kind(value: object) -> str:
+    """What a JSON value is, in words, with the names that an object has.
+
+    >>> kind({"outputs": []}), kind([1, 2])
+    ("an object with 'outputs'", 'a list of 2')
+    """
+    if isinstance(value, dict):
+        return f"an object with {', '.join(map(repr, list(value)[:5])) or 'nothing'}"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return f"the {'text' if isinstance(value, str) else 'number'} {value!r}"
+
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """A place where the value of an environment variable goes."""

@@ -6,15 +6,23 @@ from dataclasses import asdict
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import ROLES as ALL_ROLES
-from audit.annotation.accounts import Account, add_account
-from audit.annotation.keeping import Kept, disable_account, enable_account, kept_accounts, set_password
-from audit.annotation.passwords import LONGEST
-from audit.annotation.unread import unread_questions
+from audit.annotation.accounts import (
+    LONGEST,
+    Account,
+    Kept,
+    add_account,
+    disable_account,
+    enable_account,
+    kept_accounts,
+    own_account,
+    set_password,
+)
+from audit.annotation.accounts import ROLES as accounts_ROLES
+from audit.annotation.activity import unread_questions
 from audit.errors import AuditError
-from audit.ui import database, session, settings
-from audit.ui.dashboard_progress import warn_of_unread
-from audit.ui.language import t
+from audit.ui import session, settings
+from audit.ui.dashboard import warn_of_unread
+from audit.ui.language import html, t
 
 ROLES = ("manager",)
 _DONE = "accounts-done"
@@ -23,7 +31,7 @@ _DONE = "accounts-done"
 
 def page() -> None:
     """The list of accounts, the form that adds one, and what changes one."""
-    engine = database.engine()
+    engine = session.engine()
     account = session.allowed(engine, *ROLES)
     known = kept_accounts(engine, by=account.id)
     st.subheader(t("menu.accounts"))
@@ -48,11 +56,11 @@ def _row(one: Kept) -> dict[str, str]:
 
 def _adding(engine: Engine) -> None:
     st.subheader(t("accounts.add"))
-    by_provider = settings.provider() is not None
+    by_provider = settings.provider_settings() is not None
     with st.form("add-account"):
         # Fields take one character more than is allowed: what is too long is refused, not cut.
         name = st.text_input(t("accounts.name"), max_chars=81, autocomplete="off")
-        role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=lambda one: t(f"role.{one}"))
+        role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=lambda one: t(f"role.{one}"))
         password = st.text_input(
             t("accounts.password"), type="password", max_chars=LONGEST + 1, autocomplete="new-password"
         )
@@ -97,3 +105,26 @@ def _do(engine: Engine, done: str, change: Callable[[int], Account]) -> None:
         return
     st.session_state[_DONE] = done
     st.rerun()
+
+
+# One's own account: what it is, and the way to another password.
+
+
+def account_page() -> None:
+    """Name, role and languages of whoever is logged in."""
+    engine = session.engine()
+    account = session.allowed(engine, *accounts_ROLES)
+    mine = own_account(engine, account.id)
+    st.subheader(t("menu.account"))
+    languages = ", ".join(mine.languages) or t("account.all_languages")
+    facts = (
+        (t("accounts.name"), mine.name),
+        (t("accounts.role"), t(f"role.{mine.role}")),
+        (t("accounts.languages"), languages),
+    )
+    rows = "".join(f"<dt>{html(name)}</dt><dd>{html(value)}</dd>" for name, value in facts)
+    st.html(f'<dl class="audit-orders">{rows}</dl>')
+    if mine.has_password and session.cookie_token():
+        st.html(f'<a class="audit-button" href="{settings.root()}/password">{html(t("account.title"))}</a>')
+    else:
+        st.caption(t("account.no_password"))

@@ -5,31 +5,220 @@ Nothing here knows a system, an output or anybody else's answer: `audit.annotati
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from math import ceil
 
 import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import ROLES
+from audit.annotation.activity import PAUSE, Pace, pace_of
 from audit.annotation.answers import UNSURE
+from audit.annotation.control_questions import Attempt
 from audit.annotation.guidelines import guideline_before
-from audit.annotation.pace import PAUSE, Pace, pace_of
-from audit.annotation.queue import Queue, Shown, next_question, queue_of, show
+from audit.annotation.queue import Earlier, Queue, Shown, elsewhere, next_question, queue_of, show
 from audit.errors import AuditError, Refused
 from audit.judging.deferral import flag, skip, unflag
 from audit.judging.judgements import UNDOS, judge, undo, undone
-from audit.judging.training import way_of
-from audit.ui import database, session
-from audit.ui.asked import FIELD, guideline_shown, shortcut, show_question
-from audit.ui.earlier import show_earlier, why_nothing
-from audit.ui.held_keys import ignore_held_keys
-from audit.ui.language import label_name, t, translated
-from audit.ui.literal import plain, sentence
-from audit.ui.training import training_card
+from audit.judging.training import Feedback, Training, train, way_of
+from audit.ui import session
+from audit.ui.language import html, label_name, label_names, plain, sentence, t, translated
+from audit.ui.question import FIELD, guideline_shown, ignore_held_keys, shortcut, show_question
+
+# The training round on the page *Judge*: questions with known answers, what is right after each, and the score.
+#
+# Answered by the same keys as all others, and `n` goes on. Nothing here lets anybody in: the claim asks again
+# (`audit.annotation.control_questions`).
+
+GO_ON = "n"
+"""The key that goes on."""
+_BEGUN = "training-begun"
+"""The number of the attempt that was begun in this session."""
+_TRAINING_SHOWN = "training-shown"
+"""(attempt and question on the screen, when it came there)"""
+_SAID = "training-said"
+"""(the question that was answered last, its feedback)"""
+_RESULT = "training-result"
+"""The attempt whose score is on the screen."""
+_PROBLEM = "training-problem"
+_DRAWER = "guideline-open"
+
+
+def training_card(engine: Engine, account_id: int, training: Training | None, least: timedelta) -> bool:
+    """What somebody in training sees; whether there was anything. `least`: an answer sooner was meant for another."""
+    if problem := st.session_state.pop(_PROBLEM, None):
+        session.refused(problem)
+    if said := st.session_state.get(_SAID):
+        _feedback(*said)
+    elif result := st.session_state.get(_RESULT):
+        _result(result, training)
+    elif training is None:
+        return False
+    elif training.answered == 0 and st.session_state.get(_BEGUN) != training.attempt:
+        _introduction(training)
+    else:
+        _training_question(engine, account_id, training, least)
+    return True
+
+
+def _introduction(training: Training) -> None:
+    _heading(t("training.title"))
+    values = {"questions": training.questions, "mark": f"{100 * training.mark:.0f}"}
+    if training.last is not None:
+        st.warning(
+            t("training.failed", right=training.last.right, of=training.last.questions), icon=":material/replay:"
+        )
+        st.write(t("training.again", **values))
+    else:
+        st.write(t("training.what", **values))
+    _go_on(t("training.begin"), f"begin-{training.attempt}", _begin, training.attempt)
+    with st.container(key="guideline", border=True):
+        st.markdown(guideline_shown(training.shown).text)
+
+
+def _training_question(engine: Engine, account_id: int, training: Training, least: timedelta) -> None:
+    shown, place = training.shown, f"{training.attempt}-{training.answered}"
+    st.caption(t("training.progress", number=training.answered + 1, of=training.questions, right=training.right))
+    show_question(shown)
+    answers = (*shown.labels, UNSURE)
+    with st.container(key="judge", horizontal=True):
+        for number, answer in enumerate(answers, start=1):
+            st.button(
+                plain(label_name(answer)),
+                key=f"judge-training-{place}-{answer}",
+                shortcut=shortcut(answer, number),
+                on_click=_training_answer,
+                args=(engine, account_id, shown, answer, least),
+                width="stretch",
+            )
+    with st.container(key="beside", horizontal=True, gap="small"):
+        st.button(
+            t("annotate.guideline"), key=f"guideline-training-{place}", shortcut="g", on_click=_drawer, type="tertiary"
+        )
+    _training_guideline(shown)
+    if st.session_state.get(_TRAINING_SHOWN, (None,))[0] != place:
+        st.session_state[_TRAINING_SHOWN] = (place, datetime.now(UTC))
+
+
+def _feedback(shown: Shown, said: Feedback) -> None:
+    """The text again, what was said of it, what is right and why; signs and words, not colours alone."""
+    show_question(shown)
+    allowed = plain(label_names(said.allowed))
+    given = plain(label_name(said.answer))
+    if said.right:
+        st.success(t("training.right", answer=given), icon=":material/check_circle:")
+        if len(said.allowed) > 1:
+            st.write(t("training.allowed", answer=allowed))
+    else:
+        st.error(t("training.wrong", answer=given, right=allowed), icon=":material/cancel:")
+    if said.explanation:
+        st.markdown(plain(said.explanation))
+    _go_on(t("training.go_on"), f"seen-{said.question_id}", _seen)
+
+
+def _result(result: Attempt, training: Training | None) -> None:
+    values = {"right": result.right, "of": result.questions}
+    if result.passed or training is None:
+        _heading(t("training.passed_title"))
+        st.success(t("training.passed", **values), icon=":material/check_circle:")
+        _go_on(t("training.to_judging"), "to-judging", _leave)
+        return
+    # The introduction of the next attempt says the score and shows the guideline.
+    _introduction(training)
+
+
+def _begin(attempt: int) -> None:
+    st.session_state[_BEGUN] = attempt
+    st.session_state.pop(_RESULT, None)
+
+
+def _training_answer(engine: Engine, account_id: int, shown: Shown, answer: str, least: timedelta) -> None:
+    moment = datetime.now(UTC)
+    place, shown_at = st.session_state.get(_TRAINING_SHOWN, (None, moment))
+    if moment < shown_at + least:
+        st.session_state[_TRAINING_SHOWN] = (place, moment)
+        return
+    try:
+        session.still(engine, account_id)
+        said = train(engine, account_id, shown.id, answer, shown_at=shown_at)
+    except AuditError as problem:
+        st.session_state[_PROBLEM] = problem
+        return
+    st.session_state[_SAID] = (shown, said)
+
+
+def _seen() -> None:
+    _, said = st.session_state.pop(_SAID)
+    if said.finished is not None:
+        st.session_state[_RESULT] = said.finished
+
+
+def _leave() -> None:
+    st.session_state.pop(_RESULT, None)
+
+
+def _drawer() -> None:
+    st.session_state[_DRAWER] = not st.session_state.get(_DRAWER, False)
+
+
+def _go_on(text: str, key: str, action: Callable[..., None], *args: object) -> None:
+    with st.container(key="go-on"):
+        st.button(text, key=f"training-{key}", shortcut=GO_ON, on_click=action, args=args, type="primary")
+
+
+def _training_guideline(shown: Shown) -> None:
+    one = guideline_shown(shown)
+    st.caption(t("annotate.guideline_version", version=one.version))
+    if st.session_state.get(_DRAWER):
+        with st.container(key="guideline", border=True):
+            st.markdown(one.text)
+
+
+def _heading(text: str) -> None:
+    st.html(f'<h2 class="audit-question">{html(text)}</h2>')
+
+
+# What others do with the same questions, as far as an annotator may see it: earlier answers that the protocol shows,
+# and why there is no question just now.
+
+
+def show_earlier(earlier: Sequence[Earlier]) -> None:
+    """Under the protocol `shown`: what was answered before, without names, and the question whether one agrees."""
+    if not earlier:
+        return
+    rows = "".join(f"<li>{_said(one, number, len(earlier))}</li>" for number, one in enumerate(earlier))
+    st.html(f'<ul class="audit-votes audit-earlier">{rows}</ul><p class="audit-agree">{html(t("earlier.agree"))}</p>')
+
+
+def why_nothing(engine: Engine, account_id: int) -> None:
+    """Why there is no question: all is answered; or others look at what is left; or it is in other languages."""
+    queue, other = queue_of(engine, account_id), elsewhere(engine, account_id)
+    left = other.with_others + other.awaiting_first
+    st.html(f'<h2 class="audit-question">{html(t("earlier.nothing_now" if left else "annotate.nothing"))}</h2>')
+    if other.awaiting_first:
+        st.write(t("earlier.awaiting_first", count=other.awaiting_first))
+    if other.with_others:
+        st.write(t("annotate.nothing_now", count=other.with_others))
+    if other.free_at is not None:
+        minutes = max(1, ceil((other.free_at - datetime.now(UTC)).total_seconds() / 60))
+        st.caption(t("earlier.free_at", count=minutes))
+    if queue.in_other_languages:
+        st.write(t("annotate.nothing_read", count=queue.in_other_languages))
+    elif not left:
+        # Between the two readings somebody may have let go of a question: then the button below finds it.
+        st.write(t("earlier.look" if queue.left_for_me else "annotate.nothing_more"))
+
+
+def _said(one: Earlier, number: int, of: int) -> str:
+    """One answer as HTML, under a letter where there are several."""
+    who = t("earlier.another") if of == 1 else t("dispute.annotator", number=number + 1)
+    comment = f"<br><q>{html(one.comment)}</q>" if one.comment else ""
+    return f"{html(who)} <strong>{html(label_name(one.answer))}</strong>{comment}"
+
 
 LEAST = timedelta(milliseconds=150)
 """Nobody reads and judges a text in less: an answer so soon was meant for the question before."""
@@ -45,7 +234,7 @@ _AGAIN = "again"
 _NOTE = "note"
 _DONE = "done"
 """What the last key did, where the next question does not say so itself."""
-_DRAWER = "guideline-open"
+
 _PACE = "pace"
 """(when it was worked out, the pace)"""
 _MIXED = "mixed"
@@ -60,7 +249,7 @@ _JUDGED_BY = "judged-by"
 
 def page() -> None:
     """The page of everybody who judges."""
-    session.allowed(database.engine(), *ROLES)
+    session.allowed(session.engine(), *ROLES)
     ignore_held_keys()
     _card()
 
@@ -69,7 +258,7 @@ def page() -> None:
 @session.guarded
 def _card() -> None:
     """The question, its buttons and the progress line. An answer reruns only this."""
-    engine = database.engine()
+    engine = session.engine()
     account = session.allowed(engine, *ROLES)
     way = way_of(engine, account.id)
     if training_card(engine, account.id, way.training, LEAST):
@@ -222,10 +411,6 @@ def _judged_by(engine: Engine, account_id: int, shown: Shown, version: int) -> i
     if known.get(kind) != version:
         known[kind] = guideline_before(engine, account_id, *kind)
     return known[kind]
-
-
-def _drawer() -> None:
-    st.session_state[_DRAWER] = not st.session_state.get(_DRAWER, False)
 
 
 def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> None:

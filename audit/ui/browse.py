@@ -7,13 +7,12 @@ from streamlit.delta_generator import DeltaGenerator
 from audit.errors import UnknownName
 from audit.false_satisfaction.browse import READERS, STATES, Choices, Cursor, Detail, Page, Part, Wish, browse, choices
 from audit.false_satisfaction.browse import detail as group_detail
-from audit.false_satisfaction.causing import cause_of
+from audit.false_satisfaction.impact import cause_of
 from audit.relations import get_relation
 from audit.tasks import base_of
-from audit.ui import database, session
-from audit.ui.asked import readings
-from audit.ui.language import direction, in_language, label_name, language, summary, t
-from audit.ui.literal import html, reading
+from audit.ui import session
+from audit.ui.language import direction, html, in_language, label_name, language, reading, summary, t
+from audit.ui.question import readings
 
 ROLES = READERS
 SIZE = 8
@@ -26,7 +25,7 @@ _EXCERPT = 120
 
 def page() -> None:
     """Filters, a page of groups, and the one that is selected in full."""
-    engine = database.engine()
+    engine = session.engine()
     account = session.allowed(engine, *ROLES)
     wish = _filters(choices(engine, account.id))
     before, trail = st.session_state.get(_TRAIL, (wish, [None]))

@@ -10,21 +10,13 @@ from audit.annotation.causes import CAUSES, Pair
 from audit.annotation.questions import asks_pairs
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.browse import Detail, detail
-from audit.false_satisfaction.causing import (
-    false_satisfactions,
-    give_cause,
-    labels_given,
-    proposed,
-    take_back_cause,
-)
-from audit.ui import database, session
-from audit.ui.asked import FIELD
+from audit.false_satisfaction.impact import false_satisfactions, give_cause, labels_given, proposed, take_back_cause
+from audit.ui import session
+from audit.ui.background_cache import stakes, state
 from audit.ui.browse import members, summary_of
 from audit.ui.decision import put_last, put_off
-from audit.ui.held_keys import ignore_held_keys
-from audit.ui.language import t
-from audit.ui.literal import html
-from audit.ui.stakes import stakes, state
+from audit.ui.language import html, t
+from audit.ui.question import FIELD, ignore_held_keys
 
 LEAST = timedelta(milliseconds=150)
 """Nobody sees what a group is in less: a key so soon was meant for the one before."""
@@ -43,7 +35,7 @@ _COLUMNS = 3
 @session.guarded
 def causing(roles: tuple[str, ...]) -> None:
     """The next false satisfaction without a cause, and a button for each cause. An answer reruns only this."""
-    engine = database.engine()
+    engine = session.engine()
     account = session.allowed(engine, *roles)
     ignore_held_keys()
     if problem := st.session_state.pop(_PROBLEM, None):

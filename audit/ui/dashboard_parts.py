@@ -8,12 +8,11 @@ from typing import Any, Literal
 import streamlit as st
 
 from audit.reports.charts import DARK, LIGHT, Palette, spec_of
-from audit.reports.sheet import sheet
+from audit.reports.tables import sheet
 from audit.reports.words import UNKNOWN
-from audit.ui import database
-from audit.ui.language import language, t
-from audit.ui.literal import html
-from audit.ui.workshop import made
+from audit.ui import session
+from audit.ui.background_cache import made
+from audit.ui.language import html, language, t
 
 SHARES = {"fs_rate", "fs_low", "fs_high", "unsure_share", "agreed_share", "p_best", "percent_agreement", "risk"} | {
     f"{name}{end}" for name in ("sr_genuine", "sr_observed") for end in ("", "_low", "_high")
@@ -90,7 +89,7 @@ def chart(
     `key` is what it is made of: it is built once for that, in each language. `words` say what it shows to those who
     cannot see it.
     """
-    whole = (database.where(), name, *key, language())
+    whole = (session.where(), name, *key, language())
     spec = built(whole, st.context.theme.type == "dark", make)
     if spec is None:
         return None

@@ -7,14 +7,13 @@ import streamlit as st
 from sqlalchemy import Engine
 from streamlit.delta_generator import DeltaGenerator
 
-from audit.annotation.disputes import Opinion, opinions, reveal_names
+from audit.annotation.causes import OTHER_REASON, REASONS
 from audit.annotation.queue import Shown
-from audit.annotation.reasons import OTHER, REASONS
 from audit.errors import AuditError
+from audit.judging.adjudications import Opinion, opinions, reveal_names
 from audit.ui import session
-from audit.ui.asked import FIELD, guideline
-from audit.ui.language import label_name, t
-from audit.ui.literal import html, plain
+from audit.ui.language import html, label_name, plain, t
+from audit.ui.question import FIELD, guideline
 
 _NAMES = "adjudicate-names"
 """(question id, names by number): they were asked for, and vanish with the next question."""
@@ -99,7 +98,7 @@ def why(shown: Shown, code: str | None = None, written: str = "") -> tuple[str |
         label_visibility="collapsed",
         key=f"reason-{shown.id}",
     )
-    return (chosen or (OTHER if text.strip() else None)), text
+    return (chosen or (OTHER_REASON if text.strip() else None)), text
 
 
 def settles(store: Callable[[], object]) -> bool:

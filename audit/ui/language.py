@@ -2,17 +2,20 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
 from functools import cache
+from html import escape
 from string import Formatter
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
-from audit.language.display_names import display_name
+from audit.false_satisfaction.resolution import Whose
+from audit.language.languages import display_name
 from audit.resources import data_file
 from audit.tasks import Input, base_of
-from audit.ui.cookies import LANGUAGE
+from audit.ui.settings import LANGUAGE
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 """Code -> name in the language itself. A new language is one file in data/ui, one guideline and one entry here."""
@@ -94,7 +97,7 @@ def sentence_in(code: str, sentence: str) -> str:
 def label_name(label: str) -> str:
     """A label in this session's language; one that nobody translated, as of a corpus's own scheme, as it is.
 
-    It is text, not Markdown: `audit.ui.literal.plain` where a button or a message shows it.
+    It is text, not Markdown: `audit.ui.language.plain` where a button or a message shows it.
     """
     return known_or(f"label.{label}", label)
 
@@ -176,3 +179,119 @@ def _flat(table: Mapping[str, Any], before: str) -> list[tuple[str, str]]:
     for key, value in table.items():
         found += _flat(value, f"{before}{key}.") if isinstance(value, dict) else [(f"{before}{key}", value)]
     return found
+
+
+# Showing texts as they are: whatever a corpus, a system or a person wrote is data, never Markdown or HTML.
+
+# Words, spaces, and every other sign by itself; Chinese and Japanese signs one by one, as they have no spaces.
+_TOKENS = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
+_COMMAND = re.compile(r"(`(?:audit |--)[a-z0-9 .-]+`)")
+_LONG = 250_000
+"""Pairs of tokens above which texts are compared by their rarer ones."""
+_MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&@/])")
+
+
+def plain(text: str) -> str:
+    """Markdown that shows the text as it is; for messages and labels that quote somebody.
+
+    >>> plain("**a** :smile:")
+    '\\\\*\\\\*a\\\\*\\\\* \\\\:smile\\\\:'
+    """
+    return _MARKS.sub(r"\\\1", _valid(text))
+
+
+def with_commands(text: str) -> str:
+    """As `plain`, but a command or option of ours in backticks is shown as one.
+
+    >>> with_commands("*see* `audit gold`, `x`")
+    '\\\\*see\\\\* `audit gold`, \\\\`x\\\\`'
+    """
+    return "".join(part if at % 2 else plain(part) for at, part in enumerate(_COMMAND.split(text)))
+
+
+def html(text: str) -> str:
+    """HTML that shows the text as it is; for `st.html`, which interprets nothing but HTML and sanitises that.
+
+    >>> html("<b>")
+    '&lt;b&gt;'
+    """
+    return escape(_valid(text))
+
+
+def sentence(text: str) -> str:
+    """With a capital letter and a full stop: errors are written without them.
+
+    >>> sentence("choose at least one label")
+    'Choose at least one label.'
+    """
+    return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!?。！？" else ".")
+
+
+def reading(text: str, language: str, extra: str = "") -> str:
+    """A text to be read, as an HTML block that scrolls when it is long."""
+    return _block(html(text), language, extra)
+
+
+def compared(before: str, after: str, language: str) -> str:
+    """The text `after` as an HTML block in which what differs from `before` is marked and underlined."""
+    old, new = _TOKENS.findall(_valid(before)), _TOKENS.findall(_valid(after))
+    parts = []
+    # In a long review spaces and commas would be compared millions of times; there only rarer words begin a match.
+    frequent = len(old) * len(new) > _LONG
+    for kind, _, _, start, end in SequenceMatcher(None, old, new, autojunk=frequent).get_opcodes():
+        piece = escape("".join(new[start:end]))
+        parts.append(f"<mark>{piece}</mark>" if kind in ("insert", "replace") and piece.strip() else piece)
+    return _block("".join(parts), language, "")
+
+
+def _block(content: str, language: str, extra: str) -> str:
+    kinds = f"audit-text {extra}".strip()
+    return f'<div class="{kinds}" lang="{escape(language)}" dir="auto" tabindex="0">{content}</div>'
+
+
+def _valid(text: str) -> str:
+    """Without halves of characters, which cannot be sent to a browser."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+# One of a few that stand side by side: what a page, a table or a report is about.
+
+T = TypeVar("T")
+
+
+def one_of(label: str, names: Mapping[T, str], key: str, default: T | None = None, **more: Any) -> T:
+    """The one of `names` that is chosen, each shown by its name; at first `default`, or else the first of them.
+
+    Exactly one is chosen at any time. `more` is what else `st.segmented_control` takes.
+    """
+    chosen: T = st.segmented_control(
+        label,
+        list(names),
+        default=next(iter(names)) if default is None else default,
+        required=True,
+        format_func=names.__getitem__,
+        key=key,
+        **more,
+    )
+    return chosen
+
+
+def whose_answers(allowed: Sequence[Whose], key: str) -> Whose:
+    """Whose answers count in what is shown; kept for the session."""
+    return one_of(t("results.whose"), {one: t(f"whose.{one}") for one in allowed}, key, persist_state="session")
+
+
+# The language of the page itself, for screen readers and for the choice of Chinese letters.
+#
+# Streamlit's page says English whatever stands on it, and no function of its changes that.
+
+
+def say_language() -> None:
+    """Let the page say the language of this session."""
+    _component()(key="page-language", data={"language": {"zh": "zh-Hans"}.get(language(), language())})
+
+
+@cache
+def _component() -> Any:
+    script = data_file("ui/page_language.js").read_text(encoding="utf-8")
+    return st.components.v2.component("audit_page_language", js=script)

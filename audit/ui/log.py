@@ -6,9 +6,9 @@ import json
 
 import streamlit as st
 
-from audit.annotation.logbook import Entry, entries
-from audit.reports.sheet import harmless
-from audit.ui import database, session
+from audit.annotation.accounts import Entry, entries
+from audit.reports.tables import harmless
+from audit.ui import session
 from audit.ui.language import known_or, t
 
 ROLES = ("manager",)
@@ -19,7 +19,7 @@ _ALL = 1_000_000
 
 def page() -> None:
     """The last lines, the newest first, and all of them as CSV."""
-    engine = database.engine()
+    engine = session.engine()
     account = session.allowed(engine, *ROLES)
     st.subheader(t("menu.log"))
     st.caption(t("log.what"))

@@ -6,11 +6,28 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import Account
 from audit.errors import AuditError
 from audit.resources import data_file
-from audit.ui import database, session, welcome
-from audit.ui.language import ask_browser, language_switch, t, translated
-from audit.ui.literal import html, plain, sentence
-from audit.ui.page_language import say_language
+from audit.ui import session
+from audit.ui.language import ask_browser, html, language_switch, plain, say_language, sentence, t, translated
 from audit.ui.places import places_for
+
+# What somebody sees who is not logged in: the way to log in.
+
+
+def page() -> None:
+    """A link to the page that logs in, or why somebody whom a provider has sent is not let in."""
+    _, middle, _ = st.columns([1, 2, 1])
+    with middle:
+        st.title(t("welcome.title"))
+        st.write(t("welcome.what"))
+        engine = session.engine()
+        reason = session.why_not(engine)
+        if reason:
+            st.warning(plain(sentence(translated(reason))), icon=":material/info:")
+            st.button(t("app.log_out"), key="leave", on_click=session.leave_provider, args=(engine,))
+        else:
+            st.info(t("app.logged_out"), icon=":material/info:")
+            st.html(session.link_to_log_in())
+        language_switch()
 
 
 @session.guarded
@@ -19,7 +36,7 @@ def run() -> None:
     ask_browser()
     st.html(f"<style>{data_file('ui/style.css').read_text(encoding='utf-8')}</style>")
     try:
-        engine = database.engine()
+        engine = session.engine()
     except AuditError as problem:
         _configure()
         st.title(t("app.name"))
@@ -29,7 +46,7 @@ def run() -> None:
     if account is None:
         _configure()
         say_language()
-        st.navigation([st.Page(welcome.page, title=t("welcome.title"))], position="hidden").run()
+        st.navigation([st.Page(page, title=t("welcome.title"))], position="hidden").run()
         return
     _menu(engine, account)
 

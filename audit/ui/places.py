@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audit.annotation.accounts import ROLES
-from audit.ui import account, accounts, adjudicate, annotate, browse, dashboard, log, quality, results, stale, studies
+from audit.ui import accounts, adjudicate, annotate, browse, dashboard, log, quality, results, stale, studies
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ PLACES = (
     Place("stale", ":material/update:", stale.ROLES, stale.page),
     Place("accounts", ":material/group:", accounts.ROLES, accounts.page),
     Place("log", ":material/history:", log.ROLES, log.page, wide=True),
-    Place("account", ":material/person:", ROLES, account.page),
+    Place("account", ":material/person:", ROLES, accounts.account_page),
 )
 
 

@@ -12,13 +12,12 @@ from starlette.routing import Route
 from streamlit import config
 
 from audit.ui import settings
-from audit.ui.doors import Doors
-from audit.ui.flags import FLAGS
-from audit.ui.gate import Gate
-from audit.ui.sockets import Most, Sockets
+from audit.ui.auth_routes import Doors
+from audit.ui.gate import Gate, Most, Sockets
+from audit.ui.settings import FLAGS
 
 _NEEDED = ("runner.postScriptGC", "server.maxUploadSize", "server.maxWidgetStateSize")
-"""Settings of `audit.ui.flags` that hold however the app was started, unless somebody has set them."""
+"""Settings of `audit.ui.settings` that hold however the app was started, unless somebody has set them."""
 _FILES = 65_536
 """Open files that this process may want: each page that is open needs some."""
 
@@ -58,7 +57,7 @@ def _open_files() -> int:
 
 def routes() -> list[Route]:
     """`/login` and `/logout`. Raises AuditError where a setting in the environment is none."""
-    settings.limits()
+    settings.login_limits()
     return Doors().routes()
 
 

@@ -1,22 +1,107 @@
 """Who is logged in. The browser's cookie says so, the database is asked on every run; the session remembers no role."""
 
-from collections.abc import Callable
+import json
+import os
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import streamlit as st
 from sqlalchemy import Engine
+from streamlit.errors import StreamlitAuthError
 
-from audit.annotation.accounts import Account
-from audit.annotation.clients import browser
-from audit.annotation.identity import account_of_identity
-from audit.annotation.logins import account_of, cookie_key, end_login, form_token, identity_key
+from audit.annotation.accounts import (
+    Account,
+    account_of,
+    account_of_identity,
+    cookie_key,
+    end_login,
+    form_token,
+    identity_key,
+)
+from audit.annotation.answers import browser
 from audit.errors import AuditError, NotAllowed
+from audit.store import open_store
 from audit.store.soundness import explained
-from audit.ui import cookies, database, settings
-from audit.ui.language import language, t, translated
-from audit.ui.literal import html, plain, sentence
-from audit.ui.provider import claims_of_session
+from audit.ui import settings
+from audit.ui.language import html, language, plain, sentence, t, translated
+
+# The database of this server: one engine for all sessions.
+
+VARIABLE = "AUDIT_DB"
+DEFAULT = "audit.db"
+
+
+def where() -> str:
+    """Path or URL of the database."""
+    return os.environ.get(VARIABLE) or DEFAULT
+
+
+def engine() -> Engine:
+    """The engine of the database. Raises what `audit.store.open_store` raises; a failure is not remembered."""
+    return _engine(where())
+
+
+@st.cache_resource(show_spinner=False)
+def _engine(where: str) -> Engine:
+    return open_store(where)
+
+
+# Who somebody is according to an identity provider: what `st.login` left in the browser, verified by Streamlit.
+
+COOKIE = "_streamlit_user"
+_STREAMLITS = ("is_logged_in", "origin", "tokens")
+"""What Streamlit adds to the claims; not all of it is there on every way that the claims take."""
+
+
+def claims_of(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The claims alone.
+
+    >>> claims_of({"email": "ann@example.org", "is_logged_in": True})
+    {'email': 'ann@example.org'}
+    """
+    return {name: value for name, value in found.items() if name not in _STREAMLITS}
+
+
+def claims_of_session() -> dict[str, Any] | None:
+    """The claims of this session of a page; None where nobody came from a provider, or none is set."""
+    if settings.provider_settings() is None or not st.user.is_logged_in:
+        return None
+    return claims_of(st.user.to_dict())
+
+
+def way_to_provider(name: str | None) -> str:
+    """The address that leads to the identity provider of this name (None: the only one), and back to the app.
+
+    Raises AuditError where Authlib is not installed, or a setting in secrets.toml is missing. What `st.login` sends a
+    page to; Streamlit has no public function for a server that has no page yet.
+    """
+    from streamlit.auth_util import validate_auth_credentials
+    from streamlit.user_info import generate_login_redirect_url
+
+    name = name or "default"
+    try:
+        validate_auth_credentials(name)
+        return generate_login_redirect_url(name)
+    except StreamlitAuthError as problem:
+        raise AuditError(" ".join(str(problem).split())) from None
+
+
+def claims_of_cookies(cookies: Mapping[str, str]) -> dict[str, Any] | None:
+    """The claims in the cookies of a request, if their signature is Streamlit's own; else None.
+
+    Streamlit has no public function for this: where it is pinned, a test compares the two ways.
+    """
+    if COOKIE not in cookies or settings.provider_settings() is None:
+        return None
+    from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
+
+    signed = _get_signed_cookie_with_chunks(dict(cookies), COOKIE)
+    if signed is None:
+        return None
+    found = json.loads(signed)
+    return claims_of(found) if found.get("is_logged_in") is True else None
+
 
 Arguments = ParamSpec("Arguments")
 _WHOSE = "state-belongs-to"
@@ -28,7 +113,7 @@ _KEPT = ("language", _ENDED)
 
 def cookie_token() -> str | None:
     """The token in the cookie that this session of a page came with."""
-    return st.context.cookies.get(cookies.login_name())
+    return st.context.cookies.get(settings.login_name())
 
 
 def client() -> str:
@@ -96,7 +181,7 @@ def allowed(engine: Engine, *roles: str) -> Account:
 
 def link_to_log_in() -> str:
     """A link to the page that logs in, as HTML."""
-    return f'<a class="audit-button" href="{cookies.root()}/login">{html(t("welcome.log_in"))}</a>'
+    return f'<a class="audit-button" href="{settings.root()}/login">{html(t("welcome.log_in"))}</a>'
 
 
 def leaving_form() -> str | None:
@@ -105,7 +190,7 @@ def leaving_form() -> str | None:
     if token is None:
         return None
     return (
-        f'<form method="post" action="{cookies.root()}/logout">'
+        f'<form method="post" action="{settings.root()}/logout">'
         f'<button class="audit-button" type="submit">{html(t("app.log_out"))}</button>'
         f'<input type="hidden" name="form" value="{form_token(token)}">'
         f'<input type="hidden" name="lang" value="{language()}"></form>'
@@ -142,7 +227,7 @@ def guarded(show: Callable[Arguments, None]) -> Callable[Arguments, None]:
     @wraps(show)
     def shown(*given: Arguments.args, **named: Arguments.kwargs) -> None:
         try:
-            with explained(database.where()):
+            with explained(where()):
                 show(*given, **named)
         except AuditError as problem:
             refused(problem)
@@ -151,11 +236,11 @@ def guarded(show: Callable[Arguments, None]) -> Callable[Arguments, None]:
 
 
 def _logged_in(engine: Engine) -> Account | None:
-    limits = settings.limits()
+    limits = settings.login_limits()
     key = login_key()
     account = account_of(engine, key, limits) if key else None
     if account is not None:
         return account
     claims = claims_of_session()
-    provider = settings.provider()
+    provider = settings.provider_settings()
     return account_of_identity(engine, claims, provider["claim"], limits) if claims and provider else None

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from audit.annotation.identity import CLAIM
-from audit.annotation.logins import Limits
+import streamlit as st
+
+from audit.annotation.accounts import CLAIM, Limits
 from audit.errors import AuditError
 
 IDLE = "AUDIT_IDLE_HOURS"
@@ -15,10 +16,10 @@ HTTPS = "AUDIT_HTTPS"
 _YEAR = 24 * 366
 
 
-def limits(environment: Mapping[str, str] | None = None) -> Limits:
+def login_limits(environment: Mapping[str, str] | None = None) -> Limits:
     """How long logins last. Raises AuditError for what is no number of hours.
 
-    >>> limits({"AUDIT_IDLE_HOURS": "0.5"})
+    >>> login_limits({"AUDIT_IDLE_HOURS": "0.5"})
     Limits(idle=datetime.timedelta(seconds=1800), longest=datetime.timedelta(days=7))
     """
     environment = os.environ if environment is None else environment
@@ -34,7 +35,7 @@ def only_https(environment: Mapping[str, str] | None = None) -> bool:
     return (os.environ if environment is None else environment).get(HTTPS, "") == "1"
 
 
-def provider() -> dict[str, Any] | None:
+def provider_settings() -> dict[str, Any] | None:
     """The identity provider, from Streamlit's secrets.toml: `claim` and `name`; None where there is no `[auth]`.
 
     `[auth]` is Streamlit's own section. `[audit]` may name the `claim` that is the account's name (default: `email`)
@@ -58,3 +59,62 @@ def _hours(text: str | None, name: str) -> timedelta | None:
     if not 0 < number <= _YEAR:
         raise AuditError(f"{name} is {text[:40]!r}; it must be a number of hours above 0 and at most {_YEAR}")
     return timedelta(hours=number)
+
+
+# Streamlit's settings for this app: what `audit app` passes to `streamlit run`.
+
+LARGEST_UPLOAD = 5
+"""MB of a file that somebody uploads."""
+FLAGS: dict[str, str] = {
+    # Streamlit collects garbage after every rerun otherwise: 100 ms of a core for each answer (hidden option).
+    "runner.postScriptGC": "false",
+    "server.headless": "true",
+    "server.fileWatcherType": "none",
+    "browser.gatherUsageStats": "false",
+    "client.toolbarMode": "minimal",
+    # Tracebacks belong in the server's log, not on an annotator's screen.
+    "client.showErrorDetails": "none",
+    # Streamlit's own limits are 200 MB for files and messages, 25 MB for the state of a page's widgets.
+    "server.maxUploadSize": str(LARGEST_UPLOAD),
+    "server.maxMessageSize": "10",
+    "server.maxWidgetStateSize": "2",
+    "theme.light.primaryColor": "#0b6b74",
+    "theme.dark.primaryColor": "#4db4bd",
+}
+
+
+def arguments(port: int) -> list[str]:
+    """The arguments after `streamlit run app.py`.
+
+    >>> arguments(8501)[:4]
+    ['--server.port', '8501', '--runner.postScriptGC', 'false']
+    """
+    return [part for name, value in {"server.port": str(port), **FLAGS}.items() for part in (f"--{name}", value)]
+
+
+# The cookies, and where the app lies: names and paths that the HTTP routes and the Streamlit script share.
+
+LANGUAGE = "audit_language"
+"""The language that was chosen on the page that logs in."""
+
+
+def login_name() -> str:
+    """The cookie that holds a login's token. Browsers do not tell ports apart, so the name does: apps of two databases
+    on one machine do not log each other out."""
+    return f"audit_login_{st.get_option('server.port')}"
+
+
+def form_name() -> str:
+    """The cookie that must agree with the hidden field of the form that logs in."""
+    return f"audit_form_{st.get_option('server.port')}"
+
+
+def browser_name() -> str:
+    """The cookie by which a browser is known again that has logged in before; it logs nobody in."""
+    return f"audit_browser_{st.get_option('server.port')}"
+
+
+def root() -> str:
+    """The path of the app: empty, or `/base` where `server.baseUrlPath` says so."""
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{base}" if base else ""

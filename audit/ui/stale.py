@@ -7,9 +7,9 @@ from audit.annotation.accounts import Account
 from audit.annotation.guidelines import ELSEWHERE, guideline_of
 from audit.errors import AuditError
 from audit.judging.staleness import Choice, Stale, Tally, let_go_stale, losing, stale_counts, would_go
-from audit.ui import database, session
-from audit.ui.asked import FIELD
+from audit.ui import session
 from audit.ui.language import label_name, t, task_name
+from audit.ui.question import FIELD
 
 ROLES = ("manager",)
 _DONE = "stale-done"
@@ -19,7 +19,7 @@ _SEEN = "stale-seen"
 
 def page() -> None:
     """What counts now, the form that chooses, the preview, and the button that does it."""
-    engine = database.engine()
+    engine = session.engine()
     account = session.allowed(engine, *ROLES)
     st.subheader(t("stale.title"))
     st.write(t("stale.what"))

@@ -8,10 +8,8 @@ from audit.annotation.queue import next_question
 from audit.errors import AuditError, BadFile, NotAllowed, Refused
 from audit.judging.adjudications import adjudicate, check
 from audit.judging.deferral import flag, send_back, skip
-from audit.judging.gold import answer_with_gold
 from audit.judging.judgements import judge, undo
-from audit.judging.label_files import read_labels
-from audit.judging.labels import import_labels
+from audit.judging.labels import answer_with_gold, import_labels, read_labels
 from audit.judging.staleness import Choice, let_go_stale
 from audit.store import open_store, table_of, tables
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.annotation.clients import LONGEST, browser, command
+from audit.annotation.answers import LONGEST, browser, command
 
 KIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 

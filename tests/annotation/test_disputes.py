@@ -4,12 +4,19 @@ import pytest
 from disputing import disputed
 from question_world import add_people
 
-from audit.annotation.disputes import disputes, opinions, reveal_names
-from audit.annotation.logbook import entries
+from audit.annotation.accounts import entries
+from audit.annotation.causes import REASONS, SPOT_CHECK
 from audit.annotation.queue import next_question
-from audit.annotation.reasons import REASONS, SPOT_CHECK
 from audit.errors import NotAllowed, Refused
-from audit.judging.adjudications import LAST, adjudicate, change_adjudication, my_adjudications
+from audit.judging.adjudications import (
+    LAST,
+    adjudicate,
+    change_adjudication,
+    disputes,
+    my_adjudications,
+    opinions,
+    reveal_names,
+)
 from audit.judging.judgements import judge, undo
 from audit.store import open_store, table_of, tables
 

@@ -11,8 +11,8 @@ from quality_world import LABELS, answer_next, know, settle_how, world
 from question_world import rows
 from scipy.stats import binom
 
-from audit.annotation import hidden
-from audit.annotation.known import remove_known
+from audit.annotation import control_questions
+from audit.annotation.control_questions import remove_known
 from audit.annotation.queue import next_question, queue_of
 from audit.annotation.ratings import stored_ratings
 from audit.judging.adjudications import adjudicate
@@ -31,7 +31,9 @@ def always(monkeypatch):
     """Let the next decisions of the hash be this number: 0 takes a hidden question, 0.99 an ordinary one."""
 
     def fix(value):
-        monkeypatch.setattr(hidden, "uniform", lambda name, *of: value if name == "hidden" else uniform(name, *of))
+        monkeypatch.setattr(
+            control_questions, "uniform", lambda name, *of: value if name == "hidden" else uniform(name, *of)
+        )
 
     return fix
 
@@ -81,7 +83,7 @@ def test_five_annotators_with_hidden_questions(tmp_path, questions):
     assert counts[1] == 5 * questions
     total = sum(counts.values())
     # 99.9 % of the binomial distribution. Repeats cannot come among somebody's first ten answers.
-    for kind, chances in ((hidden.KNOWN, total), (hidden.REPEAT, total - 50)):
+    for kind, chances in ((control_questions.KNOWN, total), (control_questions.REPEAT, total - 50)):
         assert binom.ppf(0.0005, chances, 0.1) <= counts[kind] <= binom.ppf(0.9995, chances, 0.1), counts
 
     texts = {row["id"]: row["texts"][0] for row in rows(engine, tables.Input)}
@@ -103,9 +105,9 @@ def test_five_annotators_with_hidden_questions(tmp_path, questions):
         assert set(once.values()) == {1}
         place = {(row["question_id"], row["round"]): number for number, row in enumerate(mine)}
         for (question, kind), number in place.items():
-            if kind == hidden.REPEAT:
+            if kind == control_questions.REPEAT:
                 assert number - place[question, 1] > 10
-            assert (question in known) == (kind == hidden.KNOWN), asked[question]
+            assert (question in known) == (kind == control_questions.KNOWN), asked[question]
     # Coefficients are computed from first answers alone, and the database is sound.
     assert len(stored_ratings(engine).frame) == len(stored_ratings(plain).frame) == 5 * questions
     assert all(one.ok for one in doctor(str(tmp_path / "mixed.db")) if one.check != "disk")
@@ -127,7 +129,7 @@ def test_a_reload_shows_the_same_hidden_question(tmp_path, always):
     always(0.99)
     assert next_question(engine, who["ann"]) == first
     judge(engine, who["ann"], first.id, "positive")
-    assert passes(engine) == [hidden.KNOWN]
+    assert passes(engine) == [control_questions.KNOWN]
 
 
 def test_hidden_questions_look_like_others_and_are_counted_like_others(tmp_path, always):

@@ -7,8 +7,16 @@ from quality_world import answer_next, know, world
 from question_world import rows
 from small_corpus import SmallCorpus
 
-from audit.annotation.known import add_known, know_questions, known_questions, pick_known, remove_known
-from audit.annotation.known_files import KnownText, known_from, read_known
+from audit.annotation.control_questions import (
+    KnownText,
+    add_known,
+    know_questions,
+    known_from,
+    known_questions,
+    pick_known,
+    read_known,
+    remove_known,
+)
 from audit.annotation.queue import next_question
 from audit.errors import AuditError, BadFile, BadRow, NotAllowed, Refused
 from audit.judging.adjudications import adjudicate

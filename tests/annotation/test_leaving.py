@@ -3,8 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from audit.annotation.accounts import add_account, list_accounts, log_in
-from audit.annotation.leaving import delete_person
+from audit.annotation.accounts import add_account, delete_person, list_accounts, log_in
 from audit.errors import AuditError, NotAllowed
 from audit.reports.study import study_report
 from audit.store import open_store, table_of, tables

@@ -10,19 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as some
 from sqlalchemy import select
 
-from audit.annotation import passwords
-from audit.annotation.accounts import add_account, log_in
-from audit.annotation.attempts import BY_ACCOUNT, BY_ADDRESS, BY_NAME, FORGET, LONGEST_WAIT, Attempts
-from audit.annotation.identity import account_of_identity, name_in
-from audit.annotation.keeping import disable_account, enable_account, kept_accounts, set_password
-from audit.annotation.logins import (
+from audit.annotation import accounts
+from audit.annotation.accounts import (
+    BY_ACCOUNT,
+    BY_ADDRESS,
+    BY_NAME,
+    FORGET,
+    LONGEST_WAIT,
+    Attempts,
     Limits,
     account_of,
+    account_of_identity,
+    add_account,
     cookie_key,
+    disable_account,
+    enable_account,
     end_login,
     identity_key,
+    kept_accounts,
+    log_in,
+    name_in,
     new_token,
     open_login,
+    set_password,
 )
 from audit.annotation.queue import LEASE
 from audit.errors import AuditError, NotAllowed
@@ -214,17 +224,17 @@ def test_languages_are_kept_and_checked(engine):
 
 def test_the_hashes_of_the_app_are_as_costly_as_recommended():
     # RFC 9106, section 4, its second choice: 64 MiB, 3 passes, 4 lanes. In a new process, as tests hash with less.
-    code = "from audit.annotation.passwords import hashed; print(hashed('long enough'))"
+    code = "from audit.annotation.accounts import hashed; print(hashed('long enough'))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
 
 
 def test_a_hash_is_argon2id_and_salted():
-    one, other = passwords.hashed(PASSWORD), passwords.hashed(PASSWORD)
+    one, other = accounts.hashed(PASSWORD), accounts.hashed(PASSWORD)
     assert one.startswith("$argon2id$")
     assert one != other
-    assert passwords.matches(PASSWORD, one)
-    assert not passwords.matches(PASSWORD + " ", one)
+    assert accounts.matches(PASSWORD, one)
+    assert not accounts.matches(PASSWORD + " ", one)
 
 
 @pytest.mark.parametrize(
@@ -233,28 +243,28 @@ def test_a_hash_is_argon2id_and_salted():
 )
 def test_a_password_that_is_none_is_refused_and_matches_nothing(password, says):
     with pytest.raises(AuditError, match=says) as caught:
-        passwords.hashed(password)
+        accounts.hashed(password)
     assert password[:7] not in str(caught.value)
-    assert not passwords.matches(password, passwords.hashed(PASSWORD))
+    assert not accounts.matches(password, accounts.hashed(PASSWORD))
 
 
 @pytest.mark.parametrize("stored", ["an account's", None])
 @pytest.mark.parametrize("password", [PASSWORD, "wrong password", "", "x" * 5_000, "bad \udcff bytes"])
 def test_one_hash_is_computed_whoever_is_asked_about(monkeypatch, stored, password):
-    hash = passwords.hashed(PASSWORD) if stored else None
-    passwords._decoy()
+    hash = accounts.hashed(PASSWORD) if stored else None
+    accounts._decoy()
     calls = []
-    real = passwords._hasher()
+    real = accounts._hasher()
 
     class Counting:
         def verify(self, given, stored):
             calls.append(stored.split("$")[1:4])
             return real.verify(given, stored)
 
-    monkeypatch.setattr(passwords, "_hasher", Counting)
-    assert passwords.matches(password, hash) == (password == PASSWORD and stored is not None)
+    monkeypatch.setattr(accounts, "_hasher", Counting)
+    assert accounts.matches(password, hash) == (password == PASSWORD and stored is not None)
     # Once, and with the same parameters: the same work.
-    assert calls == [passwords._decoy().split("$")[1:4]]
+    assert calls == [accounts._decoy().split("$")[1:4]]
 
 
 def test_an_account_without_a_password_has_none_that_fits(engine):
@@ -372,7 +382,7 @@ def test_nobody_ever_waits_longer_than_a_minute(tries):
 
 
 def test_names_without_end_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr("audit.annotation.attempts._MOST", 100)
+    monkeypatch.setattr("audit.annotation.accounts._MOST", 100)
     attempts = Attempts(Clock())
     for number in range(1_000):
         attempts.begin(f"name {number}", f"192.0.{number // 250}.{number % 250}")

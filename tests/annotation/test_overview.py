@@ -10,11 +10,8 @@ from question_world import add_people
 from small_corpus import SmallCorpus
 from sqlalchemy import select
 
-from audit.annotation import overview as module
-from audit.annotation.at_work import people_at_work
-from audit.annotation.overview import Speed, overview, speed_of
-from audit.annotation.pace import PAUSE
-from audit.annotation.progress import progress
+from audit.annotation import activity as module
+from audit.annotation.activity import PAUSE, Speed, overview, people_at_work, progress, speed_of
 from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flag

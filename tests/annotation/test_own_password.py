@@ -5,10 +5,18 @@ import threading
 import pytest
 from sqlalchemy import select
 
-from audit.annotation import keeping
-from audit.annotation.accounts import add_account, log_in
-from audit.annotation.keeping import change_password, disable_account, own_account, set_password
-from audit.annotation.logins import account_of, cookie_key, open_login
+from audit.annotation import accounts
+from audit.annotation.accounts import (
+    account_of,
+    add_account,
+    change_password,
+    cookie_key,
+    disable_account,
+    log_in,
+    open_login,
+    own_account,
+    set_password,
+)
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.store import open_store, table_of, tables
 
@@ -75,7 +83,7 @@ def test_without_a_password_there_is_nothing_to_change(engine, content):
 
 def test_a_password_that_a_manager_gave_meanwhile_stays(engine, ann, monkeypatch):
     """Between the check of the present password and the change, somebody else changes it."""
-    real, entered = keeping.hashed, threading.Event()
+    real, entered = accounts.hashed, threading.Event()
 
     def slow(password):
         if not entered.is_set():
@@ -83,7 +91,7 @@ def test_a_password_that_a_manager_gave_meanwhile_stays(engine, ann, monkeypatch
             set_password(engine, "ann", "from the manager")
         return real(password)
 
-    monkeypatch.setattr(keeping, "hashed", slow)
+    monkeypatch.setattr(accounts, "hashed", slow)
     with pytest.raises(Refused, match="changed meanwhile"):
         change_password(engine, ann, OLD, NEW)
     assert log_in(engine, "ann", "from the manager").id == ann

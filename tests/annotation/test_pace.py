@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from question_world import add_people, asked
 
-from audit.annotation.pace import PAUSE, STRETCH, Pace, pace_of, since_pause
+from audit.annotation.activity import PAUSE, STRETCH, Pace, pace_of, since_pause
 from audit.store import table_of, tables
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)

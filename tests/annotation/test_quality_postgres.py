@@ -6,9 +6,8 @@ import pytest
 from quality_world import answer_next, know, right_answer, settle_how, world
 from question_world import rows
 
-from audit.annotation.known import known_questions, pick_known, remove_known
+from audit.annotation.control_questions import judging_record, known_questions, pick_known, remove_known
 from audit.annotation.queue import next_question
-from audit.annotation.record import judging_record
 from audit.errors import AuditError
 from audit.judging.training import train, way_of
 from audit.reports.quality import quality_report

@@ -6,9 +6,8 @@ import pytest
 from quality_world import LABELS, answer_next, know, settle_how, world
 from question_world import rows
 
-from audit.annotation import hidden
-from audit.annotation.known import remove_known
-from audit.annotation.record import COLUMNS, judging_record
+from audit.annotation import control_questions
+from audit.annotation.control_questions import RECORD_COLUMNS, judging_record, remove_known
 from audit.errors import NotAllowed, Refused
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flagged_ids, refer
@@ -21,7 +20,9 @@ from audit.store import tables
 @pytest.fixture
 def always(monkeypatch):
     def fix(value):
-        monkeypatch.setattr(hidden, "uniform", lambda name, *of: value if name == "hidden" else uniform(name, *of))
+        monkeypatch.setattr(
+            control_questions, "uniform", lambda name, *of: value if name == "hidden" else uniform(name, *of)
+        )
 
     return fix
 
@@ -42,7 +43,7 @@ def test_the_record_of_passes_one_to_three(tmp_path, always):
     undo(engine, who["ann"])
     adjudicate(engine, who["ada"], first, ["positive"], "so it is")
     found = judging_record(engine, by=who["mia"])
-    assert list(found.frame.columns) == COLUMNS
+    assert list(found.frame.columns) == RECORD_COLUMNS
     assert found.people == ("ann",)
     told = found.frame[["question", "round", "answer", "known", "settled", "before"]].to_dict("records")
     assert [(one["question"], one["round"], one["answer"]) for one in told] == [

@@ -14,10 +14,10 @@ import pytest
 
 import audit.annotation
 import audit.judging
-from audit.annotation import accounts, identity, keeping, logins, ratings
+from audit.annotation import accounts, ratings
 from audit.annotation.accounts import Account, add_account
+from audit.annotation.activity import pace_of
 from audit.annotation.guidelines import guideline_before
-from audit.annotation.pace import pace_of
 from audit.annotation.queue import elsewhere, next_question, queue_of
 from audit.errors import NotAllowed, Refused
 from audit.judging import unit
@@ -34,11 +34,11 @@ FOR_ANNOTATORS = {
 WITHOUT_ACCOUNT = {
     accounts.log_in: "it is how an account comes in, by its password",
     accounts.list_accounts: "names and roles, for the command line",
-    identity.account_of_identity: "it is how an account comes in, by its provider",
-    logins.open_login: "refuses disabled accounts; called when somebody has proved who they are",
-    logins.account_of: "it is how the app asks who is there",
-    logins.name_behind: "needs the key of the login itself; it is how a browser is known again",
-    logins.end_login: "needs the key of the login itself",
+    accounts.account_of_identity: "it is how an account comes in, by its provider",
+    accounts.open_login: "refuses disabled accounts; called when somebody has proved who they are",
+    accounts.account_of: "it is how the app asks who is there",
+    accounts.name_behind: "needs the key of the login itself; it is how a browser is known again",
+    accounts.end_login: "needs the key of the login itself",
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",
@@ -86,7 +86,7 @@ def world(tmp_path) -> tuple[Any, dict[str, Account]]:
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     roles = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager", "gone": "manager"}
     people = {name: add_account(engine, name, role, PASSWORD) for name, role in roles.items()}
-    keeping.disable_account(engine, "gone")
+    accounts.disable_account(engine, "gone")
     return engine, people
 
 

@@ -7,13 +7,12 @@ from question_world import rows
 
 from audit.annotation.accounts import add_account
 from audit.annotation.answers import WITHDRAWN
-from audit.annotation.earlier import Earlier
 from audit.annotation.questions import Wanted, open_questions
-from audit.annotation.queue import Elsewhere, elsewhere, next_question, queue_of
+from audit.annotation.queue import Earlier, Elsewhere, elsewhere, next_question, queue_of
 from audit.errors import NotAllowed, Refused
 from audit.judging.adjudications import inspect, inspections_left, next_inspection
-from audit.judging.gold import gold_id
 from audit.judging.judgements import judge, undo
+from audit.judging.labels import gold_id
 from audit.store import input_ids, open_store, table_of, tables
 from audit.tasks import Input
 

@@ -7,18 +7,16 @@ import translations
 from quality_world import settle_how
 from question_world import add_people
 
-from audit.annotation import hidden
-from audit.annotation.accounts import add_account
-from audit.annotation.keeping import disable_account
-from audit.annotation.known import know_questions
-from audit.annotation.overview import overview
+from audit.annotation import control_questions
+from audit.annotation.accounts import add_account, disable_account
+from audit.annotation.activity import Unread, overview, unread_questions
+from audit.annotation.control_questions import know_questions
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question, queue_of
-from audit.annotation.unread import Unread, unread_questions
 from audit.errors import NotAllowed
 from audit.judging.judgements import judge
 from audit.judging.training import train, way_of
-from audit.reports.progress import totals, unread_line
+from audit.reports.over_time import totals, unread_line
 from audit.store import input_ids, open_store
 from audit.tasks import Input
 
@@ -159,7 +157,7 @@ def test_hidden_questions_are_for_who_reads_both_languages(known, languages, rea
     engine, ids = known
     know_questions(engine, "gold", ids)
     settle_how(engine, gold_share=0.1)
-    monkeypatch.setattr(hidden, "uniform", lambda *of: 0.0)  # a hidden question comes whenever there is one
+    monkeypatch.setattr(control_questions, "uniform", lambda *of: 0.0)  # a hidden question comes whenever there is one
     ann = add_account(engine, "ann", "annotator", "long enough", languages=languages).id
     seen = set()
     while (shown := next_question(engine, ann)) is not None:

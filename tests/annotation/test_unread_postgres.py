@@ -4,8 +4,8 @@ import pytest
 import translations
 
 from audit.annotation.accounts import add_account
+from audit.annotation.activity import unread_questions
 from audit.annotation.queue import next_question, queue_of
-from audit.annotation.unread import unread_questions
 from audit.judging.judgements import judge
 
 pytestmark = pytest.mark.postgres

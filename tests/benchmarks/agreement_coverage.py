@@ -11,16 +11,16 @@ from itertools import product
 import numpy as np
 from scipy.stats import multinomial
 
-from audit.statistics.agreement import Ratings
-from audit.statistics.agreement.coefficients import (
+from audit.statistics.agreement import (
+    Ratings,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac,
+    interval,
     krippendorff_alpha,
     percent_agreement,
     quadratic,
 )
-from audit.statistics.agreement.parts import interval
 
 COEFFICIENTS = {
     "percent": percent_agreement,

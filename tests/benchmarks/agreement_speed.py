@@ -9,8 +9,7 @@ import time
 import numpy as np
 import pandas as pd
 
-from audit.statistics.agreement import Ratings, suite
-from audit.statistics.agreement.pairs import agreement_of_pairs
+from audit.statistics.agreement import Ratings, agreement_of_pairs, suite
 from audit.statistics.annotators import dawid_skene
 
 

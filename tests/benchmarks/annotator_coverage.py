@@ -8,9 +8,8 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from audit.statistics.annotators import dawid_skene, drift
-from audit.statistics.annotators.share import LEAST, RISK, below
-from audit.statistics.carry_error import carry_effect, carry_error
+from audit.statistics.annotators import LEAST, RISK, below, dawid_skene, drift
+from audit.statistics.corrected import carry_effect, carry_error
 from audit.statistics.intervals import mid_p
 
 WORLDS = (

@@ -16,9 +16,8 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from audit.statistics.comparison import Common, weighted_draws
-from audit.statistics.paired import holm, informative
-from audit.statistics.ranking import rank_systems
+from audit.statistics.comparison import Common, holm, informative, weighted_draws
+from audit.statistics.orders import rank_systems
 
 BINS = (0.0, 0.05, 0.2, 0.5, 0.8, 0.95, 1.0001)
 SIZES, DESIGNS, DRAWS = (20, 30, 60, 0.01), ("shared", "simple"), 1_000

@@ -12,14 +12,14 @@ import time
 
 import numpy as np
 
-from audit.corpora import inews
-from audit.systems import all_systems, e5
+from audit.corpora import chinese
+from audit.systems import all_systems, chinese_similarity
 from audit.tasks import Input
 
 
 def texts(number):
     """(title, first 60 characters of the body) and the bodies, every so many articles."""
-    found = [article for article in inews.articles() if inews.reserved(article) and article.title and article.body]
+    found = [article for article in chinese.articles() if chinese.reserved(article) and article.title and article.body]
     found = found[:: max(1, len(found) // number)][:number]
     return [(one.title, one.body[:60]) for one in found], [one.body for one in found]
 
@@ -48,7 +48,7 @@ def speeds(number):
 
 
 def calibrate(number):
-    found = e5.vectors([title for title, _ in texts(2 * number)[0]])
+    found = chinese_similarity.vectors([title for title, _ in texts(2 * number)[0]])
     cosines = (found[::2] * found[1::2]).sum(axis=1)
     shown = ", ".join(f"{share:.0%} {np.quantile(cosines, share):.4f}" for share in (0, 0.01, 0.25, 0.5, 0.75, 0.99, 1))
     print(f"cosines of {len(cosines)} pairs of titles of different articles: {shown}")

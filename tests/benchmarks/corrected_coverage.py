@@ -7,8 +7,7 @@ import argparse
 
 import numpy as np
 
-from audit.statistics.corrected import Counts, corrected
-from audit.statistics.unequal import weighted_rate
+from audit.statistics.corrected import Counts, corrected, weighted_rate
 
 DESIGNS = ((100, 40, 30, 10, 10), (100, 40, 30, 30, 20), (400, 400, 60, 20, 20), (1000, 300, 100, 20, 20),
            (1000, 300, 100, 100, 50), (1000, 10, 60, 20, 10))  # fmt: skip

@@ -17,11 +17,10 @@ import numpy as np
 from redraws import SYSTEMS, population
 
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.settling import State, drawn_groups, known_answers, settle_group
-from audit.reports.plan_groups import matches
-from audit.statistics.confidence_sequences import evidence_above
-from audit.statistics.planning import sizes_to_decide
-from audit.statistics.ranking_allocation import RANGES, contest, most_refuted, pairs_of, standing
+from audit.false_satisfaction.resolution import State, drawn_groups, known_answers, settle_group
+from audit.reports.plan import matches
+from audit.statistics.intervals import evidence_above
+from audit.statistics.planning import RANGES, contest, most_refuted, pairs_of, sizes_to_decide, standing
 from audit.store import open_store
 
 GROUPS, DELTA, CONFIDENCE, SOURCES = 3000, 0.02, 0.95, 4000

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv
 
-from audit.reports.audits import Findings, add_audits
 from audit.reports.build import cell_entries, rated
 from audit.reports.certainty import certainty, dependence, with_documents, with_worth
-from audit.statistics.mid_p import mid_p
+from audit.reports.validity import Findings, add_audits
+from audit.statistics.corrected import weighted_rate
+from audit.statistics.intervals import mid_p
 from audit.statistics.rates import BOUNDS, with_bounds, with_rates
-from audit.statistics.unequal import weighted_rate
 
 WORLDS = (
     # documents, sentences in each, intraclass correlation, drawn groups of each cell (0: all)

@@ -8,9 +8,8 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from audit.statistics.linear_model import fit_two_way, type_three
+from audit.statistics.linear_model import compare_means, fit_two_way, type_three
 from audit.statistics.prediction_powered import prediction_powered
-from audit.statistics.tukey import compare_means
 
 PROXIES = {
     # how often it is 1 for false groups, and for true ones

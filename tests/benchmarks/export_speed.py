@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.sampling.draw import Size
 from audit.store import group_id, input_ids, insert_new, open_store, tables

@@ -21,7 +21,7 @@ import pandas as pd
 from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.groups import bounded_groups, judged_groups
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
 from audit.reports.certainty import certainty, roll_ups
 from audit.runner.imported import import_run, read_run

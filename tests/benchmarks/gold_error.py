@@ -18,11 +18,9 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import bindparam, select
 
-from audit.false_satisfaction.cells import CELL, count
-from audit.false_satisfaction.clusters import source_clusters
-from audit.false_satisfaction.gold_rows import read_resting
+from audit.false_satisfaction.cells import CELL, count, read_resting, source_clusters
 from audit.false_satisfaction.groups import checked_groups, judged_groups
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
 from audit.reports.build import rated
 from audit.reports.certainty import certainty, covered, with_worth

@@ -11,9 +11,9 @@ import argparse
 
 import numpy as np
 
+from audit.statistics.comparison import paired_differences
 from audit.statistics.intervals import METHODS
-from audit.statistics.paired import paired_differences
-from audit.statistics.rollups import combine
+from audit.statistics.rates import combine
 
 RULES = ("at a number fixed before", "when it is narrow", "when it leaves out the truth")
 SATISFIED, RATES, LOOKS = 2000, (0.1, 0.3, 0.5), np.arange(20, 401, 5)

@@ -10,7 +10,7 @@ import csv
 import sys
 from pathlib import Path
 
-from audit.language.peoples_daily import read_corpus
+from audit.language.hanlp_training import read_corpus
 from audit.language.sentences import spans
 
 FEWEST = 3

@@ -17,9 +17,8 @@ import pandas as pd
 
 from audit.reports.build import compare_all, rated
 from audit.reports.primary import Named
-from audit.statistics.comparison import Common
-from audit.statistics.paired import informative
-from audit.studies.primary import Naming
+from audit.statistics.comparison import Common, informative
+from audit.studies.deviations import Naming
 
 SYSTEMS = ("a", "b", "c", "d")
 NAMINGS = {"none": (), "a over b under R1": ("a", "b", "R1"), "a over b over all": ("a", "b", None)}

@@ -10,8 +10,7 @@ import time
 
 from audit.corpora import get_corpus
 from audit.language import Analysis
-from audit.language.masked import get_proposer
-from audit.language.masked.fitting import replaceable
+from audit.language.masked import get_proposer, replaceable
 
 
 def main() -> None:

@@ -20,9 +20,9 @@ from redraws import CELL, SOURCES, SYSTEMS, population
 from sqlalchemy import select
 
 from audit.errors import AuditError
-from audit.false_satisfaction.settling import Known, State, carry_of, drawn_groups, settle_group
+from audit.false_satisfaction.resolution import Known, State, carry_of, drawn_groups, settle_group
 from audit.statistics.annotators import rogan_gladen
-from audit.statistics.difference import difference
+from audit.statistics.comparison import difference
 from audit.statistics.intervals import mid_p
 from audit.store import open_store, table_of, tables
 from audit.tasks import get_task

@@ -18,9 +18,8 @@ from sqlalchemy import select
 from audit.judging.samples import draw
 from audit.reports.study import study_report
 from audit.sampling.draw import Size
-from audit.statistics.allocation import width_targeted
-from audit.statistics.confidence_sequences import prior_posterior
-from audit.statistics.intervals import METHODS
+from audit.statistics.intervals import METHODS, prior_posterior
+from audit.statistics.planning import width_targeted
 from audit.statistics.prediction_powered import disagreement, low_confidence, prediction_powered
 from audit.store import open_store, table_of, tables
 

@@ -15,7 +15,7 @@ import pandas as pd
 from redraws import SOURCES, SYSTEMS
 
 from audit.corpora import get_corpus
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
 from audit.relations import get_relation
 from audit.reports.study import study_report

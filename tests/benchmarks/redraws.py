@@ -16,8 +16,8 @@ import pandas as pd
 from sqlalchemy import select
 
 from audit.corpora import get_corpus
-from audit.false_satisfaction.settling import State, drawn_groups, known_answers, settle_group
-from audit.judging.gold import answer_with_gold
+from audit.false_satisfaction.resolution import State, drawn_groups, known_answers, settle_group
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
 from audit.runner.executors import Processes
 from audit.runner.run import fitting, run

@@ -14,8 +14,8 @@ import pandas as pd
 from scipy.stats import norm
 
 from audit.reports.certainty import Certainty, dependence, roll_ups, with_worth
+from audit.statistics.comparison import paired_differences
 from audit.statistics.intervals import METHODS
-from audit.statistics.paired import paired_differences
 from audit.statistics.rates import with_rates
 
 COPIES = 0.9

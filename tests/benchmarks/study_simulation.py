@@ -18,11 +18,16 @@ from decisions import decided_at
 from decisions import right as right_up_to
 from study_world import proxy, world
 
-from audit.statistics.allocation import FIRST_PHASE, effective_size, judged_size, sizes_for_half_width, width_targeted
-from audit.statistics.confidence_sequences import prior_posterior
-from audit.statistics.intervals import bounds, mid_p
+from audit.statistics.intervals import bounds, mid_p, prior_posterior
+from audit.statistics.planning import (
+    FIRST_PHASE,
+    contest,
+    effective_size,
+    judged_size,
+    sizes_for_half_width,
+    width_targeted,
+)
 from audit.statistics.prediction_powered import disagreement, prediction_powered
-from audit.statistics.ranking_allocation import contest
 
 HALF_WIDTH, DELTA, CONFIDENCE, SHARE = 0.05, 0.02, 0.95, 0.01
 ROUNDS = 12

@@ -12,11 +12,9 @@ import json
 import time
 from pathlib import Path
 
-from audit.language.chinese import tagger_of
-from audit.language.chinese_tags import from_jieba
-from audit.language.hanlp_training import SCORES, scores
+from audit.language.chinese import from_jieba, tagger_of
+from audit.language.hanlp_training import SCORES, read_corpus, scores, sentences, split
 from audit.language.jieba_tagger import _posseg
-from audit.language.peoples_daily import read_corpus, sentences, split
 from audit.language.text import Token
 
 ROUNDS = 3

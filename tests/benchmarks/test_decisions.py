@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from decisions import CONFIDENCE, WORLDS, decided_at, hard_world, real, redrawn, world
 
-from audit.statistics.ranking_allocation import contest, standing
+from audit.statistics.planning import contest, standing
 
 
 @pytest.mark.parametrize(("systems", "lead"), [(4, 0.03), (4, 0.021), (8, 0.03)])

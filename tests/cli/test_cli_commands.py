@@ -10,7 +10,7 @@ import pytest
 
 import audit
 from audit.cli import main
-from audit.runner.living import its_environment
+from audit.runner.leases import its_environment
 
 FIGURES = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
 
@@ -253,8 +253,7 @@ def test_accounts_are_made_and_listed(answered, run_of, monkeypatch, capsys):
 
 
 def test_accounts_are_disabled_enabled_and_given_passwords(answered, run_of, monkeypatch, capsys):
-    from audit.annotation.accounts import log_in
-    from audit.annotation.logins import account_of, cookie_key, open_login
+    from audit.annotation.accounts import account_of, cookie_key, log_in, open_login
     from audit.errors import NotAllowed
     from audit.store import open_store
 

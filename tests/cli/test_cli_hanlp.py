@@ -8,10 +8,8 @@ from test_commands_docs import example
 
 from audit.cli import main
 from audit.language.constituency import parser_training
-from audit.language.constituency.parser_training import SCORED, TrainedParser
-from audit.language.constituency.treebanks import TREEBANKS
-from audit.language.hanlp_making import Part
-from audit.language.hanlp_training import LEARNED, Trained
+from audit.language.constituency.parser_training import SCORED, TREEBANKS, TrainedParser
+from audit.language.hanlp_training import LEARNED, Part, Trained
 
 
 def test_the_json_shown_has_the_keys_of_the_real_one():

@@ -212,7 +212,7 @@ def test_a_database_that_refuses_is_one_line(ran, mistake, monkeypatch):
             connection.exec_driver_sql("PRAGMA query_only=ON")
             connection.exec_driver_sql("DELETE FROM answer")
 
-    monkeypatch.setattr("audit.judging.gold.answer_with_gold", refusing)
+    monkeypatch.setattr("audit.judging.labels.answer_with_gold", refusing)
     assert "the database refused: attempt to write a readonly database; what was stored before is kept" in mistake(
         "gold", "--db", "a.db"
     )

@@ -13,7 +13,7 @@ import pytest
 from audit.cli import main
 from audit.reports.study import study_report
 from audit.runner import leases
-from audit.runner.watching import Watcher
+from audit.runner.coordinator import Watcher
 from audit.store import open_store, table_of, tables
 
 SOURCES, CHUNK = 120, 8

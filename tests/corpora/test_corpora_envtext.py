@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora import envtext, get_corpus
+from audit.corpora import chinese, get_corpus
 from audit.errors import BadFile, NotInstalled
 from audit.tasks import get_task
 
-REAL = pytest.mark.skipif(envtext.needs() is not None, reason="the archive of envtext was not downloaded")
+REAL = pytest.mark.skipif(chinese.envtext_needs() is not None, reason="the archive of envtext was not downloaded")
 CLIMATE = {
     "train": {"pos": ["全球变暖是事实。", "海平面上升。"], "neg": ["今天吃什么?", "海平面上升"]},
     "valid": {"pos": ["全球变暖，是事实!", "碳排放太多。", "???"], "neg": ["地铁很挤。", "碳排放减少了。"]},
@@ -36,15 +36,15 @@ def _write(folder: Path, climate: object = CLIMATE, cluener: str | None = None) 
     archive = folder / "envtext-0.1.4-py3-none-any.whl"
     lines = "\n".join(json.dumps(line, ensure_ascii=False) for line in CLUENER)
     with zipfile.ZipFile(archive, "w") as opened:
-        opened.writestr(envtext.CLIMATE, json.dumps(climate))
-        opened.writestr(envtext.CLUENER, cluener if cluener is not None else lines + "\n")
+        opened.writestr(chinese.CLIMATE, json.dumps(climate))
+        opened.writestr(chinese.CLUENER, cluener if cluener is not None else lines + "\n")
     return archive
 
 
 def test_one_published_part_trains_and_the_other_is_sources(downloads: Path) -> None:
     _write(downloads)
     # The rise of the sea has both labels, so it trains nothing.
-    assert list(envtext.training_rows()) == [("全球变暖是事实。", "climate"), ("今天吃什么?", "other")]
+    assert list(chinese.climate_training_rows()) == [("全球变暖是事实。", "climate"), ("今天吃什么?", "other")]
     rows = list(get_corpus("climate-topics", "classification").rows())
     # The first has a copy in the training part, the third no letter.
     assert [(row.key, row.input.text, row.gold) for row in rows] == [
@@ -76,7 +76,7 @@ def test_without_a_folder_of_downloads_the_cache_has_one(downloads: Path, monkey
     folder = downloads / "cache" / "downloads"
     folder.mkdir(parents=True)
     archive = _write(folder)
-    assert envtext.path() == archive
+    assert chinese.envtext_path() == archive
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ def test_an_archive_without_the_data_says_so(downloads: Path) -> None:
 
 @REAL
 def test_the_real_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AUDIT_DOWNLOADS", str(envtext.downloads()))
+    monkeypatch.setenv("AUDIT_DOWNLOADS", str(chinese.downloads()))
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    training = Counter(gold for _, gold in envtext.training_rows())
+    training = Counter(gold for _, gold in chinese.climate_training_rows())
     assert training == {"other": 1293, "climate": 601}
     rows = list(get_corpus("climate-topics", "classification").rows())
     assert Counter(row.gold for row in rows) == {"other": 1155, "climate": 512}

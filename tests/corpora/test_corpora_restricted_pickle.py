@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.corpora.restricted_pickle import plain
+from audit.corpora.chinese import plain
 from audit.errors import BadFile
 
 DATA = st.recursive(

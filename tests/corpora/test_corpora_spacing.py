@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.corpora.movie_reviews import _content
-from audit.corpora.spacing import mended, paragraphs, restored, restored_all
+from audit.corpora.english import _movie_reviews, mended, paragraphs, restored, restored_all
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def _words(text: str) -> list[str]:
 
 @pytest.mark.parametrize("source", ["rotten_tomatoes"])
 def test_no_character_or_word_of_the_package_is_lost(source: str) -> None:
-    for raw, _ in _content()[source]:
+    for raw, _ in _movie_reviews()[source]:
         made = restored(raw)
         assert _letters(made) == _letters(mended(raw))
         assert _words(made) == _words(mended(raw))

@@ -3,7 +3,7 @@
 import pytest
 
 from audit.corpora import get_corpus
-from audit.corpora.targets import split_targets
+from audit.corpora.recordings import split_targets
 from audit.errors import AuditError, BadFile, BadRow
 from audit.tasks import Input
 

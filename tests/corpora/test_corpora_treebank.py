@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
-from audit.corpora.treebank import sentences
+from audit.corpora.english import sentences
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.tasks import Input
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.corpora.pivot_chains import SCORES, read_chains
+from audit.corpora.recordings import SCORES, read_chains
 from audit.errors import BadFile, BadRow
 
 PIVOTS = Path(__file__).parents[2].parent / "shared" / "data" / "mcmt" / "pivot_runs.csv"

@@ -9,12 +9,12 @@ from sqlalchemy import event, select
 from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
 from audit.errors import UnknownName
-from audit.false_satisfaction.asking import Asking
+from audit.false_satisfaction.questions import Asking
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
+from audit.sampling.designs import RANDOM, Terms, arm_of
 from audit.sampling.draw import Size
-from audit.sampling.protocols import RANDOM, Terms, arm_of
 from audit.store import table_of, tables
 
 POSITIVE = ["positive", "positive"]

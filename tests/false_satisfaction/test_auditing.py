@@ -8,26 +8,26 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.progress import progress
+from audit.annotation.activity import progress
+from audit.annotation.causes import SPOT_CHECK
 from audit.annotation.questions import BEHIND
 from audit.annotation.queue import next_question
-from audit.annotation.reasons import SPOT_CHECK
 from audit.errors import NotAllowed, Refused
-from audit.false_satisfaction.auditing import (
+from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.questions import (
     Reach,
     Versions,
     audited_carries,
     audited_follow_ups,
     beginning,
     checks_of_cell,
+    queue_length,
     rests_on_carried,
 )
-from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.questions import queue_length
-from audit.false_satisfaction.settling import Drawn, Known, State, Step, settle_group
+from audit.false_satisfaction.resolution import Drawn, Known, State, Step, settle_group
 from audit.judging.adjudications import adjudicate, check, checks_left, next_check
-from audit.judging.gold import answer_with_gold
 from audit.judging.judgements import judge, undo
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
 from audit.sampling.audits import Audits

@@ -11,12 +11,20 @@ from sqlalchemy import select
 from audit.annotation.accounts import add_account
 from audit.annotation.questions import Asked
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.beginnings import Process, beginnings, read_process
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.history import replay
-from audit.false_satisfaction.settling import Drawn, Known, State, Step, settle_group
-from audit.judging.gold import answer_with_gold
+from audit.false_satisfaction.resolution import (
+    Drawn,
+    Known,
+    Process,
+    State,
+    Step,
+    beginnings,
+    read_process,
+    settle_group,
+)
 from audit.judging.judgements import judge
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.sampling.draw import Size
 from audit.store import table_of, tables

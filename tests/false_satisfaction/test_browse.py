@@ -7,7 +7,7 @@ from small_corpus import SmallCorpus
 from sqlalchemy import Engine, select
 
 from audit.annotation.accounts import Account, add_account
-from audit.annotation.progress import progress
+from audit.annotation.activity import progress
 from audit.annotation.queue import next_question
 from audit.errors import AuditError, NotAllowed
 from audit.false_satisfaction.browse import STATES, Page, Wish, browse, choices, detail

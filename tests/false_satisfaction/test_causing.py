@@ -7,7 +7,7 @@ from film_world import answer, world
 from audit.annotation.accounts import add_account
 from audit.annotation.causes import standing_causes
 from audit.errors import NotAllowed, Refused
-from audit.false_satisfaction.causing import (
+from audit.false_satisfaction.impact import (
     cause_of,
     false_satisfactions,
     give_cause,

@@ -10,8 +10,8 @@ from audit.errors import AuditError
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.questions import queue_length
 from audit.judging.adjudications import adjudicate
-from audit.judging.gold import answer_with_gold
 from audit.judging.judgements import judge
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
 from audit.sampling.draw import Size

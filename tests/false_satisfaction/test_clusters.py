@@ -4,13 +4,12 @@ import json
 
 import pytest
 
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.study import study_report
-from audit.runner.imported import import_run
-from audit.runner.run_files import read_run
+from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size
-from audit.statistics.mid_p import mid_p
+from audit.statistics.intervals import mid_p
 from audit.store import open_store
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 
 from audit.annotation.accounts import add_account
 from audit.errors import AuditError, NotAllowed
-from audit.false_satisfaction.consequences import consequences, read_stakes
+from audit.false_satisfaction.impact import consequences, read_stakes
 from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run

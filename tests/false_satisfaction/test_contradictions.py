@@ -8,11 +8,11 @@ from audit.annotation.accounts import add_account
 from audit.annotation.questions import Wanted, open_questions, question_ids
 from audit.cli import main
 from audit.errors import NotAllowed
-from audit.false_satisfaction.contradictions import contradictions
+from audit.false_satisfaction.browse import contradictions
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import refer
 from audit.judging.samples import draw
-from audit.relations import carry, registry
+from audit.relations import base, registry
 from audit.relations.expect import equivalent
 from audit.runner.executors import InProcess
 from audit.runner.run import run
@@ -30,7 +30,7 @@ def made(tmp_path, own, toy_corpus, toy_relations):
         return f"Yes: {text.text}"
 
     options = {"task": "sentiment", "family": "toys", "unit": "sentence"}
-    registry.plain("T4", check=equivalent, carry=carry.stays("positive"), **options)(stay)
+    registry.plain("T4", check=equivalent, carry=base.stays("positive"), **options)(stay)
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     relations = [toy_relations[0], registry.get_relation("sentiment", "T4")]
     with InProcess() as executor:
@@ -90,7 +90,7 @@ def test_it_is_gone_when_an_answer_is_changed(made):
 
 
 def test_whose_answers_are_compared(made):
-    from audit.judging.gold import answer_with_gold
+    from audit.judging.labels import answer_with_gold
 
     say(made, "FILM 2 WAS FINE.", "negative")
     answer_with_gold(made)

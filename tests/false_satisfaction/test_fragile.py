@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from audit.annotation.answers import settle
-from audit.false_satisfaction.fragile import fragile
+from audit.false_satisfaction.impact import fragile
 from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run

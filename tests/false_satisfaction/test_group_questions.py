@@ -12,11 +12,10 @@ from audit.annotation.ratings import attributed, stored_ratings
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.browse import detail
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.group_answers import attributed_groups
-from audit.false_satisfaction.questions import queue_length
+from audit.false_satisfaction.questions import attributed_groups, queue_length
 from audit.judging.adjudications import adjudicate
-from audit.judging.gold import answer_with_gold
 from audit.judging.judgements import judge, undo
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
 from audit.reports.agreement import agreement_report

@@ -5,10 +5,10 @@ from conftest_rows import row
 
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.groups import checked_groups, comparisons, judged_groups, shared_groups
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.sampling.draw import Size
-from audit.statistics.paired import paired_differences
+from audit.statistics.comparison import paired_differences
 
 GROUPS = [  # gold, a's outputs, b's outputs, a's verdict, b's verdict
     ("positive", ("positive", "positive"), ("positive", "positive"), "satisfied", "satisfied"),

@@ -8,14 +8,14 @@ from sqlalchemy import select
 
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.groups import comparisons, judged_groups, shared_groups
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw, draw_all
 from audit.keys import uniform
 from audit.relations import COUNTED, Outcome
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size
-from audit.statistics.paired import paired_differences
+from audit.statistics.comparison import paired_differences
 from audit.store import open_store, table_of, tables
 
 GROUPS = [  # gold, a's outputs, b's outputs, a's verdict, b's verdict

@@ -21,10 +21,10 @@ from audit.false_satisfaction.history import (
     moments_of,
     replay,
 )
-from audit.false_satisfaction.settling import known_answers
+from audit.false_satisfaction.resolution import known_answers
 from audit.judging.adjudications import adjudicate
-from audit.judging.gold import answer_with_gold
 from audit.judging.judgements import judge, undo
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
 from audit.relations import get_relation

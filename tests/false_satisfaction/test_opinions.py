@@ -12,8 +12,8 @@ from audit.annotation.ratings import attributed, stored_ratings
 from audit.cli import main
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.opinions import opinions
-from audit.judging.gold import answer_with_gold
 from audit.judging.judgements import judge, undo
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.agreement import agreement_report
 from audit.sampling.draw import Size

@@ -14,28 +14,23 @@ import summaries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.annotation.known import add_known, know_questions, known_questions, pick_known
-from audit.annotation.known_files import KnownText
+from audit.annotation.control_questions import KnownText, add_known, know_questions, known_questions, pick_known
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
-from audit.false_satisfaction.arms import count_arms
-from audit.false_satisfaction.browse import browse, detail
+from audit.false_satisfaction.browse import browse, contradictions, detail
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.consequences import consequences
-from audit.false_satisfaction.contradictions import contradictions
-from audit.false_satisfaction.fragile import fragile
 from audit.false_satisfaction.history import replay
+from audit.false_satisfaction.impact import consequences, fragile
 from audit.false_satisfaction.opinions import answered_outputs, attributed_outputs, opinions
+from audit.false_satisfaction.protocol_arms import count_arms
 from audit.false_satisfaction.questions import queue_length
-from audit.false_satisfaction.settling import Drawn, Known, State, Step, carry_of, settle_group
+from audit.false_satisfaction.resolution import Drawn, Known, State, Step, carry_of, settle_group
 from audit.judging.adjudications import adjudicate, check, checks_left, next_check
-from audit.judging.gold import answer_with_gold
 from audit.judging.judgements import judge
-from audit.judging.label_files import Label, Labels
-from audit.judging.labels import import_labels
+from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
 from audit.judging.staleness import Choice, let_go_stale, losing, would_go
 from audit.judging.unit import rebuild
-from audit.relations.carry import nothing, unchanged
+from audit.relations.base import nothing, unchanged
 from audit.relations.registry import register
 from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run

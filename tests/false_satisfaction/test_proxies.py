@@ -7,7 +7,7 @@ from conftest_rows import row
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.proxies import cell_proxies
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.sampling.draw import Size
 from audit.store import table_of, tables

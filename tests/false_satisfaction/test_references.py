@@ -11,8 +11,7 @@ from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
 from audit.errors import UnknownName
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.proxies import cell_proxies
-from audit.false_satisfaction.references import distances
+from audit.false_satisfaction.proxies import cell_proxies, distances
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.runner.imported import import_run, read_run

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.false_satisfaction.settling import Drawn, Known, State, Step, settle_group
+from audit.false_satisfaction.resolution import Drawn, Known, State, Step, settle_group
 from audit.tasks import Output
 
 LABELS = ["positive", "neutral", "negative"]

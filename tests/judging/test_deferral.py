@@ -6,10 +6,9 @@ import pytest
 from question_world import asked, recalled, rows
 
 from audit.annotation.deferral import COMMENT
-from audit.annotation.disputes import opinions
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import NotAllowed, Refused
-from audit.judging.adjudications import adjudicate
+from audit.judging.adjudications import adjudicate, opinions
 from audit.judging.deferral import flag, flagged_ids, flags_left, send_back, skip, unflag
 from audit.judging.judgements import UNDOS, Undone, judge, undo, undone
 from audit.store import table_of, tables

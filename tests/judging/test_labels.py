@@ -8,8 +8,16 @@ from sqlalchemy import select
 from audit.annotation.accounts import list_accounts, log_in
 from audit.annotation.answers import counting_votes
 from audit.errors import AuditError, BadFile, NotAllowed
-from audit.judging.label_files import exported_id, read_labels
-from audit.judging.labels import CONTRADICTORY, NO_QUESTION, NO_ROW, NOT_HERE, import_labels, renamed_labels
+from audit.judging.labels import (
+    CONTRADICTORY,
+    NO_QUESTION,
+    NO_ROW,
+    NOT_HERE,
+    exported_id,
+    import_labels,
+    read_labels,
+    renamed_labels,
+)
 from audit.store import input_ids, open_store, table_of, tables
 from audit.tasks import Input
 

@@ -3,11 +3,10 @@
 import pytest
 from sqlalchemy import select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.keeping import manager_named
+from audit.annotation.accounts import add_account, manager_named
 from audit.errors import AuditError, NotAllowed
 from audit.false_satisfaction.questions import queue_length
-from audit.false_satisfaction.settling import State, drawn_groups, known_answers, settle_group
+from audit.false_satisfaction.resolution import State, drawn_groups, known_answers, settle_group
 from audit.judging.staleness import Choice, let_go_stale, losing, would_go
 from audit.store import open_store, table_of, tables
 

@@ -5,13 +5,11 @@ from disputing import disputed
 from question_world import add_people, asked, give, recalled, rows
 from sqlalchemy import select
 
+from audit.annotation.accounts import entries
+from audit.annotation.activity import pace_of, progress
 from audit.annotation.guidelines import Guideline, guideline_before
-from audit.annotation.logbook import entries
-from audit.annotation.pace import pace_of
-from audit.annotation.progress import progress
-from audit.annotation.queue import next_question, queue_of
+from audit.annotation.queue import Before, next_question, queue_of
 from audit.annotation.ratings import stored_ratings
-from audit.annotation.remembered import Before
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging import adjudications, judgements
 from audit.judging.adjudications import adjudicate

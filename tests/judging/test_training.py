@@ -4,11 +4,10 @@ import pytest
 from quality_world import LABELS, answer_next, know, right_answer, settle_how, world
 from question_world import rows
 
-from audit.annotation import trained
+from audit.annotation import control_questions
+from audit.annotation.activity import pace_of, progress
 from audit.annotation.answers import counting_votes
-from audit.annotation.known import known_questions, remove_known
-from audit.annotation.pace import pace_of
-from audit.annotation.progress import progress
+from audit.annotation.control_questions import known_questions, remove_known
 from audit.annotation.queue import next_question, queue_of
 from audit.annotation.ratings import stored_ratings
 from audit.errors import AuditError, NotAllowed, Refused
@@ -59,12 +58,12 @@ def test_feedback_says_what_is_right_and_why(made):
 def test_passing_lets_in_and_failing_begins_anew(made):
     engine, who = made
     failed = go_through(engine, who["ann"], wrong=2)[-1].finished
-    assert failed == trained.Attempt(1, 2, 4, False)
+    assert failed == control_questions.Attempt(1, 2, 4, False)
     assert next_question(engine, who["ann"]) is None
     again = way_of(engine, who["ann"]).training
     assert (again.attempt, again.answered, again.last) == (2, 0, failed)
     passed = go_through(engine, who["ann"], wrong=1)[-1].finished
-    assert passed == trained.Attempt(2, 3, 4, True)  # 3 of 4 reach a mark of 0.75
+    assert passed == control_questions.Attempt(2, 3, 4, True)  # 3 of 4 reach a mark of 0.75
     assert way_of(engine, who["ann"]).training is None
     assert next_question(engine, who["ann"]) is not None
     assert next_question(engine, who["bob"]) is None  # each for themselves
@@ -149,8 +148,8 @@ def test_who_passed_stays_so_until_the_round_or_the_guideline_changes(made, monk
     settle_how(engine, pass_mark=1.0)
     assert way_of(engine, who["ann"]).training is None  # the mark of the day counts
     with monkeypatch.context() as patch:
-        newer = trained.guideline_of("sentiment", "input")
-        patch.setattr(trained, "guideline_of", lambda *of: type(newer)(newer.version + 1, newer.text))
+        newer = control_questions.guideline_of("sentiment", "input")
+        patch.setattr(control_questions, "guideline_of", lambda *of: type(newer)(newer.version + 1, newer.text))
         assert way_of(engine, who["ann"]).training.answered == 0
         assert next_question(engine, who["ann"]) is None
     know(engine, "training", 1, begin="Another")
@@ -182,16 +181,15 @@ def test_a_question_taken_out_in_the_middle_ends_the_attempt(made):
     remove_known(engine, [way_of(engine, who["ann"]).training.shown.id])
     training = way_of(engine, who["ann"]).training
     assert (training.attempt, training.answered, training.questions) == (2, 0, 3)
-    assert training.last == trained.Attempt(1, 0, 3, False)
-    assert go_through(engine, who["ann"])[-1].finished == trained.Attempt(2, 3, 3, True)
+    assert training.last == control_questions.Attempt(1, 0, 3, False)
+    assert go_through(engine, who["ann"])[-1].finished == control_questions.Attempt(2, 3, 3, True)
     log = [row["detail"]["attempt"] for row in rows(engine, tables.Log) if row["action"] == "training"]
     assert log == [1, 2]
 
 
 def test_the_round_has_the_languages_that_somebody_reads(tmp_path):
     from audit.annotation.accounts import add_account
-    from audit.annotation.known import add_known
-    from audit.annotation.known_files import KnownText
+    from audit.annotation.control_questions import KnownText, add_known
     from audit.tasks import Input
 
     engine, who = world(tmp_path / "audit.db")

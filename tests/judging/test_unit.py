@@ -14,8 +14,7 @@ from contents import content
 from sqlalchemy import Engine, event, select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.known import add_known
-from audit.annotation.known_files import KnownText
+from audit.annotation.control_questions import KnownText, add_known
 from audit.annotation.questions import BEHIND
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
@@ -23,10 +22,8 @@ from audit.errors import Refused
 from audit.false_satisfaction.questions import queue_difference, queue_length
 from audit.judging.adjudications import adjudicate, change_adjudication, check, inspect, next_check
 from audit.judging.deferral import flag, refer, send_back, skip, unflag
-from audit.judging.gold import answer_with_gold
 from audit.judging.judgements import judge, undo
-from audit.judging.label_files import Label, Labels
-from audit.judging.labels import import_labels
+from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
 from audit.judging.samples import draw_all
 from audit.judging.staleness import Choice, let_go_stale
 from audit.judging.training import train, way_of

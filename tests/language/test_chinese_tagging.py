@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 
 from audit.errors import UnknownName
 from audit.language import Analysis
-from audit.language.chinese import chinese, tagger_of, version_of
-from audit.language.chinese_surnames import surname, surnames
-from audit.language.chinese_tags import PEOPLES_DAILY, by_characters, from_entity, from_jieba, from_treebank
+from audit.language.chinese import (
+    PEOPLES_DAILY,
+    by_characters,
+    chinese,
+    from_entity,
+    from_jieba,
+    from_treebank,
+    tagger_of,
+    version_of,
+)
+from audit.language.chinese_people import surname, surnames
 
 TEXTS = st.text(
     st.sampled_from(

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from audit.errors import BadRow, NotInstalled, UnknownName
 from audit.language import Analysis
-from audit.language.chinese_characters import is_traditional
-from audit.language.chinese_interchange import fits, pairs, read, replaceable
-from audit.language.chinese_synonyms import Chatopera, best, thesaurus
+from audit.language.chinese import is_traditional
+from audit.language.chinese_synonyms import Chatopera, best, fits, pairs, read, replaceable, thesaurus
 
 
 def test_scores_of_cilin():

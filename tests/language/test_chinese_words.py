@@ -4,10 +4,9 @@ import pytest
 
 from audit.language import Analysis
 from audit.language import chinese_countries as of_countries
-from audit.language.chinese_characters import is_traditional
+from audit.language.chinese import is_traditional
 from audit.language.chinese_countries import Parted, abbreviated, cities, countries, national, stand_ins
-from audit.language.chinese_people import COMMON, GIVEN, NICKNAMES, Person, people
-from audit.language.chinese_surnames import surname
+from audit.language.chinese_people import COMMON, GIVEN, NICKNAMES, Person, people, surname
 from audit.language.text import Token
 
 pytest.importorskip("jieba")

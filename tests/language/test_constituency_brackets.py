@@ -6,9 +6,17 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from audit.errors import AuditError, NotInstalled, UnknownName
-from audit.language.constituency import treebanks
-from audit.language.constituency.brackets import bracket_score, brackets, of_label
-from audit.language.constituency.treebanks import cleaned, documents, simple_label, simple_tag, split
+from audit.language.constituency import parser_training
+from audit.language.constituency.parser_training import (
+    bracket_score,
+    brackets,
+    cleaned,
+    documents,
+    of_label,
+    simple_label,
+    simple_tag,
+    split,
+)
 
 GOLD = Tree.fromstring(
     "(TOP (S (NP (DT The) (NN cat)) (, ,) (VP (VBD sat) (PRT (RP down)) (PP (IN on) (NP (DT a) (NN mat)))) (. .)))"
@@ -112,7 +120,7 @@ def test_a_treebank_that_is_not_there(monkeypatch):
 
     monkeypatch.setattr(corpus, "treebank", Absent())
     with pytest.raises(NotInstalled, match=r"NLTK's corpus 'treebank' is not installed; run: python -m nltk"):
-        treebanks._read.__wrapped__("en")
+        parser_training._read.__wrapped__("en")
 
 
 @pytest.fixture(scope="module", params=["en", pytest.param("zh", marks=pytest.mark.slow)])

@@ -8,11 +8,18 @@ from nltk import Tree
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.language.constituency import get_parser, hanlp_parser, leaf_spans, parser_training
-from audit.language.constituency.hanlp_encoder import CLASSPATH, WordsAndLetters
-from audit.language.constituency.hanlp_parser import ABOUT, About, HanlpParser, _mended, _of_tasks
+from audit.language.constituency.hanlp_parser import (
+    ABOUT,
+    CLASSPATH,
+    About,
+    HanlpParser,
+    WordsAndLetters,
+    _mended,
+    _of_tasks,
+)
 from audit.language.constituency.parser_training import train_parser
-from audit.language.hanlp_making import SCORES
-from audit.language.hanlp_models import OURS
+from audit.language.hanlp_tagger import OURS
+from audit.language.hanlp_training import SCORES
 
 NAMES, VERBS, NOUNS = ("Ann", "Bob", "Eve", "Tom"), ("sees", "likes", "hears", "has"), ("dog", "cat", "cow", "tree")
 

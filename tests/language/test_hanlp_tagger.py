@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import AuditError, BadFile, NotInstalled
-from audit.language import hanlp_models, hanlp_tagger
-from audit.language.chinese import chinese, version_of
-from audit.language.chinese_tags import PEOPLES_DAILY
+from audit.language import hanlp_tagger
+from audit.language.chinese import PEOPLES_DAILY, chinese, version_of
 from audit.language.hanlp_tagger import HanlpTagger, _aligned, _decoded, _pieces
 
 TEXTS = st.text(
@@ -185,7 +184,7 @@ def package(monkeypatch):
         raise SystemExit("connection refused\nmore of it")
 
     known = SimpleNamespace(ALL={"PKU_POS_ELECTRA_SMALL": "https://file.hankcs.com/hanlp/pos/pos_pku.zip"})
-    monkeypatch.setattr(hanlp_models, "hanlp", lambda: SimpleNamespace(pretrained=known, load=load))
+    monkeypatch.setattr(hanlp_tagger, "hanlp", lambda: SimpleNamespace(pretrained=known, load=load))
 
 
 def test_a_model_that_is_not_there_is_named_with_what_to_do(package):

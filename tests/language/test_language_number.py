@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.language import Analysis
-from audit.language.inflection import base, forms, is_form, known_as, plural, singular
 from audit.language.number import changes, countables
+from audit.language.tagging import base, forms, is_form, known_as, plural, singular
 
 
 def changed(text):

@@ -1,9 +1,8 @@
 import pytest
 
 from audit.language import Analysis
-from audit.language.corrections import correct
 from audit.language.sentences import spans
-from audit.language.tagging import tag_words
+from audit.language.tagging import correct, tag_words
 
 
 def tags(text):

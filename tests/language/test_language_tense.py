@@ -3,8 +3,7 @@
 import pytest
 
 from audit.language import Analysis
-from audit.language.finite import finite_verbs
-from audit.language.tense import change_tense
+from audit.language.tense import change_tense, finite_verbs
 
 
 @pytest.mark.parametrize(

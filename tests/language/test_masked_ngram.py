@@ -8,11 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import BadFile, UnknownName
-from audit.language.masked import get_proposer, proposer_of
-from audit.language.masked.counts import Counts, count
-from audit.language.masked.fitting import cased_like, first_fitting, replaceable
-from audit.language.masked.ngram import NgramProposer
-from audit.language.masked.running_text import FilmReviews, OwnText, split
+from audit.language.masked import cased_like, first_fitting, get_proposer, proposer_of, replaceable
+from audit.language.ngrams import Counts, FilmReviews, NgramProposer, OwnText, count, split
 
 TEXT = """The old man saw a good film.
 The old man saw a great film. The old woman saw a great film.

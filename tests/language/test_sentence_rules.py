@@ -3,7 +3,7 @@
 import pytest
 
 from audit.keys import digest
-from audit.language import chinese_sentences, sentences
+from audit.language import sentences
 
 CHANGED = "sentences are cut otherwise: give RULES another value, and put it here with the digest that was found"
 ENGLISH = """Mr. Smith is good. I like him! "Is it?" she said... Then nothing... but wait! He left at 5 p.m.
@@ -26,7 +26,7 @@ def cut(text: str, language: str) -> str:
     ("text", "language", "rules", "known"),
     [
         (ENGLISH, "en", sentences.RULES, ("9ec56d5c", "e4265c1fc11a")),
-        (CHINESE, "zh", chinese_sentences.RULES, ("834fd310", "a5a340eea8dc")),
+        (CHINESE, "zh", sentences.CHINESE_RULES, ("834fd310", "a5a340eea8dc")),
     ],
 )
 def test_what_is_cut_otherwise_has_another_version(text, language, rules, known):

@@ -10,16 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import NotInstalled, UnknownName
-from audit.language.constituency import (
-    deep_phrase,
-    get_parser,
-    kind_of,
-    leaf_spans,
-    modifiers,
-    parser_of,
-)
-from audit.language.constituency.shallow import Shallow
-from audit.language.constituency.shallow_words import Word, words_of
+from audit.language.constituency import deep_phrase, get_parser, kind_of, leaf_spans, modifiers, parser_of
+from audit.language.constituency.shallow import Shallow, Word, words_of
 
 # Reading the tagger
 

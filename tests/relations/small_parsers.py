@@ -8,7 +8,7 @@ import nltk
 from audit.errors import NotInstalled
 from audit.language.constituency import base as constituency
 from audit.language.tagging import tag
-from audit.language.wordsets import words
+from audit.language.text import words
 
 GRAMMAR = """
 NP: {<DT|PRP\\$>?<RB.*|JJ.*>*<NN.*>+}

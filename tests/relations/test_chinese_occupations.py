@@ -3,7 +3,7 @@
 import pytest
 from chinese_texts import all_made, made
 
-from audit.language.chinese_occupations import occupations
+from audit.language.chinese_people import occupations
 
 pytest.importorskip("jieba")
 

@@ -10,8 +10,8 @@ from audit.errors import UnknownName
 from audit.language import Analysis
 from audit.language.chinese_countries import Parted
 from audit.relations import Source
+from audit.relations.expect import replaced
 from audit.relations.registry import configured
-from audit.relations.substituting import replaced
 from audit.tasks import Input
 
 pytest.importorskip("jieba")

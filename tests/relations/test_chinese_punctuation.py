@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from audit.language import Analysis
 from audit.relations import Source, get_relation
-from audit.relations.chinese_punctuation import marks
-from audit.relations.substituting import replaced
+from audit.relations.chinese import marks
+from audit.relations.expect import replaced
 from audit.tasks import Input
 
 TASKS = {"MR4.1": "similarity", "MR4.2": "summarization", "MR4.3": "classification"}

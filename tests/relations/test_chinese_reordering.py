@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from audit.language import Analysis
 from audit.relations import Source, get_relation
-from audit.relations.chinese_reordering import reordered, swapped
+from audit.relations.chinese import reordered, swapped
 from audit.relations.registry import configured
 from audit.tasks import Input
 

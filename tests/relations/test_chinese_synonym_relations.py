@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.language import Analysis
-from audit.language.chinese_interchange import pairs
-from audit.language.chinese_synonyms import LEAST, thesaurus
+from audit.language.chinese_synonyms import LEAST, pairs, thesaurus
 from audit.relations import Source, get_relation
-from audit.relations.chinese_synonyms import nouns, verbs
+from audit.relations.chinese import nouns, verbs
+from audit.relations.expect import replaced
 from audit.relations.registry import configured
-from audit.relations.substituting import replaced
 from audit.tasks import Input
 
 

@@ -14,13 +14,13 @@ from audit.corpora.base import Row
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.keys import fingerprint
 from audit.language import Analysis
+from audit.language import masked as masked
 from audit.language.constituency import structure_similarity
-from audit.language.masked import base as masked
 from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
+from audit.runner.coordinator import Watcher
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
-from audit.runner.watching import Watcher
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input, Output
 
@@ -53,7 +53,7 @@ def parser(monkeypatch):
 def proposer(monkeypatch):
     made = Listed()
     monkeypatch.setitem(masked.PROPOSERS, "listed", lambda _: made)
-    monkeypatch.setattr("audit.language.masked.base.get_proposer", masked.get_proposer.__wrapped__)
+    monkeypatch.setattr("audit.language.masked.get_proposer", masked.get_proposer.__wrapped__)
     return made
 
 

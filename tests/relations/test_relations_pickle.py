@@ -7,9 +7,9 @@ import pytest
 
 from audit.language import Analysis
 from audit.relations import Plain, Relation, Source, Verdict, all_relations, get_relation
-from audit.relations.multi_granularity import MultiGranularity
-from audit.relations.on_documents import on_documents
+from audit.relations.expect import on_documents
 from audit.relations.registry import configured
+from audit.relations.translation import MultiGranularity
 from audit.tasks import Input, Output
 
 TEXTS = [

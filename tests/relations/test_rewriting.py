@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 from audit.language import Analysis
 from audit.relations import Outcome, Rewriting, Source, get_relation
-from audit.relations.base import Rewritten
-from audit.relations.carry import unchanged
-from audit.relations.expect import same_interval, same_label, same_text
-from audit.relations.substituting import exchanged, replaced, substituted
+from audit.relations.base import Rewritten, unchanged
+from audit.relations.expect import exchanged, replaced, same_interval, same_label, same_text, substituted
 from audit.tasks import Input, Output, get_task
 
 

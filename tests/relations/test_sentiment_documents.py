@@ -11,9 +11,8 @@ from hypothesis import strategies as some
 from audit.errors import AuditError
 from audit.language import Analysis
 from audit.relations import Member, Outcome, Plain, Source, Verdict, get_relation
-from audit.relations.documents import rearranged
-from audit.relations.on_documents import on_documents
-from audit.relations.sentiment_extending import sentences_of
+from audit.relations.expect import on_documents, rearranged
+from audit.relations.sentiment import sentences_of
 from audit.tasks import Input, Output
 
 DOCUMENT = "Good start. Bad middle.\n\nGreat end. Poor sound."

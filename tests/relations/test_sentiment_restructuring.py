@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from audit.language import Analysis
-from audit.language.wordsets import words
+from audit.language.text import words
 from audit.relations import Outcome, Plain, Source, get_relation
 from audit.tasks import Input, Output
 

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from audit.errors import AuditError
 from audit.language import Analysis
 from audit.relations import Outcome, Source, get_relation
-from audit.relations.agreeing import SCORES
-from audit.relations.monte_carlo import PIVOTS, pivots_of
 from audit.relations.registry import configured
+from audit.relations.translation import PIVOTS, SCORES, pivots_of
 from audit.tasks import Input, Output
 
 NAMES = ("RTT", "MCMT", "MGMT-sentence")

@@ -13,7 +13,7 @@ from audit.cli import main
 from audit.false_satisfaction.opinions import answered_outputs
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
-from audit.reports.annotators import annotators_lines, annotators_report
+from audit.reports.quality import annotators_lines, annotators_report
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size
 from audit.store import open_store

@@ -9,19 +9,17 @@ from audit.annotation.queue import next_question
 from audit.judging.adjudications import check, next_check
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
-from audit.reports.audit_words import carry_text, check_lines, checked_rows
 from audit.reports.html import to_html
 from audit.reports.rerank import rerank
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
-from audit.reports.words import notes_of
+from audit.reports.words import carry_text, check_lines, checked_rows, notes_of
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import Size
-from audit.statistics.carry_error import most_wrong
-from audit.statistics.difference import difference
-from audit.statistics.effective import effective_interval
-from audit.statistics.intervals import mid_p
+from audit.statistics.comparison import difference
+from audit.statistics.corrected import most_wrong
+from audit.statistics.intervals import effective_interval, mid_p
 from audit.store import open_store
 
 GROUPS = 20

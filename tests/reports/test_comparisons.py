@@ -5,16 +5,15 @@ import json
 import pytest
 
 from audit.cli import main
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw, draw_all
 from audit.reports.certainty import COMPARES
 from audit.reports.html import to_html
-from audit.reports.order_words import order_text
 from audit.reports.plan import lines, plan
 from audit.reports.preference import Weights
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
-from audit.reports.words import notes_of, preference_lines
+from audit.reports.words import notes_of, order_text, preference_lines
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size

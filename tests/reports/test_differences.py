@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from audit.reports.build import build_report
-from audit.reports.charts import to_svg
-from audit.reports.differences import differences_chart, oriented, p_text, pairs_text
+from audit.reports.charts import differences_chart, oriented, p_text, pairs_text, to_svg
 from audit.reports.html import to_html
 
 

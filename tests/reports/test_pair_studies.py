@@ -12,12 +12,11 @@ import pytest
 import summaries
 from sqlalchemy import select
 
+from audit.annotation.control_questions import judging_record
 from audit.annotation.ratings import attributed, stored_ratings
-from audit.annotation.record import judging_record
 from audit.false_satisfaction.opinions import attributed_outputs
 from audit.false_satisfaction.questions import queue_length
-from audit.judging.label_files import read_labels
-from audit.judging.labels import import_labels
+from audit.judging.labels import import_labels, read_labels
 from audit.judging.samples import draw_all
 from audit.reports.agreement import agreement_report
 from audit.reports.exports.label_studio import to_label_studio
@@ -25,8 +24,7 @@ from audit.reports.exports.reading import import_export
 from audit.reports.exports.replay import replay
 from audit.reports.exports.writing import export
 from audit.reports.over_time import stored_agreement
-from audit.reports.plan import plan
-from audit.reports.plan_groups import numbered, questions
+from audit.reports.plan import numbered, plan, questions
 from audit.reports.quality import quality_lines, quality_report
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal

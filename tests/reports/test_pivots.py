@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora.pivot_chains import read_chains
+from audit.corpora.recordings import read_chains
 from audit.errors import AuditError
-from audit.reports.pivot_lines import pivot_lines
-from audit.reports.pivots import pivots_report
+from audit.reports.pivots import pivot_lines, pivots_report
 
 PIVOTS = Path(__file__).parents[2].parent / "shared" / "data" / "mcmt" / "pivot_runs.csv"
 ROWS = [

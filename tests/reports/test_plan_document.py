@@ -7,7 +7,7 @@ import pytest
 
 from audit.cli import main
 from audit.errors import AuditError
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.plan import lines, plan
 from audit.runner.imported import import_run, read_run

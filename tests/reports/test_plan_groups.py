@@ -5,7 +5,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.reports.plan_groups import asked_of
+from audit.reports.plan import asked_of
 
 
 @given(

@@ -13,14 +13,14 @@ from audit.corpora import get_corpus
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.groups import judged_groups
-from audit.false_satisfaction.settling import State
-from audit.judging.gold import answer_with_gold
+from audit.false_satisfaction.resolution import State
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.relations import Outcome, get_relation
 from audit.reports.html import to_html
-from audit.reports.powered import powered
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
+from audit.reports.validity import powered
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size

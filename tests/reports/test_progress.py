@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from audit.annotation.at_work import people_at_work
-from audit.annotation.overview import overview
+from audit.annotation.activity import overview, people_at_work
 from audit.cli import main
-from audit.reports.progress import CELLS, cells_at_work, progress_document, progress_lines
-from audit.reports.sheet import sheet
+from audit.reports.over_time import CELLS, cells_at_work, progress_document, progress_lines
 from audit.reports.study import cells_of_report, evidence, report_of
+from audit.reports.tables import sheet
 from audit.store import open_store
 
 

@@ -11,19 +11,19 @@ from sqlalchemy import select
 from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
 from audit.cli import main
-from audit.false_satisfaction.arms import count_arms
 from audit.false_satisfaction.cells import count
+from audit.false_satisfaction.protocol_arms import count_arms
 from audit.judging.adjudications import adjudicate, inspect, next_inspection
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
 from audit.reports.html import to_html
-from audit.reports.protocol_words import protocol_lines
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
+from audit.reports.words import protocol_lines
 from audit.runner.imported import import_run, read_run
+from audit.sampling.designs import arm_of
 from audit.sampling.draw import Size
-from audit.sampling.protocols import arm_of
 from audit.store import open_store, table_of, tables
 
 FILMS = 24

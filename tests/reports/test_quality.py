@@ -5,12 +5,12 @@ import json
 import pandas as pd
 import pytest
 
-from audit.annotation.record import COLUMNS, Record, judging_record
+from audit.annotation.control_questions import RECORD_COLUMNS, Record, judging_record
 from audit.annotation.settings import JudgingSettings
 from audit.cli import main
 from audit.errors import AuditError
+from audit.reports.dashboard_charts import bias_chart, shares_chart
 from audit.reports.quality import RULES, quality_lines, quality_report
-from audit.reports.quality_charts import bias_chart, shares_chart
 from audit.statistics.annotators import alarms as rules
 from audit.store import open_store
 
@@ -23,7 +23,7 @@ def row(name, question, round, answer, seconds=3.0, known=None, settled=None, be
 
 
 def record(rows, **settings):
-    frame = pd.DataFrame(rows, columns=COLUMNS, dtype=object).astype({"seconds": float})
+    frame = pd.DataFrame(rows, columns=RECORD_COLUMNS, dtype=object).astype({"seconds": float})
     return Record(frame, tuple(sorted(set(frame["annotator"]))), {"ann": (2, True)}, JudgingSettings(**settings))
 
 

@@ -9,16 +9,16 @@ from hypothesis import strategies as some
 
 from audit.annotation.accounts import add_account
 from audit.annotation.causes import CAUSES
-from audit.false_satisfaction.causing import false_satisfactions, give_cause
+from audit.false_satisfaction.impact import false_satisfactions, give_cause
 from audit.judging.adjudications import adjudicate
 from audit.judging.samples import draw_all
-from audit.reports.causes import cause_entries, dispute_entry, named_falses
 from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
+from audit.reports.validity import cause_entries, dispute_entry, named_falses
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size
-from audit.statistics.effective import effective_interval
+from audit.statistics.intervals import effective_interval
 from audit.store import open_store, table_of, tables
 
 

@@ -11,10 +11,9 @@ from audit.reports import charts
 from audit.reports.build import build_report
 from audit.reports.charts import DARK, false_chart, rates_chart, rates_in_words, rollup_chart, scores_chart, to_svg
 from audit.reports.html import to_html
-from audit.reports.order_words import best_text, change_text, order_text
 from audit.reports.preference import read_weights
 from audit.reports.terminal import to_terminal
-from audit.reports.words import headlines, notes_of, signature_line
+from audit.reports.words import best_text, change_text, headlines, notes_of, order_text, signature_line
 
 NOTE = "Gold has two classes, so every neutral output counts as wrong."
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")

@@ -8,10 +8,9 @@ import pytest
 
 from audit.cli import main
 from audit.corpora import get_corpus
-from audit.false_satisfaction import settling
-from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.gold_rows import read_resting
-from audit.judging.gold import answer_with_gold
+from audit.false_satisfaction import resolution
+from audit.false_satisfaction.cells import count, read_resting
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.relations import get_relation
 from audit.reports.exports.replay import replay
@@ -169,13 +168,13 @@ def test_errors_that_say_nothing_are_one_sentence(report, tmp_path, capsys, opti
 def test_drawn_groups_are_read_once(report, monkeypatch):
     """A database of 10^5 groups, all judged, spent nearly half of a report on reading and settling them again."""
     engine, _ = report(TWO)
-    made, real = [], settling.Drawn
+    made, real = [], resolution.Drawn
 
     def counting(*arguments, **named):
         made.append(real(*arguments, **named))
         return made[-1]
 
     with monkeypatch.context() as patched:
-        patched.setattr(settling, "Drawn", counting)
+        patched.setattr(resolution, "Drawn", counting)
         assert study_report(engine, "gold")["sensitivity"] is not None
     assert len(made) == len(count(engine).drawn)

@@ -6,7 +6,7 @@ import pytest
 
 from audit.cli import main
 from audit.errors import AuditError
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.html import to_html
 from audit.reports.plan import plan
@@ -15,7 +15,7 @@ from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size
-from audit.statistics.confidence_sequences import prior_posterior
+from audit.statistics.intervals import prior_posterior
 from audit.store import open_store
 
 NOTE = "fixed-n intervals hold if where to stop was not chosen by looking at the results"

@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from audit.reports.build import build_report
-from audit.reports.charts import to_svg
-from audit.reports.slopes import moves, order_chart, order_in_words
+from audit.reports.charts import moves, order_chart, order_in_words, to_svg
 
 
 def report_of(**systems):

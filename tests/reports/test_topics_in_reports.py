@@ -8,17 +8,16 @@ import pytest
 from audit.cli import main
 from audit.errors import UnknownName
 from audit.false_satisfaction.accuracy import NO_GOLD, Answered, RightOutputs
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.accuracy import accuracy_entries, order_words
-from audit.reports.html_tables import tables_html
+from audit.reports.html import tables_html
 from audit.reports.study import evidence, report_of, study_report
 from audit.reports.terminal import to_terminal
-from audit.reports.violation_words import accuracy_lines, shown_accuracy, topics_by_relation
+from audit.reports.violation_charts import accuracy_lines, shown_accuracy, topics_by_relation
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size
-from audit.statistics.effective import effective_interval
-from audit.statistics.mid_p import mid_p
+from audit.statistics.intervals import effective_interval, mid_p
 from audit.store import open_store
 
 FILMS = 120

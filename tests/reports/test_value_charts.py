@@ -4,7 +4,7 @@ import pytest
 import vl_convert
 
 from audit.reports.charts import DARK
-from audit.reports.value_charts import bounds_chart, levels_chart, means_chart
+from audit.reports.dashboard_charts import bounds_chart, levels_chart, means_chart
 
 HOSTILE = "</script><b>a & 很长的名字"
 

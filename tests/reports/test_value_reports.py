@@ -10,14 +10,28 @@ from scipy import stats
 
 from audit.errors import AuditError, BadFile, BadRow, NotInstalled, UnknownName
 from audit.language.text_similarity import meteor
-from audit.reports import references
-from audit.reports.bounds import bounds_lines, bounds_report
-from audit.reports.contribute import contribution, contribution_lines, contribution_report, mean_gains
-from audit.reports.correlate import correlation_lines, correlation_report
-from audit.reports.levels import levels_lines, levels_report
-from audit.reports.means import means_lines, means_report
-from audit.reports.references import References, read_references, reference_scores
-from audit.reports.verdict_values import levels_of, outcomes, source_outputs, verdict_values
+from audit.reports import values
+from audit.reports.values import (
+    References,
+    bounds_lines,
+    bounds_report,
+    contribution,
+    contribution_lines,
+    contribution_report,
+    correlation_lines,
+    correlation_report,
+    levels_lines,
+    levels_of,
+    levels_report,
+    mean_gains,
+    means_lines,
+    means_report,
+    outcomes,
+    read_references,
+    reference_scores,
+    source_outputs,
+    verdict_values,
+)
 from audit.store import open_store
 
 NAMES = list(translation_study.RELATIONS)
@@ -240,9 +254,7 @@ def test_the_best_of_several_references_counts(known):
     exact = translation_study.marked(text, "es")
     outputs = pd.DataFrame({"text": [text, text], "target": ["es", "es"], "output": [exact, "another one"]})
     scored, notes = reference_scores(outputs, known)
-    assert scored["bleu"].tolist() == pytest.approx(
-        [1.0, references.reference_bleu("another one", "another one", "es")]
-    )
+    assert scored["bleu"].tolist() == pytest.approx([1.0, values.reference_bleu("another one", "another one", "es")])
     assert scored["wer"].tolist() == [1.0, 1.0]
     assert notes == []
 
@@ -251,7 +263,7 @@ def test_without_wordnet_there_is_no_meteor_and_a_note(known, engine, monkeypatc
     def absent(*_, **__):
         raise NotInstalled("METEOR of English needs WordNet")
 
-    monkeypatch.setattr(references, "meteor", absent)
+    monkeypatch.setattr(values, "meteor", absent)
     report = correlation_report(engine, known, relations=["RTT"])
     assert {row["measure"] for row in report["sentences"]} == {"bleu", "wer"}
     assert "METEOR of English needs WordNet (--no-synonyms)" in report["notes"]
@@ -268,13 +280,13 @@ def test_without_synonyms_meteor_asks_for_no_wordnet_and_says_so(known, engine, 
     plain = replace(known, synonyms=False)
     report = correlation_report(engine, plain, relations=["RTT"])
     assert {row["measure"] for row in report["sentences"]} == {"bleu", "meteor", "wer"}
-    assert references.NO_SYNONYMS in report["notes"]
+    assert values.NO_SYNONYMS in report["notes"]
     assert report["signature"]["meteor"] == "exact and stem"
     outputs = pd.DataFrame({"text": ["a"], "target": ["en"], "output": ["Dogs sleep."]})
     one = References("r.csv", {("a", "en"): ("The dog sleeps.",)}, 0, synonyms=False)
     scored, notes = reference_scores(outputs, one)
     assert scored["meteor"][0] == meteor("The dog sleeps.", "Dogs sleep.", "en", synonyms=False) > 0
-    assert notes == [references.NO_SYNONYMS]
+    assert notes == [values.NO_SYNONYMS]
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from audit.reports.build import build_report
 from audit.reports.certainty import Certainty, families_of, roll_ups
 from audit.reports.charts import to_svg
-from audit.reports.html_tables import tables_html
+from audit.reports.html import tables_html
 from audit.reports.rerank import rerank
 from audit.reports.terminal import to_terminal
-from audit.reports.violation_charts import bars_chart, relation_groups, task_groups
-from audit.reports.violation_words import rates_text
+from audit.reports.violation_charts import bars_chart, rates_text, relation_groups, task_groups
 from audit.reports.violations import NOT_RUN, NOTHING, UNCOUNTED, VR_BOUNDS, rates_of, violation_tables
-from audit.statistics.mid_p import mid_p
+from audit.statistics.intervals import mid_p
 from audit.statistics.rates import with_rates
 
 FAMILIES = {"MR1": "substitution", "MR2": "substitution", "MR5": "synonyms", "MR7": "reordering"}

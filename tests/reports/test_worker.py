@@ -11,10 +11,9 @@ import translation_study
 from audit.annotation.accounts import add_account
 from audit.errors import AuditError, BadFile, NotAllowed
 from audit.reports import worker
-from audit.reports.bounds import bounds_report
-from audit.reports.means import means_report
 from audit.reports.preference import read_weights
 from audit.reports.study import study_report
+from audit.reports.values import bounds_report, means_report
 from audit.reports.worker import answer_line, read_answer, request_line
 from audit.store import open_store
 

@@ -29,7 +29,7 @@ RIGHT = [Output(label_of(text), 0.75) for text in TEXTS]
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch):
     """Waits between tries are drawn from 0 to 10 ms, doubling."""
-    monkeypatch.setattr("audit.runner.executors.event_loop.Asking", _hasty)
+    monkeypatch.setattr("audit.runner.executors.asynchronous.Asking", _hasty)
 
 
 def _hasty(concurrency, tries, patience):
@@ -292,7 +292,7 @@ def test_finished_waits_no_longer_than_it_is_told(tmp_path):
 def test_the_seconds_of_a_batch_are_its_share_of_the_systems_time(tmp_path, monkeypatch):
     """One call of 3 "seconds" by a clock that the test winds; five may be made at once, so 3 / 5."""
     clock = iter(range(0, 10_000, 3))
-    monkeypatch.setattr("audit.runner.executors.event_loop.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("audit.runner.executors.asynchronous.perf_counter", lambda: next(clock))
     with serving() as server:
         (returned,) = done(Batch(server.file(tmp_path, "batch = 2\nconcurrency = 5"), "sentiment", INPUTS[:2]))
     assert returned.seconds == 3 / 5
@@ -401,7 +401,7 @@ HARMS = {
 )
 def test_a_call_that_keeps_the_event_loop_costs_its_own_input(tmp_path, monkeypatch, apart, act):
     """The others that were on the loop are done again; so is what comes after."""
-    monkeypatch.setattr("audit.runner.executors.event_loop.ENDING", 0.2)
+    monkeypatch.setattr("audit.runner.executors.asynchronous.ENDING", 0.2)
     monkeypatch.setattr("audit.runner.executors.asynchronous._LOOK", 0.02)
     monkeypatch.chdir(tmp_path)
     module = f"keeps_{abs(hash(tmp_path))}"
@@ -434,7 +434,7 @@ def test_what_goes_wrong_in_the_executor_itself_is_raised(tmp_path, monkeypatch)
     async def broken(self, inputs):
         raise MemoryError("no room for outputs")
 
-    monkeypatch.setattr("audit.runner.executors.event_loop._Calls.outputs", broken)
+    monkeypatch.setattr("audit.runner.executors.asynchronous._Calls.outputs", broken)
     with serving() as server, Asynchronous() as executor:
         executor.submit(Batch(server.file(tmp_path), "sentiment", INPUTS[:1]))
         with pytest.raises(MemoryError, match="no room for outputs"):

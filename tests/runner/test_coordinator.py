@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from audit.errors import AuditError
 from audit.runner import coordinator
+from audit.runner.chunk import AIM, FEW, HASTE, MOST, Pace
 from audit.runner.executors import InProcess, Lost
 from audit.runner.executors.batch import Batch
-from audit.runner.pacing import AIM, FEW, HASTE, MOST, Pace
 from audit.runner.run import run
 from audit.store import open_store
 

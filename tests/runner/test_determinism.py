@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.relations import get_relation
 from audit.reports.study import study_report

@@ -12,7 +12,7 @@ import pytest
 
 from audit.cli import main
 from audit.cli import progress as cli_progress
-from audit.runner import patience
+from audit.runner import coordinator
 from audit.runner.coordinator import Coordinator
 from audit.store import engine as opening
 from audit.store import open_store
@@ -237,7 +237,7 @@ def test_a_database_that_is_locked_for_too_long_is_one_sentence_and_the_run_can_
     database = tmp_path / "a.db"
     with monkeypatch.context() as patch:
         pragmas(patch, "busy_timeout=50")
-        patch.setattr(patience, "PATIENCE", 0.5)
+        patch.setattr(coordinator, "PATIENCE", 0.5)
         with contextlib.ExitStack() as locks:
             in_the_middle(4, lambda: locks.enter_context(locked(database, 600)))
             assert main([*command, "--db", str(database)]) == 2

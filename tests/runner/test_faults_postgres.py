@@ -17,11 +17,9 @@ from sqlalchemy.exc import DBAPIError
 from audit.judging.samples import draw_all
 from audit.relations import get_relation
 from audit.reports.study import study_report
-from audit.runner.coordinator import Coordinator
+from audit.runner.coordinator import Coordinator, Watcher, is_away
 from audit.runner.executors import InProcess, Processes
-from audit.runner.patience import is_away
 from audit.runner.run import run
-from audit.runner.watching import Watcher
 from audit.sampling.draw import Size
 from audit.store import open_store
 
@@ -76,7 +74,7 @@ def server():
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 5, "document": 2})
-    monkeypatch.setattr("audit.runner.pacing.MOST", 8)
+    monkeypatch.setattr("audit.runner.chunk.MOST", 8)
 
 
 class Listening(Watcher):

@@ -11,9 +11,9 @@ from sqlalchemy import select
 from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.reports.study import study_report
+from audit.runner.coordinator import Watcher
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
-from audit.runner.watching import Watcher
 from audit.store import open_store, table_of, tables
 
 FAULTY = """

@@ -8,9 +8,8 @@ from test_run_translation import NAMES, PAIRS, stored
 
 from audit.corpora import get_corpus
 from audit.relations import get_relation
-from audit.runner.chunk import Bound
+from audit.runner.chunk import AIM, HASTE, MOST_GATHERED, Bound, Pending, gathered, pace_of
 from audit.runner.executors import InProcess, Processes
-from audit.runner.pacing import AIM, HASTE, MOST_GATHERED, Pending, gathered, pace_of
 from audit.runner.run import run
 from audit.store import open_store
 from audit.tasks import Input

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from audit.cli import main
 from audit.errors import AuditError, BadFile, BadRow
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner import imported

@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import event
 
 from audit.runner import leases
-from audit.runner.leases import LENGTH, Leases
-from audit.runner.living import began
+from audit.runner.leases import LENGTH, Leases, began
 from audit.runner.studies import make_study
 from audit.store import open_store, table_of, tables
 

@@ -4,8 +4,8 @@ import json
 
 from audit.cli import main
 from audit.runner.executors import InProcess
-from audit.runner.listing import runs
 from audit.runner.run import run
+from audit.runner.studies import runs
 from audit.store import open_store, table_of, tables
 
 VERSIONED = """

@@ -7,8 +7,7 @@ from sqlalchemy import select
 
 from audit.corpora import get_corpus
 from audit.relations import Chained, Member, Outcome, Rewriting, base
-from audit.relations.base import Rewritten, Verdict
-from audit.relations.carry import nothing
+from audit.relations.base import Rewritten, Verdict, nothing
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables

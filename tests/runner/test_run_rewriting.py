@@ -10,8 +10,7 @@ from sqlalchemy import select
 from audit.keys import fingerprint
 from audit.language.chinese import version_of
 from audit.relations import Outcome, Rewriting, base
-from audit.relations.base import Rewritten
-from audit.relations.carry import unchanged
+from audit.relations.base import Rewritten, unchanged
 from audit.relations.expect import same_text
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess, Processes

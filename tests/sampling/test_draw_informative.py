@@ -12,8 +12,7 @@ from audit.judging.samples import draw, draw_all
 from audit.keys import uniform
 from audit.relations import Outcome
 from audit.sampling.designs import Numbers
-from audit.sampling.draw import NothingToCompare, Size
-from audit.sampling.informative import Apart
+from audit.sampling.draw import Apart, NothingToCompare, Size
 from audit.store import group_id, insert_new, tables
 
 # (relation, system, source): relation 1 has one group for both systems, relation 2 a group for each.

@@ -6,14 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.allocation import (
-    FIRST_PHASE,
-    effective_size,
-    judged_size,
-    sizes_for_half_width,
-    width_targeted,
-)
 from audit.statistics.intervals import mid_p
+from audit.statistics.planning import FIRST_PHASE, effective_size, judged_size, sizes_for_half_width, width_targeted
 
 POPULATIONS = st.integers(1, 50_000)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.arms import between_arms
+from audit.statistics.corrected import between_arms
 
 
 def test_worked_by_hand():

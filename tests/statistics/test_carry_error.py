@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from audit.errors import AuditError
-from audit.statistics.carry_error import carry_effect, carry_error
-from audit.statistics.effective import effective_interval, effective_size
+from audit.statistics.corrected import carry_effect, carry_error
+from audit.statistics.intervals import effective_interval, effective_size
 
 
 def test_one_follow_up_a_source_has_the_exact_interval():

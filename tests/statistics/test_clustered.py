@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.clustered import clustered_rate
-from audit.statistics.effective import effective_size, effective_size_of_sums
+from audit.statistics.intervals import clustered_rate, effective_size, effective_size_of_sums
 
 CLUSTERS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=40).map(
     lambda pairs: [(min(pair), max(pair)) for pair in pairs]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from audit.statistics.comparison import LEAST, Common, weighted_draws
-from audit.statistics.ranking import rank_systems
+from audit.statistics.orders import rank_systems
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 from best_calibration import (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from audit.errors import AuditError
-from audit.statistics.confidence_sequences import (
+from audit.statistics.intervals import (
     evidence_above,
     pair_p,
     pair_sequence,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from audit.errors import AuditError
-from audit.statistics.correlations import pearson, spearman
+from audit.statistics.linear_model import pearson, spearman
 
 # Anscombe, The American Statistician 27 (1973), first of four sets: r = 0.816.
 X = [10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5]

@@ -3,7 +3,7 @@
 import pytest
 
 from audit.errors import AuditError
-from audit.statistics.costs import Cost, cost
+from audit.statistics.planning import Cost, cost
 
 
 def test_worked_by_hand():

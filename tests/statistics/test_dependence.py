@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from audit.errors import AuditError
-from audit.statistics.dependence import deviations, of_products, opposed
-from audit.statistics.effective import effective_size
+from audit.statistics.comparison import deviations, of_products, opposed
+from audit.statistics.intervals import effective_size
 
 
 def shared(sources=400, seed=0):
@@ -29,7 +29,7 @@ def test_cells_correlate_as_their_values_do():
 def test_pieces_of_clusters_add_up(monkeypatch):
     source, cell, value = shared()
     whole = deviations(source, cell, value, 2)
-    monkeypatch.setattr("audit.statistics.dependence.CHUNK", 14)
+    monkeypatch.setattr("audit.statistics.comparison.CHUNK", 14)
     pieces = deviations(source, cell, value, 2)
     assert np.allclose(whole.products, pieces.products)
     assert np.allclose(whole.met, pieces.met)

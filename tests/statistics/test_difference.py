@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.difference import difference, difference_of_cells
+from audit.statistics.comparison import difference, difference_of_cells
 from audit.statistics.intervals import mid_p
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from audit.errors import AuditError
-from audit.statistics.label_error import Resting, check_error, correct, corrected, resting_share
+from audit.statistics.corrected import Resting, check_error, correct, corrected_values, resting_share
 
 
 def said(label, own, labels=2, row=0, **rest):
@@ -24,7 +24,7 @@ def test_where_outputs_agree_it_is_the_closed_form(labels, error):
     sensitivity, specificity = 1 - error / (labels - 1), 1 - error
     expected = (observed + specificity - 1) / (sensitivity + specificity - 1)
     assert expected == pytest.approx((observed - error) / (1 - error * labels / (labels - 1)))
-    assert corrected(groups, error).mean() == pytest.approx(expected)
+    assert corrected_values(groups, error).mean() == pytest.approx(expected)
     assert correct(groups, error, observed, observed).rate == pytest.approx(expected)
 
 
@@ -39,13 +39,13 @@ def test_any_way_of_settling_is_corrected_without_bias(axes):
         mean = 0.0
         for seen in itertools.product(range(labels), repeat=axes):
             likely = np.prod([chance[one, other] for one, other in zip(truth, seen, strict=True)])
-            mean += likely * corrected([Resting(rows, seen, false)], error)[0]
+            mean += likely * corrected_values([Resting(rows, seen, false)], error)[0]
         assert mean == pytest.approx(float(false[truth]))
 
 
 def test_what_no_label_moves_stays():
     always, people = Resting((0,), (1,), np.array([True, True])), Resting((), (), np.array(False))
-    assert corrected([always, people], 0.2).tolist() == pytest.approx([1.0, 0.0])
+    assert corrected_values([always, people], 0.2).tolist() == pytest.approx([1.0, 0.0])
     assert resting_share([always, people], 0.2) == 0.1
 
 
@@ -79,7 +79,7 @@ def test_an_error_at_which_nothing_is_known_is_refused(error, labels, says):
     with pytest.raises(AuditError, match=re.escape(says)):
         check_error(error, labels)
     with pytest.raises(AuditError, match=re.escape(says)):
-        corrected([said(0, 0, labels)], error)
+        corrected_values([said(0, 0, labels)], error)
 
 
 @pytest.mark.parametrize(("labels", "error"), [(2, 0.1), (3, 0.05)])

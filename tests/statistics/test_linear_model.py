@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from audit.errors import AuditError
-from audit.statistics.linear_model import fit_two_way, least_squares_means, type_three
-from audit.statistics.tukey import Comparison, adjusted_p, compare_means, homogeneous_subsets
+from audit.statistics.linear_model import (
+    Comparison,
+    adjusted_p,
+    compare_means,
+    fit_two_way,
+    homogeneous_subsets,
+    least_squares_means,
+    type_three,
+)
 
 # Conformity by authoritarianism and the partner's status: Moore and Krupat, Sociometry 34 (1971), the unbalanced data
 # of R's package car (carData::Moore), whose help page prints the tests of type III.

@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from audit.statistics.orders import compare_orders
-from audit.statistics.overall import overall
-from audit.statistics.rates import with_rates
+from audit.statistics.rates import overall, with_rates
 
 
 def frame(*rows):

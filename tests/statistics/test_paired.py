@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from audit.errors import AuditError
-from audit.statistics.confidence_sequences import pair_p, pair_sequence
-from audit.statistics.paired import CENSUS, holm, informative, mcnemar, paired_differences
+from audit.statistics.comparison import CENSUS, holm, informative, mcnemar, paired_differences
+from audit.statistics.intervals import pair_p, pair_sequence
 
 
 def population(groups=300, systems=3, seed=0):

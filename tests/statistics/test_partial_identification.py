@@ -8,11 +8,8 @@ from hypothesis import given
 from scipy.stats import norm
 
 from audit.errors import AuditError
-from audit.statistics.confidence_sequences import prior_posterior
-from audit.statistics.effective import effective_interval
-from audit.statistics.mid_p import mid_p
-from audit.statistics.partial_identification import ends_confidence
-from audit.statistics.rates import BOUNDS, with_bounds, with_rates
+from audit.statistics.intervals import effective_interval, mid_p, prior_posterior
+from audit.statistics.rates import BOUNDS, ends_confidence, with_bounds, with_rates
 
 
 def bounds(false, waiting, n, population=None, interval=mid_p, **columns):

@@ -7,9 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.allocation import sizes_for_half_width
-from audit.statistics.planning import distinct_questions, equal_sizes, sizes_by_design, sizes_to_decide
-from audit.statistics.ranking_allocation import contest, standing
+from audit.statistics.planning import (
+    contest,
+    distinct_questions,
+    equal_sizes,
+    sizes_by_design,
+    sizes_for_half_width,
+    sizes_to_decide,
+    standing,
+)
 
 
 def cells(*rows):

@@ -5,9 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from audit.statistics.comparison import Common
-from audit.statistics.paired import paired_differences
-from audit.statistics.pooled import pooled_difference
+from audit.statistics.comparison import Common, paired_differences, pooled_difference
 
 
 def common(rng, groups=600, judged=150, lead=0.0, hard=None, systems=("a", "b", "c")):

@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 
 from audit.errors import AuditError
 from audit.statistics.intervals import mid_p
-from audit.statistics.prediction_powered import (
-    disagreement,
-    low_confidence,
-    prediction_powered,
-)
+from audit.statistics.prediction_powered import disagreement, low_confidence, prediction_powered
 
 
 def population(size=2000, share=0.3, noise=0.4, seed=0):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from audit.errors import AuditError
-from audit.statistics.preferences import normalised, smallest_move
+from audit.statistics.orders import normalised, smallest_move
 
 # In thousandths: the linear programme lets a lead of 1e-7 pass for none, ours does not.
 rates = st.lists(st.integers(0, 1000).map(lambda number: number / 1000), min_size=3, max_size=3)

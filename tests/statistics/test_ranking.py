@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.letters import compact_letters
-from audit.statistics.ranking import letters_of, rank_systems
+from audit.statistics.orders import compact_letters, letters_of, rank_systems
 
 
 def differing(items, *pairs):

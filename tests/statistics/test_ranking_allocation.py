@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from audit.errors import AuditError
-from audit.statistics.ranking_allocation import (
-    contest,
-    expected_deviation,
-    first_groups,
-    needed_to_decide,
-    pairs_of,
-    standing,
-)
+from audit.statistics.planning import contest, expected_deviation, first_groups, needed_to_decide, pairs_of, standing
 
 
 def random_contest(seed, size=400, systems=3):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from audit.errors import AuditError
 from audit.statistics.intervals import mid_p
-from audit.statistics.rollups import combine
+from audit.statistics.rates import combine
 
 
 def test_two_strata_worked_by_hand():
@@ -43,7 +43,7 @@ def test_the_interval_holds_the_rate_and_grows_with_dependence(cells, together):
 
 def test_coverage_where_cells_share_sources():
     # 4 systems on the same 40 of 400 sources, wrong together; the truth is the mean of the population.
-    from audit.statistics.dependence import deviations
+    from audit.statistics.comparison import deviations
 
     rng = np.random.default_rng(5)
     hard = rng.beta(0.5, 1.0, 400)

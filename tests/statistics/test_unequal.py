@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from audit.errors import AuditError
-from audit.statistics.unequal import weighted_rate
+from audit.statistics.corrected import weighted_rate
 
 
 def test_hajek_worked_by_hand():

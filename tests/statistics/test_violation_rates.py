@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.statistics.violations import violations
+from audit.statistics.rates import violations
 
 NAN = float("nan")
 

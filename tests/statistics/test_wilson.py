@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.statistics.wilson import wilson
+from audit.statistics.intervals import wilson
 
 
 # 81 of 263 is the example of Newcombe, Statistics in Medicine 17 (1998), table I, method 3; the others worked by hand.

@@ -5,8 +5,8 @@ from sqlalchemy import String
 from sqlmodel import SQLModel
 
 from audit.errors import BadFile
-from audit.store import personal, tables
-from audit.store.personal import carried_columns, carried_tables, is_secret, left_out, pseudonym, salt_of
+from audit.store import dump, tables
+from audit.store.dump import carried_columns, carried_tables, is_secret, left_out, pseudonym, salt_of
 
 
 def about_people(table):
@@ -16,7 +16,7 @@ def about_people(table):
 
 
 def test_every_text_of_a_table_about_people_has_been_thought_about():
-    known = (personal.SECRET_COLUMNS, personal.NAMES, personal.FREE_TEXT, personal.IMPERSONAL)
+    known = (dump.SECRET_COLUMNS, dump.NAMES, dump.FREE_TEXT, dump.IMPERSONAL)
     forgotten = [
         f"{table.name}.{column.name}"
         for table in SQLModel.metadata.sorted_tables
@@ -24,7 +24,7 @@ def test_every_text_of_a_table_about_people_has_been_thought_about():
         for column in table.columns
         if isinstance(column.type, String) and not any(column.name in some.get(table.name, ()) for some in known)
     ]
-    assert forgotten == [], "say in audit/store/personal.py what they hold"
+    assert forgotten == [], "say in audit/store/dump.py what they hold"
 
 
 def test_passwords_and_sessions_are_not_carried():

@@ -7,22 +7,34 @@ from disputing import disputed
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import OperationalError
 
-from audit.annotation.accounts import add_account
-from audit.annotation.disputes import opinions, reveal_names
-from audit.annotation.identity import account_of_identity
-from audit.annotation.keeping import disable_account, kept_accounts, set_password
-from audit.annotation.logins import account_of, cookie_key, end_login, open_login
+from audit.annotation.accounts import (
+    account_of,
+    account_of_identity,
+    add_account,
+    cookie_key,
+    disable_account,
+    end_login,
+    kept_accounts,
+    open_login,
+    set_password,
+)
 from audit.annotation.queue import LEASE, next_question
 from audit.corpora import get_corpus
 from audit.errors import AuditError, NotAllowed
-from audit.false_satisfaction.causing import false_satisfactions, give_cause, take_back_cause
-from audit.false_satisfaction.consequences import consequences
-from audit.false_satisfaction.group_answers import attributed_groups
-from audit.false_satisfaction.questions import queue_length
-from audit.judging.adjudications import adjudicate, change_adjudication, check, checks_left, next_check
+from audit.false_satisfaction.impact import consequences, false_satisfactions, give_cause, take_back_cause
+from audit.false_satisfaction.questions import attributed_groups, queue_length
+from audit.judging.adjudications import (
+    adjudicate,
+    change_adjudication,
+    check,
+    checks_left,
+    next_check,
+    opinions,
+    reveal_names,
+)
 from audit.judging.deferral import flag, flagged_ids, send_back, skip, unflag
-from audit.judging.gold import answer_with_gold
 from audit.judging.judgements import judge, undo
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess

@@ -11,8 +11,7 @@ from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.store import open_store
 from audit.studies import jobs as module
-from audit.studies.carrying_out import carry_out
-from audit.studies.jobs import begin_job, jobs
+from audit.studies.jobs import begin_job, carry_out, jobs
 from audit.studies.plan import read_plan
 from audit.studies.versions import freeze, set_plan, versions
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import BadFile
-from audit.store.seals import BLOCKS, check, described, seal
+from audit.store.dump import BLOCKS, check, described, seal
 
 
 def refusal(folder, sealed):

@@ -12,7 +12,7 @@ from audit.errors import AuditError, BadFile
 from audit.reports.doctor import doctor
 from audit.store import open_store, table_of, tables
 from audit.store.backup import backup, restore
-from audit.store.problems import DatabaseProblem
+from audit.store.engine import DatabaseProblem
 from audit.store.soundness import changed_values, foreign_objects, page_faults
 
 

@@ -11,8 +11,8 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from audit.errors import AuditError
 from audit.store import group_id, input_ids, insert_new, open_store, pieces, table_of, tables, upsert
+from audit.store.bulk import LIMIT
 from audit.store.copying import in_utc
-from audit.store.ids import LIMIT
 from audit.tasks import Input
 
 

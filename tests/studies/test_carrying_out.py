@@ -8,7 +8,7 @@ from audit.errors import BadFile, NotAllowed
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.store import open_store, table_of, tables
-from audit.studies.carrying_out import STEPS, carry_out
+from audit.studies.jobs import STEPS, carry_out
 
 
 def test_it_is_the_same_as_the_single_commands(engine, plan, content, tmp_path, capsys):

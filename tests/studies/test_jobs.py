@@ -15,10 +15,8 @@ from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.store import open_store, table_of, tables
 from audit.studies import jobs as module
-from audit.studies.carrying_out import carry_out
-from audit.studies.jobs import DATABASE, GONE, begin_job, jobs, stop_job
+from audit.studies.jobs import DATABASE, GONE, at_work, begin_job, carry_out, jobs, redacted, stop_job
 from audit.studies.versions import freeze, set_plan, versions
-from audit.studies.working import at_work, redacted
 
 PATIENCE = 90
 
@@ -234,7 +232,7 @@ def test_passwords_are_taken_out():
 
 
 def test_a_job_of_a_disabled_manager_does_nothing(engine, plan, people, where):
-    from audit.annotation.keeping import disable_account
+    from audit.annotation.accounts import disable_account
 
     set_plan(engine, plan())
     disable = people["boss"]

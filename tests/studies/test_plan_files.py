@@ -12,9 +12,22 @@ from audit.cli.options import AUDITED_FOLLOW_UPS as OF_THE_COMMAND
 from audit.errors import BadFile
 from audit.relations import all_relations
 from audit.reports.preference import PROFILES
-from audit.studies.plan import AUDITED_FOLLOW_UPS, SETTINGS, TABLES, WEIGHTS, Plan, check_name, foreign, read_plan
-from audit.studies.plan_file import LARGEST, example, read_plan_bytes, read_plan_file, to_toml
-from audit.studies.standing import belongs
+from audit.studies.plan import (
+    AUDITED_FOLLOW_UPS,
+    LARGEST,
+    SETTINGS,
+    TABLES,
+    WEIGHTS,
+    Plan,
+    check_name,
+    example,
+    foreign,
+    read_plan,
+    read_plan_bytes,
+    read_plan_file,
+    to_toml,
+)
+from audit.studies.versions import belongs
 
 SENTENCES = [one.name for one in all_relations("sentiment") if one.unit == "sentence"]
 LEAST = {"name": "p", "study": {"corpus": "rotten-tomatoes", "systems": ["vader"]}, "sample": {"per_relation": 5}}

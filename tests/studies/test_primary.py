@@ -9,20 +9,20 @@ from sqlalchemy import func, select
 from audit.cli import main
 from audit.corpora import get_corpus
 from audit.errors import AuditError, BadFile, UnknownName
-from audit.judging.gold import answer_with_gold
+from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
 from audit.relations import get_relation
 from audit.reports.exports.replay import replay
 from audit.reports.html import to_html
-from audit.reports.primary_words import ENGLISH, primary_lines
+from audit.reports.plan_texts import ENGLISH, primary_lines
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size
 from audit.store import table_of, tables
-from audit.studies.carrying_out import carry_out
-from audit.studies.primary import Primary, counting, name_primary, namings, resolve
+from audit.studies.deviations import Primary, counting, name_primary, namings, resolve
+from audit.studies.jobs import carry_out
 from audit.studies.versions import freeze, set_plan
 from audit.ui.language import sentence_in, texts
 

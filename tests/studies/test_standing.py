@@ -9,15 +9,15 @@ from audit.corpora import get_corpus
 from audit.judging.judgements import judge
 from audit.judging.samples import draw
 from audit.reports.html import to_html
+from audit.reports.plan_texts import plan_lines
 from audit.reports.study import study_report
-from audit.reports.study_plan import plan_lines
 from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import Size
 from audit.store import table_of, tables
-from audit.studies.carrying_out import carry_out
+from audit.studies.jobs import carry_out
 from audit.studies.versions import freeze, set_plan
 
 
@@ -167,7 +167,7 @@ def test_judging_that_is_otherwise(engine, done, people):
 
 
 def test_gold_that_was_not_planned(engine, done, plan):
-    from audit.judging.gold import answer_with_gold
+    from audit.judging.labels import answer_with_gold
 
     done()
     answer_with_gold(engine)

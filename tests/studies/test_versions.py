@@ -5,8 +5,7 @@ from sqlalchemy import event
 
 from audit.errors import AuditError, BadFile, NotAllowed, UnknownName
 from audit.studies.jobs import begin_job, jobs, stop_job
-from audit.studies.versions import Change, changes, freeze, frozen_version, set_plan, steps, versions
-from audit.studies.words import change_text
+from audit.studies.versions import Change, change_text, changes, freeze, frozen_version, set_plan, steps, versions
 
 
 def test_a_version_is_stored_only_where_something_changed(engine, plan):

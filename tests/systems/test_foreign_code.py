@@ -11,8 +11,7 @@ import pytest
 from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.runner.executors import InProcess, Processes
-from audit.runner.loading import loaded, prepared
-from audit.runner.run import AllFailed, run
+from audit.runner.run import AllFailed, loaded, prepared, run
 from audit.store import open_store
 from audit.systems import get_system
 from audit.systems.foreign import Left, contained, foreign

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import AuditError, NotInstalled
-from audit.language import apertium
-from audit.language.apertium import engine, formatting, modes
+from audit.language import apertium as apertium
 from audit.systems import get_system, listing, pair_listing
 from audit.systems.apertium import LONGEST, _paths
 from audit.tasks import Input, Output, get_task
@@ -62,7 +61,7 @@ def once(name, text):
 def test_pairs_chains_and_what_it_says_of_itself():
     system = get_system("apertium:" + "+".join(PAIRS))
     assert (system.tasks, system.languages, system.needs()) == (("translation",), ("*",), None)
-    assert system.version.startswith(f"{modes.engine_version()} data ")
+    assert system.version.startswith(f"{apertium.engine_version()} data ")
     assert system.settings["modes"]["en-es"] == "eng-spa"
     assert system.settings["modes"]["fr-es"] == "fr-es"
     assert system.settings["chains"] == {"en-fr": "eng-cat + cat-fra", "fr-en": "fra-cat + cat-eng"}
@@ -189,7 +188,7 @@ def test_nothing_of_a_text_gets_into_another(texts):
 def test_the_format_is_that_of_apertium_s_own_program(text):
     text = text.strip(" \n\t\r~")  # white space at the end (and `~` counts as such) it puts behind the full stop
     done = subprocess.run(["apertium-destxt"], input=text.encode(), capture_output=True, check=True)
-    assert formatting.deformatted(text) == (done.stdout.decode() if text else "")
+    assert apertium.deformatted(text) == (done.stdout.decode() if text else "")
 
 
 # Failures, with fakes
@@ -207,7 +206,7 @@ def test_not_installed(no_apertium):  # noqa: F811
 def test_missing_pairs_and_their_packages(fake_apertium):  # noqa: F811
     assert get_system("apertium").needs().startswith("Apertium has no pair of languages; apt-get install apertium-eng-")
     fake_apertium.mode("eng-spa")
-    modes._installed.cache_clear()
+    apertium._installed.cache_clear()
     assert get_system("apertium").needs() is None
     needs = get_system("apertium:eng-spa+es-fr+spa-cat").needs()
     assert needs == "Apertium has no mode es-fr, spa-cat; apt-get install apertium-fr-es apertium-spa-cat"
@@ -271,10 +270,10 @@ def test_the_version_is_of_the_content(fake_apertium, tmp_path):  # noqa: F811
     data.write_text("one")
     fake_apertium.mode("eng-spa", f"fake-engine '{data}'")
     first = get_system("apertium").version
-    modes._content.cache_clear()
+    apertium._content.cache_clear()
     assert get_system("apertium").version == first
     data.write_text("two")
-    modes._content.cache_clear()
+    apertium._content.cache_clear()
     assert get_system("apertium").version != first
 
 
@@ -298,15 +297,16 @@ def test_the_version_is_of_the_content(fake_apertium, tmp_path):  # noqa: F811
     ],
 )
 def test_names_of_modes(name, wanted):
-    mode = modes.read_name(name)
+    mode = apertium.read_name(name)
     assert (mode and (mode.source, mode.target, mode.variant)) == wanted
 
 
 def test_the_plain_mode_is_taken_before_variants():
     read = [
-        modes.read_name(name) for name in ("spa-cat_valencia", "spa-cat", "spa-cat_iec2017", "eng-cat_b", "eng-cat_a")
+        apertium.read_name(name)
+        for name in ("spa-cat_valencia", "spa-cat", "spa-cat_iec2017", "eng-cat_b", "eng-cat_a")
     ]
-    found = modes.taken(read)
+    found = apertium.taken(read)
     assert {pair: mode.name for pair, mode in found.items()} == {("es", "ca"): "spa-cat", ("en", "ca"): "eng-cat_a"}
 
 
@@ -335,18 +335,18 @@ def test_every_step_of_a_path_is_a_mode(pairs):
 
 @given(st.text())
 def test_what_is_put_into_the_format_comes_out_again(text):
-    wanted = formatting._NEVER.sub("\ufffd", text.replace("\0", " ").replace("\ufeff", "")).strip()
-    assert formatting.reformatted(formatting.deformatted(text)) == wanted
-    assert "\0" not in formatting.deformatted(text)
+    wanted = apertium._NEVER.sub("\ufffd", text.replace("\0", " ").replace("\ufeff", "")).strip()
+    assert apertium.reformatted(apertium.deformatted(text)) == wanted
+    assert "\0" not in apertium.deformatted(text)
 
 
 def test_streams_are_parted_by_their_numbers():
-    assert formatting.parted(formatting.joined(["a.[]", "b.[]"]) + b"\0\0", 2) == ["a.[]", "b.[]"]
-    assert formatting.parted(b"b.[][1]\0a.[][0]\0", 2) is None
-    assert formatting.parted(b"a.[][0]\0", 2) is None
-    assert formatting.parted(b"a.[][0]\0b.[][1]\0", 1) is None
+    assert apertium.parted(apertium.joined(["a.[]", "b.[]"]) + b"\0\0", 2) == ["a.[]", "b.[]"]
+    assert apertium.parted(b"b.[][1]\0a.[][0]\0", 2) is None
+    assert apertium.parted(b"a.[][0]\0", 2) is None
+    assert apertium.parted(b"a.[][0]\0b.[][1]\0", 1) is None
 
 
 def test_which_taggers_are_not_trusted():
-    assert engine._remembers(["apertium-tagger", "-z", "-g", "a.prob"])
-    assert not engine._remembers(["apertium-tagger", "-z", "-gx", "a.prob"])
+    assert apertium._remembers(["apertium-tagger", "-z", "-g", "a.prob"])
+    assert not apertium._remembers(["apertium-tagger", "-z", "-gx", "a.prob"])

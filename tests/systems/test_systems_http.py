@@ -16,7 +16,7 @@ from service import Reply, label_of, serving
 from audit.errors import AuditError, BadFile, BadOutput, Declined, NotInstalled, Unanswered
 from audit.systems import get_system
 from audit.systems.http import WORDS, seconds_to_wait
-from audit.systems.json_paths import Path
+from audit.systems.http_file import Path
 from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")

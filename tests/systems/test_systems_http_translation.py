@@ -14,13 +14,12 @@ from service import Reply, serving
 from audit.corpora import get_corpus
 from audit.errors import BadFile, BadOutput
 from audit.relations import Outcome, Rewriting, base
-from audit.relations.base import Rewritten, Verdict
-from audit.relations.carry import nothing
+from audit.relations.base import Rewritten, Verdict, nothing
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.store import open_store
 from audit.systems import get_system
-from audit.systems.http_languages import Languages
+from audit.systems.http_file import Languages
 from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")

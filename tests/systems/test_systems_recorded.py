@@ -16,8 +16,7 @@ from audit.corpora import get_corpus
 from audit.corpora.recordings import key_of, read_recording, unescaped
 from audit.errors import AuditError, BadFile, UnknownName
 from audit.relations import Chained, Member, Outcome, base
-from audit.relations.base import Verdict
-from audit.relations.carry import nothing
+from audit.relations.base import Verdict, nothing
 from audit.runner.executors import InProcess
 from audit.runner.run import Watcher, run
 from audit.store import open_store, table_of, tables

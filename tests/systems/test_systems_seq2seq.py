@@ -12,7 +12,7 @@ import pytest
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.systems import get_system
-from audit.systems.seq2seq_languages import Spoken, language_tokens, pair_of, read_pair, spoken
+from audit.systems.seq2seq import Spoken, language_tokens, pair_of, read_pair, spoken
 from audit.tasks import Input, Output
 
 for package in ("torch", "transformers", "sentencepiece"):

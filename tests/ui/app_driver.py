@@ -12,8 +12,7 @@ from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation import accounts
-from audit.annotation.accounts import Account, add_account
-from audit.annotation.logins import cookie_key, open_login
+from audit.annotation.accounts import Account, add_account, cookie_key, open_login
 from audit.errors import NotAllowed
 from audit.judging.samples import draw
 from audit.relations import get_relation
@@ -21,7 +20,7 @@ from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size
 from audit.store import open_store, table_of
-from audit.ui import database
+from audit.ui import session
 
 in_both = pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.slow)])
 """Tests of pages run in English by default, and in every language where slow tests run, too."""
@@ -101,11 +100,11 @@ def cookie_of_session() -> str | None:
     id = st.session_state.get("account_id")
     if id is None:
         return None
-    if id in _OPENED.get(database.where(), ()):
+    if id in _OPENED.get(session.where(), ()):
         return f"browser of {id}"
-    _OPENED.setdefault(database.where(), set()).add(id)
+    _OPENED.setdefault(session.where(), set()).add(id)
     with suppress(NotAllowed):  # it was opened before, or its account is disabled
-        open_login(database.engine(), id, cookie_key(f"browser of {id}"))
+        open_login(session.engine(), id, cookie_key(f"browser of {id}"))
     return f"browser of {id}"
 
 
@@ -121,7 +120,7 @@ def open_app(account: Account | None = None, language: str | None = None) -> App
 
 def log_in(app: AppTest, name: str, password: str = PASSWORD) -> AppTest:
     """Log in as the page at /login does, and come back. Raises NotAllowed for a wrong password."""
-    app.session_state["account_id"] = accounts.log_in(database.engine(), name, password).id
+    app.session_state["account_id"] = accounts.log_in(session.engine(), name, password).id
     return app.run()
 
 

@@ -16,7 +16,7 @@ from app_server import free_port, healthy
 from sqlalchemy import select
 
 from audit.store import table_of, tables
-from audit.ui.flags import arguments
+from audit.ui.settings import arguments
 
 PATIENCE = 20
 

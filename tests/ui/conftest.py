@@ -13,7 +13,7 @@ from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 
 from audit.reports.worker import answer_line, read_answer
-from audit.ui import annotate, session, workshop
+from audit.ui import annotate, background_cache, session
 
 
 @pytest.fixture(scope="session")
@@ -73,4 +73,4 @@ def _cookies(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _worker_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is asked of the worker is computed here, by the same lines; the process itself: test_workshop.py."""
-    monkeypatch.setattr(workshop.Worker, "_answer", lambda _, line: read_answer(answer_line(line)))
+    monkeypatch.setattr(background_cache.Worker, "_answer", lambda _, line: read_answer(answer_line(line)))

@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 import requests
 from sqlalchemy import Engine, select
 
-from audit.annotation.accounts import add_account
-from audit.annotation.logins import cookie_key, new_token, open_login
+from audit.annotation.accounts import add_account, cookie_key, new_token, open_login
 from audit.store import open_store, table_of, tables
 
 PASSWORD = "correct horse, battery"

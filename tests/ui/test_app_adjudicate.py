@@ -8,7 +8,7 @@ from app_driver import PASSWORD, Prepared, blocks, go, in_both, open_app, rows, 
 from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
 from audit.false_satisfaction.browse import Wish, browse
-from audit.false_satisfaction.causing import cause_of, false_satisfactions, give_cause
+from audit.false_satisfaction.impact import cause_of, false_satisfactions, give_cause
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.store import tables

@@ -10,11 +10,11 @@ from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation import guidelines
+from audit.annotation.accounts import end_logins
 from audit.annotation.guidelines import Guideline, guideline_of
-from audit.annotation.logins import end_logins
 from audit.judging import judgements
 from audit.store import table_of, tables
-from audit.ui import annotate, asked
+from audit.ui import annotate, question
 from audit.ui.language import sentence_in, text_in
 
 
@@ -202,7 +202,7 @@ def test_the_guideline_opens_and_says_once_that_it_changed(
     press(app, "guideline")
     assert now.text not in said(app)
     newer = Guideline(now.version + 1, "Judge anew.")
-    for module in (guidelines, judgements, asked):
+    for module in (guidelines, judgements, question):
         monkeypatch.setattr(module, "guideline_of", lambda *_: newer)
     app = open_app(prepared.ann, language)
     changed = text_in(language, "annotate.guideline_changed", version=newer.version, before=now.version)

@@ -9,8 +9,7 @@ from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
-from audit.annotation.accounts import add_account
-from audit.annotation.keeping import disable_account
+from audit.annotation.accounts import add_account, disable_account
 from audit.annotation.queue import next_question
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge
@@ -18,11 +17,10 @@ from audit.judging.unit import rebuild
 from audit.reports.over_time import history_report
 from audit.reports.plan import plan
 from audit.store import open_store, table_of, tables
-from audit.ui import workshop
-from audit.ui.dashboard import SECTIONS, TAB
-from audit.ui.dashboard_needs import by_relation
+from audit.ui import background_cache
+from audit.ui.background_cache import Found
+from audit.ui.dashboard import SECTIONS, TAB, by_relation
 from audit.ui.language import text_in
-from audit.ui.workshop import Found
 
 
 def dashboard(prepared: Prepared, section: str, language: str = "en") -> AppTest:
@@ -172,10 +170,10 @@ def test_what_is_decided_needs_nothing_more() -> None:
 
 def test_numbers_that_took_long_say_when_they_were_computed(prepared: Prepared) -> None:
     app = dashboard(prepared, "progress")
-    shop = workshop._shop()
+    shop = background_cache._shop()
     for key, found in list(shop.found.items()):
         if str(prepared.path) in key and "'cells'" in key:
-            shop.found[key] = Found(found.value, found.state, found.at, workshop.QUICK + 5)
+            shop.found[key] = Found(found.value, found.state, found.at, background_cache.QUICK + 5)
     judged_by_all(prepared)
     app.run()
     assert "answers have come since" in said(app)
@@ -202,7 +200,7 @@ def test_nothing_is_computed_again_in_another_language(disagreeing: Prepared, mo
     def never(*_: Any) -> None:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(workshop.Worker, "_answer", never)
+    monkeypatch.setattr(background_cache.Worker, "_answer", never)
     app.segmented_control(key="language-switch").set_value("zh").run()
     assert not app.exception
     assert not app.warning

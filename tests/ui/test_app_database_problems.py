@@ -10,8 +10,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from audit.store import open_store, tables
-from audit.ui import database
-from audit.ui.doors import Doors
+from audit.ui import session
+from audit.ui.auth_routes import Doors
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 REFUSED = {"en": "attempt to write a readonly database", "zh": "数据库拒绝了操作："}
@@ -38,11 +38,11 @@ def test_a_database_that_takes_nothing_is_said_and_judging_goes_on_when_it_does(
     prepared: Prepared, language: str
 ) -> None:
     app = open_app(prepared.ann, language)
-    take_nothing(database.engine(), True)
+    take_nothing(session.engine(), True)
     press_answer(app, "positive")
     assert REFUSED[language] in said(app)
     assert not rows(prepared, tables.Judgement)
-    take_nothing(database.engine(), False)
+    take_nothing(session.engine(), False)
     app.run()
     press_answer(app, "positive")
     assert REFUSED[language] not in said(app)
@@ -53,7 +53,7 @@ def test_a_database_that_takes_nothing_is_said_and_judging_goes_on_when_it_does(
 def test_a_damaged_file_is_said_in_the_page(prepared: Prepared, language: str) -> None:
     app = open_app(prepared.boss, language)
     prepared.engine.dispose()
-    database.engine().dispose()
+    session.engine().dispose()
     spoil(prepared.path)
     app.run()
     assert not app.exception
@@ -75,7 +75,7 @@ def test_logging_in_to_a_database_that_takes_nothing(
 ) -> None:
     engine = open_store(str(prepared.path))
     take_nothing(engine, True)
-    monkeypatch.setattr(database, "engine", lambda: engine)
+    monkeypatch.setattr(session, "engine", lambda: engine)
     with TestClient(Starlette(routes=Doors().routes())) as browser:
         page = browser.get(f"/login?lang={language}")
         form = page.text.split('name="form" value="')[1].split('"')[0]

@@ -12,8 +12,8 @@ from audit.annotation.queue import Shown, ShownGroup, ShownMember, next_question
 from audit.judging.judgements import judge
 from audit.store import table_of, tables
 from audit.tasks import Input
-from audit.ui.asked import _members
 from audit.ui.language import text_in, texts
+from audit.ui.question import _members
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
@@ -120,10 +120,10 @@ def test_members_are_escaped_marked_and_numbered() -> None:
 
 
 def test_an_unregistered_relation_shows_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    from audit.ui import asked
+    from audit.ui import question
 
     sent: list[str] = []
-    monkeypatch.setattr(asked.st, "html", sent.append)
+    monkeypatch.setattr(question.st, "html", sent.append)
     group = ShownGroup("own <b>rule</b>", "", (ShownMember("source", Input.of("S.")),))
-    asked.show_question(Shown(1, "sentiment", ("S.",), ("en",), "?", ("holds", "broken"), "group", group))
+    question.show_question(Shown(1, "sentiment", ("S.",), ("en",), "?", ("holds", "broken"), "group", group))
     assert "own &lt;b&gt;rule&lt;/b&gt;" in sent[0]

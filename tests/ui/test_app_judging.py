@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from app_driver import HOSTILE, PASSWORD, TEXTS, Prepared, blocks, go, log_in, open_app, press_answer, rows, said
 
-from audit.annotation.logins import cookie_key, end_logins, open_login
+from audit.annotation.accounts import cookie_key, end_logins, open_login
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.store import table_of, tables

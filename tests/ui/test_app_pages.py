@@ -7,8 +7,7 @@ from app_driver import Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.accounts import list_accounts, log_in
-from audit.annotation.logins import end_logins
+from audit.annotation.accounts import end_logins, list_accounts, log_in
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.store import table_of, tables

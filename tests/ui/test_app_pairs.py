@@ -11,9 +11,8 @@ from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.store import tables
 from audit.tasks import get_task
-from audit.ui.asked import shortcut
-from audit.ui.language import text_in
-from audit.ui.literal import html, plain
+from audit.ui.language import html, plain, text_in
+from audit.ui.question import shortcut
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 

@@ -9,15 +9,12 @@ from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows, s
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation.disputes import opinions
-from audit.annotation.known import add_known, known_questions
-from audit.annotation.known_files import KnownText
+from audit.annotation.control_questions import KnownText, add_known, judging_record, known_questions
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question
-from audit.annotation.record import judging_record
 from audit.annotation.settings import change_settings, settings_of
-from audit.false_satisfaction.contradictions import contradictions
-from audit.judging.adjudications import adjudicate
+from audit.false_satisfaction.browse import contradictions
+from audit.judging.adjudications import adjudicate, opinions
 from audit.judging.deferral import flagged_ids
 from audit.judging.judgements import judge
 from audit.reports.quality import quality_report

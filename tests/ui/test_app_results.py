@@ -9,15 +9,13 @@ from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
 from audit.reports import worker
+from audit.reports.plan_texts import ENGLISH, primary_lines
 from audit.reports.preference import read_weights
-from audit.reports.primary_words import ENGLISH, primary_lines
 from audit.reports.study import study_report
-from audit.studies.primary import Primary, name_primary, resolve
-from audit.ui import results_source
-from audit.ui.language import text_in, texts
-from audit.ui.literal import plain
-from audit.ui.results import TAB, TABS
-from audit.ui.results_preferences import _file
+from audit.studies.deviations import Primary, name_primary, resolve
+from audit.ui import results_parts
+from audit.ui.language import plain, text_in, texts
+from audit.ui.results import TAB, TABS, _file
 
 
 @pytest.fixture
@@ -144,31 +142,31 @@ def test_the_known_error_of_gold_is_a_note_or_a_refusal(judged: Prepared, langua
 
 def test_weights_of_one_s_own_are_ranked_and_can_be_used_by_the_command(judged: Prepared, tmp_path: Path) -> None:
     app = results(judged, "preferences")
-    app.segmented_control(key=results_source.PROFILE).set_value("own").run()
+    app.segmented_control(key=results_parts.PROFILE).set_value("own").run()
     assert not app.exception
     # They begin with what is known for all systems: everything.
     assert dict(app.session_state["results-own-weights"]) == {"MR1.4": 1.0, "MR3.1": 1.0}
     app.session_state["results-own-weights"] = (("MR1.4", 3.0), ("MR3.1", 1.0))
     app.run()
     assert "weights:weights.csv" in app.code[0].value
-    path = tmp_path / results_source.FILE
+    path = tmp_path / results_parts.FILE
     path.write_text(_file({"MR1.4": 3.0, "MR3.1": 1.0}), encoding="utf-8")
     expected = study_report(judged.engine, weights=read_weights(str(path)))
     table = app.dataframe[-2].value.set_index("System")
     for one in expected["preference"]["ranking"]:
         assert table.loc[one["system"], "After %"] == pytest.approx(100 * one["score"])
-    options = results_source.Options(profile="own", own=(("MR1.4", 3.0), ("MR3.1", 1.0)))
-    assert results_source.view(judged.engine, options).report == expected
+    options = results_parts.Options(profile="own", own=(("MR1.4", 3.0), ("MR3.1", 1.0)))
+    assert results_parts.view(judged.engine, options).report == expected
 
 
 def test_weights_that_do_not_fit_leave_the_rest_as_it_is(judged: Prepared) -> None:
     app = results(judged, "preferences", "zh")
-    app.segmented_control(key=results_source.PROFILE).set_value("user-a").run()
+    app.segmented_control(key=results_parts.PROFILE).set_value("user-a").run()
     assert not app.exception
     assert app.warning[0].value.replace("\\", "") == "这里没有“MR1.3”；可用的有：MR1.4, MR3.1。"
     assert "weights" not in app.code[0].value
     assert texts("zh")["headline.false"].partition("{")[0] in blocks(app)
-    app.segmented_control(key=results_source.PROFILE).set_value("own").run()
+    app.segmented_control(key=results_parts.PROFILE).set_value("own").run()
     app.session_state["results-own-weights"] = (("MR1.4", 0.0), ("MR3.1", 0.0))
     app.run()
     assert not app.exception

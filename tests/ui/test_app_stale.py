@@ -8,8 +8,7 @@ from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.judging.unit import rebuild
 from audit.store import table_of, tables
-from audit.ui.language import text_in
-from audit.ui.literal import plain
+from audit.ui.language import plain, text_in
 
 REASON = "neutral is wider now; see <b>page 2</b>"
 

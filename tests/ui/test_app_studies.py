@@ -10,10 +10,9 @@ from streamlit.testing.v1 import AppTest
 from audit.reports.study import study_report
 from audit.store import table_of, tables
 from audit.studies.jobs import jobs
-from audit.studies.plan import SETTINGS, read_plan
-from audit.studies.plan_file import to_toml
+from audit.studies.plan import SETTINGS, read_plan, to_toml
 from audit.studies.versions import set_plan, versions
-from audit.ui import studies_form
+from audit.ui import studies
 from audit.ui.language import text_in, texts
 
 PLAN = {
@@ -119,7 +118,7 @@ UPLOADS = [
 
 @pytest.mark.parametrize(("content", "message"), UPLOADS, ids=[message for _, message in UPLOADS])
 def test_an_upload_that_is_no_plan_is_refused(prepared: Prepared, monkeypatch, content: bytes, message: str) -> None:
-    monkeypatch.setattr(studies_form.st, "file_uploader", lambda *names, **how: Given(content, HOSTILE))
+    monkeypatch.setattr(studies.st, "file_uploader", lambda *names, **how: Given(content, HOSTILE))
     app = page(prepared, "upload")
     assert not app.exception
     shown = said(app)
@@ -131,7 +130,7 @@ def test_an_upload_that_is_no_plan_is_refused(prepared: Prepared, monkeypatch, c
 
 def test_an_uploaded_plan_is_stored(prepared: Prepared, monkeypatch) -> None:
     written = to_toml(read_plan(PLAN)).encode()
-    monkeypatch.setattr(studies_form.st, "file_uploader", lambda *names, **how: Given(written))
+    monkeypatch.setattr(studies.st, "file_uploader", lambda *names, **how: Given(written))
     app = page(prepared, "upload")
     assert "20 sources, 2 relations and 2 systems" in app.info[0].value
     app.button(key="store-file").click().run()

@@ -15,8 +15,7 @@ from sqlalchemy import Engine, select
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.store import open_store, table_of, tables
-from audit.studies.carrying_out import carry_out
-from audit.studies.jobs import jobs
+from audit.studies.jobs import carry_out, jobs
 from audit.studies.plan import read_plan
 from audit.studies.versions import set_plan
 from audit.ui.language import text_in

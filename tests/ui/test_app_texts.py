@@ -12,9 +12,8 @@ from audit.relations import all_relations
 from audit.relations.chinese import TASKS as CHINESE
 from audit.resources import data_file
 from audit.tasks import TASKS
-from audit.ui.flags import FLAGS, arguments
-from audit.ui.language import LANGUAGES, sentence_in, text_in, texts
-from audit.ui.literal import compared, html, plain
+from audit.ui.language import LANGUAGES, compared, html, plain, sentence_in, text_in, texts
+from audit.ui.settings import FLAGS, arguments
 
 ROOT = Path(__file__).parents[2]
 CODE = {path: path.read_text(encoding="utf-8") for path in (ROOT / "audit" / "ui").glob("*.py")}

@@ -7,9 +7,8 @@ import pytest
 from app_driver import Prepared, blocks, in_both, open_app, rows, said
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation import hidden
-from audit.annotation.known import add_known
-from audit.annotation.known_files import KnownText
+from audit.annotation import control_questions
+from audit.annotation.control_questions import KnownText, add_known
 from audit.annotation.settings import change_settings
 from audit.keys import uniform
 from audit.store import tables
@@ -120,7 +119,9 @@ def test_hidden_questions_cannot_be_told_by_what_the_browser_gets(
     add_known(prepared.engine, "gold", items)
     change_settings(prepared.engine, prepared.boss.id, {"gold_share": 0.1})
     now = [0.99]
-    monkeypatch.setattr(hidden, "uniform", lambda name, *of: now[0] if name == "hidden" else uniform(name, *of))
+    monkeypatch.setattr(
+        control_questions, "uniform", lambda name, *of: now[0] if name == "hidden" else uniform(name, *of)
+    )
     app = open_app(prepared.ann)
     pages = []
     for chance in (0.0, 0.99, 0.99):  # an ordinary one is on the screen; a hidden one comes, and two ordinary ones

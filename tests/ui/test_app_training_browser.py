@@ -8,8 +8,7 @@ from app_driver import Prepared, prepare
 from browser_driver import Window, streamlit_server, until
 from sqlalchemy import select
 
-from audit.annotation.known import add_known
-from audit.annotation.known_files import KnownText
+from audit.annotation.control_questions import KnownText, add_known
 from audit.annotation.settings import change_settings
 from audit.store import table_of, tables
 from audit.tasks import Input

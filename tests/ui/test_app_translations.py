@@ -10,22 +10,20 @@ from translation_driver import both_say, prepare_translations, to_translation
 from translations import FRENCH, SPANISH, TEXTS
 
 from audit.annotation.accounts import add_account
-from audit.annotation.known import know_questions
+from audit.annotation.control_questions import know_questions
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
-from audit.false_satisfaction.browse import Detail, Part
-from audit.false_satisfaction.contradictions import Side
+from audit.false_satisfaction.browse import Detail, Part, Side
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge
-from audit.language import display_names
+from audit.language import languages
 from audit.store import table_of, tables
 from audit.tasks import Input, Output
-from audit.ui import quality_contradictions
-from audit.ui.asked import comparable
+from audit.ui import quality
 from audit.ui.browse import members
 from audit.ui.dashboard import TAB
-from audit.ui.language import LANGUAGES, name_in, text_in, texts
-from audit.ui.literal import html
+from audit.ui.language import LANGUAGES, html, name_in, text_in, texts
+from audit.ui.question import comparable
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 NAMES = {"en": ("English", "Spanish", "French"), "zh": ("英语", "西班牙语", "法语")}
@@ -268,8 +266,8 @@ def test_contradicting_translations_are_compared_by_language(monkeypatch: pytest
     source = Side(1, (TEXTS[0],), ("en", "es"), SPANISH[0], ("accurate",), "people", False)
     follow = Side(2, (SPANISH[0],), ("es", "en"), TEXTS[0], ("mistranslated",), "people", False)
     sent: list[str] = []
-    monkeypatch.setattr(quality_contradictions.st, "html", sent.append)
-    quality_contradictions._side("Follow-up", follow, source)
+    monkeypatch.setattr(quality.st, "html", sent.append)
+    quality._side("Follow-up", follow, source)
     assert headings(sent[0]) == ["Follow-up (Spanish → English)"]
     assert codes(sent[0]) == ["es", "en"]
     assert "<mark>" not in sent[0]
@@ -302,11 +300,11 @@ def test_names_of_languages_are_those_of_cldr(reader: str) -> None:
 
 def test_a_language_that_nobody_knows_is_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert name_in("en", "x-y") == "x-y"
-    display_names.display_name.cache_clear()
+    languages.display_name.cache_clear()
     monkeypatch.setitem(sys.modules, "babel", None)  # as where it is not installed
     assert name_in("zh", "yi") == "yi"
     assert name_in("zh", "es") == "西班牙语"
-    display_names.display_name.cache_clear()
+    languages.display_name.cache_clear()
 
 
 def test_browse_leaves_out_probes_that_found_nothing_or_became_links() -> None:

@@ -9,11 +9,9 @@ from streamlit.testing.v1 import AppTest
 from test_app_results import charts
 from translation_driver import prepare_values
 
-from audit.reports.bounds import bounds_report
-from audit.reports.means import means_report
+from audit.reports.values import bounds_report, means_report
 from audit.ui.language import name_in, text_in
-from audit.ui.results import TAB
-from audit.ui.results_values import BOUNDS
+from audit.ui.results import BOUND_VALUES, TAB
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +44,7 @@ def test_rates_at_other_bounds_and_means_are_the_documents(made: Prepared, langu
     app = choose(values(made, language), "RTT")
     assert not app.exception
     assert charts(app) == 3  # bounds, target languages, systems
-    cells = [one for one in bounds_report(made.engine, at=BOUNDS)["cells"] if one["relation"] == "RTT"]
+    cells = [one for one in bounds_report(made.engine, at=BOUND_VALUES)["cells"] if one["relation"] == "RTT"]
     bounds, means, tests, differences = (one.value for one in app.dataframe)
     rate = f"{text_in(language, 'sheet.sr_observed')}"
     assert bounds[rate].tolist() == pytest.approx([100 * one["sr_observed"] for one in cells])

@@ -10,17 +10,14 @@ from http_driver import PAGE, Browser, Served
 from socket_driver import PATIENCE, Screen, Session, session
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from audit.annotation.accounts import add_account, list_accounts
-from audit.annotation.keeping import disable_account
-from audit.annotation.logins import cookie_key, end_login
+from audit.annotation.accounts import add_account, cookie_key, disable_account, end_login, list_accounts
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.ui.annotate import LEAST
-from audit.ui.flags import LARGEST_UPLOAD
-from audit.ui.gate import HOURLY
-from audit.ui.headers import policy
+from audit.ui.gate import HOURLY, policy
 from audit.ui.language import text_in
 from audit.ui.places import PLACES
+from audit.ui.settings import LARGEST_UPLOAD
 
 pytestmark = pytest.mark.slow  # a server of its own, and many waits for its guard against keys that come too soon
 

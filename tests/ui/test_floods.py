@@ -20,7 +20,7 @@ from http_driver import Browser, Served
 from socket_driver import session
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from audit.ui.sockets import Most
+from audit.ui.gate import Most
 
 pytestmark = pytest.mark.slow
 IDLE = 300

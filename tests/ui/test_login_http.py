@@ -9,8 +9,15 @@ import requests
 from app_server import app_server
 from http_driver import PAGE, PASSWORD, Browser, Served, fields_of, people_of
 
-from audit.annotation.keeping import disable_account, enable_account, set_password
-from audit.annotation.logins import cookie_key, form_token, new_token, open_login
+from audit.annotation.accounts import (
+    cookie_key,
+    disable_account,
+    enable_account,
+    form_token,
+    new_token,
+    open_login,
+    set_password,
+)
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 

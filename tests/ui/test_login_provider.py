@@ -13,11 +13,10 @@ from browser_driver import Window, until
 from sqlalchemy import select
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from audit.annotation.accounts import add_account
-from audit.annotation.logins import identity_key
+from audit.annotation.accounts import add_account, identity_key
 from audit.store import table_of, tables
 from audit.ui.language import text_in
-from audit.ui.provider import COOKIE, claims_of
+from audit.ui.session import COOKIE, claims_of
 
 SECRET = "a secret of this test only"
 SECRETS = f"""

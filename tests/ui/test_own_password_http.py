@@ -6,9 +6,7 @@ import pytest
 from app_server import app_server
 from http_driver import PASSWORD, Browser, Served, people_of
 
-from audit.annotation.accounts import add_account, log_in
-from audit.annotation.keeping import set_password
-from audit.annotation.logins import cookie_key, form_token, new_token, open_login
+from audit.annotation.accounts import add_account, cookie_key, form_token, log_in, new_token, open_login, set_password
 from audit.ui.language import text_in
 
 NEW = "another horse, staple"

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from audit.resources import data_file
-from audit.ui.flags import FLAGS
+from audit.ui.settings import FLAGS
 
 Colour = tuple[float, float, float]
 

@@ -1,4 +1,4 @@
-"""Who may open a websocket and what passes over it, without a server: the rules of `audit.ui.sockets`."""
+"""Who may open a websocket and what passes over it, without a server: the rules of `audit.ui.gate`."""
 
 import asyncio
 from typing import Any
@@ -8,8 +8,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from audit.annotation.accounts import Account
-from audit.ui.sockets import LARGEST_MESSAGE, Most, Sockets
-from audit.ui.visitors import Visitor
+from audit.ui.gate import LARGEST_MESSAGE, Most, Sockets, Visitor
 
 HOST = "audit.example.org"
 ANN, BOSS = (Visitor(Account(id, name, role)) for id, name, role in ((1, "ann", "annotator"), (2, "boss", "manager")))

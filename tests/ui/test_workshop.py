@@ -13,8 +13,8 @@ from audit.errors import AuditError
 from audit.judging.judgements import judge
 from audit.reports.worker import request_line
 from audit.store import open_store
-from audit.ui import workshop
-from audit.ui.workshop import QUICK, Found, Worker, Workshop, computed, made, state_of
+from audit.ui import background_cache
+from audit.ui.background_cache import QUICK, Found, Worker, Workshop, computed, made, state_of
 
 ORIGINAL = Worker._answer
 """The real one: conftest.py puts another in its place."""
@@ -24,7 +24,7 @@ ORIGINAL = Worker._answer
 def shop(monkeypatch: pytest.MonkeyPatch) -> Workshop:
     """A workshop of its own for each test."""
     shop = Workshop()
-    monkeypatch.setattr(workshop, "_shop", lambda: shop)
+    monkeypatch.setattr(background_cache, "_shop", lambda: shop)
     return shop
 
 
@@ -162,8 +162,8 @@ def test_a_page_that_waits_says_for_how_long(monkeypatch: pytest.MonkeyPatch) ->
         def empty(self) -> None:
             said.append("")
 
-    monkeypatch.setattr(workshop.st, "empty", Place)
-    monkeypatch.setattr(workshop, "_LOOK", 0.01)
+    monkeypatch.setattr(background_cache.st, "empty", Place)
+    monkeypatch.setattr(background_cache, "_LOOK", 0.01)
     future: Future[Any] = Future()
     ticks = iter([0.0, 0.5, 3.0])
 
@@ -173,7 +173,7 @@ def test_a_page_that_waits_says_for_how_long(monkeypatch: pytest.MonkeyPatch) ->
             future.set_result(7)
         return at
 
-    assert workshop._waited(future, clock) == 7
+    assert background_cache._waited(future, clock) == 7
     assert said == ["Computing for 3 s …", ""]
 
 

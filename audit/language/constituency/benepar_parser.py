@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from audit.errors import BadFile, NotInstalled, first_line
 from audit.keys import fingerprint
-from audit.language.constituency.pieces import sentences_of, written
-from audit.language.hanlp_models import one_thread
+from audit.language.constituency.base import sentences_of, written
+from audit.language.hanlp_tagger import one_thread
 from audit.language.text import Token
 
 if TYPE_CHECKING:

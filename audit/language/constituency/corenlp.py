@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from audit.errors import Declined, NotInstalled, Unanswered, first_line
-from audit.language.penn_signs import BRACKETS
+from audit.language.text import BRACKETS
 
 if TYPE_CHECKING:
     from nltk import Tree

@@ -15,8 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from audit.errors import NotInstalled
-from audit.language.constituency.base import spans_of
-from audit.language.constituency.tags import kind_of
+from audit.language.constituency.base import kind_of, spans_of
 from audit.language.tagging import tag
 
 if TYPE_CHECKING:

@@ -5,24 +5,219 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit.errors import AuditError
-from audit.keys import fingerprint
-from audit.language.constituency.brackets import bracket_score, of_label
-from audit.language.constituency.hanlp_encoder import WordsAndLetters, shortened
-from audit.language.constituency.hanlp_parser import ABOUT, HanlpParser
-from audit.language.constituency.treebanks import documents, split
-from audit.language.hanlp_making import DEVELOPMENT, SCORES, Part, check, countdown, told
-from audit.language.hanlp_models import hanlp, one_thread
+from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.keys import fingerprint, uniform
+from audit.language.constituency.base import base_label
+from audit.language.constituency.hanlp_parser import ABOUT, HanlpParser, WordsAndLetters, shortened
+from audit.language.hanlp_tagger import hanlp, one_thread
+from audit.language.hanlp_training import DEVELOPMENT, SCORES, Part, Score, check, countdown, told
+from audit.language.text import words
 from audit.new_files import new_folder
 
 if TYPE_CHECKING:
     from nltk import Tree
+
+
+# How many brackets of a tree a parser finds: what evalb counts, with its usual parameters (COLLINS.prm).
+
+MARKS = words(", : `` '' . PU")
+"""Tags of the words that are left out of both trees: Penn's, and the Chinese Treebank's one for all marks."""
+_ROOTS = frozenset({"TOP", "ROOT", "S1", ""})
+_EQUAL = {"PRT": "ADVP"}
+
+
+def brackets(tree: Tree, tags: Iterable[str]) -> Counter[tuple[str, int, int]]:
+    """(label, first word, word behind the last) of each node above the tags, with how often it is there.
+
+    `tags`: of the words in the gold tree, which say what is a mark; marks have no place. The root does not count, and
+    a PRT is an ADVP.
+
+    >>> from nltk import Tree
+    >>> tree = Tree.fromstring("(TOP (S (NP (PRP She)) (VP (VBZ knits) (NP (NN lace))) (. .)))")
+    >>> sorted(brackets(tree, ["PRP", "VBZ", "NN", "."]))
+    [('NP', 0, 1), ('NP', 2, 3), ('S', 0, 3), ('VP', 1, 3)]
+    """
+    kept = [tag not in MARKS for tag in tags]
+    found: Counter[tuple[str, int, int]] = Counter()
+    leaf = 0
+
+    def walk(node: Tree, at: int) -> int:
+        nonlocal leaf
+        end = at
+        for child in node:
+            if isinstance(child, str):
+                end += kept[leaf]
+                leaf += 1
+            else:
+                end = walk(child, end)
+        if end > at and node.label() not in _ROOTS and not isinstance(node[0], str):
+            found[_EQUAL.get(node.label(), node.label()), at, end] += 1
+        return end
+
+    walk(tree, 0)
+    return found
+
+
+def bracket_score(gold: Iterable[Tree], found: Iterable[Tree | None]) -> Score:
+    """Brackets that are right, that are there and that were found, of all trees together (evalb's recall, precision
+    and F1 are the score's). A tree that is missing has no brackets.
+
+    Each pair of trees has the same words. Raises ValueError where the numbers of trees or of words differ.
+    """
+    return of_label("", gold, found)
+
+
+def of_label(label: str, gold: Iterable[Tree], found: Iterable[Tree | None]) -> Score:
+    """As `bracket_score`, for the brackets of one label; empty: all."""
+    right = there = all_found = 0
+    for one, other in zip(gold, found, strict=True):
+        tags = [tag for _, tag in one.pos()]
+        wanted = _labelled(brackets(one, tags), label)
+        there += wanted.total()
+        if other is None:
+            continue
+        if len(other.leaves()) != len(tags):
+            raise ValueError(f"trees of {len(tags)} and {len(other.leaves())} words cannot be compared: {one.leaves()}")
+        got = _labelled(brackets(other, tags), label)
+        all_found += got.total()
+        right += (wanted & got).total()
+    return Score(right, there, all_found)
+
+
+def _labelled(given: Counter[tuple[str, int, int]], label: str) -> Counter[tuple[str, int, int]]:
+    return Counter({one: times for one, times in given.items() if one[0] == label}) if label else given
+
+
+# The treebanks that come with NLTK's data, as parsers learn from them: English and Chinese, cleaned, in documents.
+
+TREEBANKS = {"en": "treebank", "zh": "sinica_treebank"}
+"""Language -> the corpus of NLTK: 3,914 sentences of the Penn Treebank, 10,000 clauses of the Sinica Treebank."""
+PHRASES_OF_SINICA = words("S NP VP PP GP N V A DM ADV")
+TOGETHER = 50
+"""Clauses of the Sinica Treebank that count as a document: it does not say where one ends."""
+
+
+def documents(language: str) -> tuple[tuple[Tree, ...], ...]:
+    """The cleaned trees of a language, in documents and in order; each has one node under its root TOP.
+
+    English is without traces (-NONE-) and grammatical functions (NP-SBJ). Chinese is in simplified characters, without
+    marks, as the Sinica Treebank has none, and with tags as far as `simple_tag` keeps them apart. Raises UnknownName
+    for a language without a treebank, NotInstalled where NLTK's data or OpenCC are absent.
+    """
+    if language not in TREEBANKS:
+        raise UnknownName("language with a treebank", language, list(TREEBANKS))
+    return _read(language)
+
+
+def split(
+    given: Sequence[Sequence[Tree]], held_out: float, seed: int
+) -> tuple[tuple[tuple[Tree, ...], ...], tuple[tuple[Tree, ...], ...]]:
+    """The documents to learn from and those to hold out, in order: at least one each way.
+
+    `held_out` is their share. The same seed holds the same ones out. Raises AuditError for fewer than two documents.
+    """
+    if len(given) < 2:
+        raise AuditError(f"there are {len(given)} documents, too few to hold one out; raise the limit")
+    order = sorted(range(len(given)), key=lambda index: (uniform("held out", seed, str(index)), index))
+    out = set(order[: min(max(round(held_out * len(given)), 1), len(given) - 1)])
+    learned = tuple(tuple(one) for index, one in enumerate(given) if index not in out)
+    return learned, tuple(tuple(given[index]) for index in sorted(out))
+
+
+def simple_tag(tag: str) -> str:
+    """A tag of the Sinica Treebank without its finest distinctions, of which 231 are too many to learn.
+
+    >>> [simple_tag(tag) for tag in ("VH11", "Nab", "Nca", "Neqa", "Caa[P1]", "Dbaa", "DE", "P21", "V_11")]
+    ['VH1', 'Na', 'Nca', 'Neqa', 'Caa', 'Db', 'DE', 'P', 'V_1']
+    """
+    tag = tag.partition("[")[0]
+    if tag == "Nca" or tag.startswith("Ne"):
+        return tag
+    if tag.startswith("V"):
+        return tag[:3]
+    if tag.startswith("P"):
+        return "P"
+    return tag[:3] if tag.startswith("C") else tag[:2]
+
+
+def simple_label(label: str) -> str:
+    """A label of the Sinica Treebank without the particle of its phrase; what is named by the tag of its head is named
+    by the first letter of it, and the few nodes named by their role are X.
+
+    >>> [simple_label(label) for label in ("VP‧的", "得‧VP", "GP", "Nab", "VH11‧的", "DM", "Dh", "ADV‧地", "goal")]
+    ['VP', 'VP', 'GP', 'N', 'V', 'DM', 'ADV', 'ADV', 'X']
+    """
+    label = next((part for part in label.split("‧") if part.isascii()), "X").partition("[")[0]
+    if label in PHRASES_OF_SINICA:
+        return label
+    return {"N": "N", "V": "V", "D": "ADV", "C": "C"}.get(label[:1], "X")
+
+
+@cache
+def _read(language: str) -> tuple[tuple[Tree, ...], ...]:
+    name = TREEBANKS[language]
+    try:
+        from nltk import corpus
+
+        reader = getattr(corpus, name)
+        if language == "en":
+            return tuple(tuple(cleaned(tree) for tree in reader.parsed_sents(one)) for one in reader.fileids())
+        trees = [_chinese(tree) for tree in reader.parsed_sents()]
+    except LookupError as problem:
+        raise NotInstalled(
+            f"NLTK's corpus {name!r} is not installed; run: python -m nltk.downloader {name}, or name the directory "
+            "that holds it in NLTK_DATA"
+        ) from problem
+    return tuple(tuple(trees[at : at + TOGETHER]) for at in range(0, len(trees), TOGETHER))
+
+
+def cleaned(tree: Tree) -> Tree:
+    """A tree of the Penn Treebank under TOP: without traces and what is empty without them, without functions, and
+    with no node right under one of its own name.
+
+    >>> from nltk import Tree
+    >>> print(cleaned(Tree.fromstring("(S (NP-SBJ-1 (-NONE- *)) (VP (VB go) (NP (NP (NN home)))))")))
+    (TOP (S (VP (VB go) (NP (NN home)))))
+    """
+    from nltk import Tree
+
+    return Tree("TOP", list(_clean(tree)))
+
+
+def _clean(node: Tree) -> Iterator[Tree]:
+    from nltk import Tree
+
+    if node.label() == "-NONE-":
+        return
+    if isinstance(node[0], str):
+        yield Tree(node.label(), [node[0].replace("\\", "")])  # 1\/2: a slash is escaped, and nothing else has one
+        return
+    children = [one for child in node for one in _clean(child)]
+    label = base_label(node.label())
+    if len(children) == 1 and children[0].label() == label:
+        yield children[0]
+    elif children:
+        yield Tree(label, children)
+
+
+def _chinese(tree: Tree) -> Tree:
+    from audit.language.chinese import simplified
+
+    for node in tree.subtrees(lambda node: not isinstance(node[0], str)):
+        node.set_label(simple_label(node.label()))
+    tree = cleaned(tree)
+    for node in tree.subtrees(lambda node: isinstance(node[0], str)):
+        node.set_label(simple_tag(node.label()))
+        node[0] = simplified(node[0])
+    return tree
+
 
 LONGEST = 60
 """Words of a sentence that is learned from: the time grows with the cube, and 1 of 100 is longer."""

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, select
 from audit.annotation.answers import UNSURE, counts
 from audit.annotation.questions import ABOUT_OUTPUTS
 from audit.errors import AuditError
-from audit.judging.label_files import QUESTION, exported_id
+from audit.judging.labels import QUESTION, exported_id
 from audit.reports.exports.writing import to_export
 from audit.store import table_of, tables
 from audit.store.bulk import BATCH

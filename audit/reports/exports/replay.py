@@ -9,11 +9,11 @@ from typing import Any, get_args
 from sqlalchemy import Engine
 
 from audit.errors import BadFile
-from audit.false_satisfaction.fragile import Fragile, fragile
-from audit.false_satisfaction.settling import Whose
+from audit.false_satisfaction.impact import Fragile, fragile
+from audit.false_satisfaction.resolution import Whose
 from audit.files import read_json
-from audit.reports.exports.documents import document
 from audit.reports.exports.reading import opened
+from audit.reports.exports.writing import document
 from audit.reports.preference import read_weights
 from audit.reports.sensitivity import GoldError
 from audit.reports.study import study_report

@@ -4,9 +4,8 @@ A new executor is one file and one line in `audit.cli.executing`.
 """
 
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
-from audit.runner.executors.base import Executor, Job, Lost
+from audit.runner.executors.base import Executor, InProcess, Job, Lost
 from audit.runner.executors.batch import Batch, Returned
-from audit.runner.executors.in_process import InProcess
 from audit.runner.executors.on_dask import Dask
 from audit.runner.executors.processes import Processes
 

@@ -6,10 +6,12 @@ import os
 import pickle
 import queue
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import count
 from pkgutil import resolve_name
@@ -19,9 +21,95 @@ from uuid import uuid4
 
 import audit
 from audit.errors import AuditError, NotInstalled
-from audit.runner.executors.at_worker import Terms, end_run, on_worker, other_version
 from audit.runner.executors.base import Job, Lost
-from audit.runner.living import safe_path
+from audit.runner.executors.processes import IDLE, Child
+from audit.runner.leases import safe_path
+
+# What a Dask worker is asked to do: hand orders on to processes beside it, one for each of its threads at work.
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is the same for all jobs of a run."""
+
+    run: str
+    """Names the run. Each has processes of its own: the user may have changed a system since the last."""
+    folder: str
+    """Where the run was started."""
+    version: str
+    """Of audit."""
+
+
+_lock = threading.Lock()
+_idle: dict[str, list[tuple[Child, float]]] = {}
+"""By run: processes without a job, and since when."""
+_busy: dict[str, set[Child]] = {}
+_ended: set[str] = set()
+
+
+def on_worker(order: bytes, limit: float | None, terms: Terms) -> tuple[str, bytes | Lost]:
+    """The worker's address, and the pickled answer of `audit.runner.executors.processes` or Lost."""
+    from distributed import get_worker
+
+    address = get_worker().address
+    if audit.__version__ != terms.version:
+        refusal = AuditError(other_version(address, audit.__version__, terms.version))
+        return address, pickle.dumps((False, refusal))
+    child = _taken(terms)
+    if child is None:
+        return address, Lost("its run was over")
+    answer = child.do(order, limit)
+    _give_back(child, terms.run, isinstance(answer, bytes))
+    return address, answer
+
+
+def other_version(worker: str, theirs: str | None, ours: str = audit.__version__) -> str:
+    """Why a worker is refused.
+
+    >>> other_version("tcp://b:1", None, "1.0")
+    "the Dask worker tcp://b:1 has no audit, and this run is of audit 1.0; pip install 'audit[dask]==1.0' there"
+    """
+    has = f"audit {theirs}" if theirs else "no audit"
+    return (
+        f"the Dask worker {worker} has {has}, and this run is of audit {ours}; pip install 'audit[dask]=={ours}' there"
+    )
+
+
+def end_run(run: str) -> None:
+    """End the processes of a run, at work or not, and let none begin."""
+    with _lock:
+        _ended.add(run)
+        gone = [child for child, _ in _idle.pop(run, [])] + list(_busy.get(run, ()))
+    for child in gone:
+        child.end()
+
+
+def _taken(terms: Terms) -> Child | None:
+    """A process for a job, or None when the run is over."""
+    with _lock:
+        if terms.run in _ended:
+            return None
+        waiting = _idle.setdefault(terms.run, [])
+        while waiting:
+            child, since = waiting.pop()
+            # One that is about to end itself would be gone before it has read the order.
+            if child.alive and time.monotonic() - since < IDLE / 2:
+                break
+            child.end()
+        else:
+            child = Child(terms.folder)
+        _busy.setdefault(terms.run, set()).add(child)
+        return child
+
+
+def _give_back(child: Child, run: str, fit: bool) -> None:
+    with _lock:
+        _busy[run].discard(child)
+        if fit and run not in _ended:
+            _idle[run].append((child, time.monotonic()))
+            return
+    child.end()
+
 
 _CONNECT = 5
 """Seconds in which a scheduler answers."""
@@ -38,7 +126,8 @@ class Dask(AbstractContextManager["Dask"]):
     """Does jobs on the workers of the scheduler at `address` (`tcp://host:8786`), as many as are there at any time; or,
     without an address, on a cluster of its own: `workers` processes of this machine (default: one per core).
 
-    Beside each thread of a worker a process does the jobs (`audit.runner.executors.child`): one that takes too long, or
+    Beside each thread of a worker a process does the jobs (`audit.runner.executors.processes`): one that takes too
+    long, or
     whose process dies, is lost as it is with `Processes`, and the worker goes on. A worker that goes away takes nothing
     along: Dask gives its jobs to another. A scheduler that comes back within a minute is sent its jobs again. The
     cluster at an address is left running.

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, select, update
 from sqlalchemy.exc import OperationalError
 from sqlmodel import SQLModel
 
-from audit.store import sums, tables
+from audit.store import row_sums, tables
 
 LOG = logging.getLogger(__name__)
 FIRST = 1
@@ -77,7 +77,7 @@ def migrate(engine: Engine, name: str) -> None:
         if found is None or not FIRST <= found < tables.SCHEMA_VERSION:
             return
         if engine.dialect.name == "sqlite":
-            sums.unwatch(connection)
+            row_sums.unwatch(connection)
         LOG.info("bringing the tables of %s from version %d to version %d", name, found, tables.SCHEMA_VERSION)
         scripts = ScriptDirectory(str(Path(__file__).parent))
         steps = scripts.iterate_revisions("head", str(found) if found > FIRST else "base")
@@ -85,7 +85,7 @@ def migrate(engine: Engine, name: str) -> None:
             for step in reversed(list(steps)):
                 step.module.upgrade()
         if engine.dialect.name == "sqlite":
-            sums.fill(connection)
+            row_sums.fill(connection)
         connection.execute(update(SQLModel.metadata.tables["schema_version"]).values(version=tables.SCHEMA_VERSION))
     if engine.dialect.name == "sqlite":
         _give_back_space(engine)

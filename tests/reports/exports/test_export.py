@@ -16,13 +16,11 @@ from sqlmodel import SQLModel
 from audit.annotation.accounts import list_accounts
 from audit.annotation.answers import settle
 from audit.errors import BadFile, NotAllowed
-from audit.reports.exports.history import write_history
 from audit.reports.exports.reading import import_export, opened, read_manifest
-from audit.reports.exports.writing import export
+from audit.reports.exports.writing import export, write_history
 from audit.reports.study import study_report
 from audit.store import open_store, table_of, tables
-from audit.store.dump import load_tables, write_tables
-from audit.store.personal import pseudonym
+from audit.store.dump import load_tables, pseudonym, write_tables
 
 
 def contents(folder):

@@ -8,15 +8,14 @@ import pytest
 import translations
 
 from audit.annotation.accounts import add_account
-from audit.annotation.known import know_questions, known_questions
+from audit.annotation.control_questions import know_questions, known_questions
 from audit.annotation.queue import next_question
 from audit.annotation.ratings import attributed, stored_ratings
 from audit.cli import main
 from audit.errors import AuditError
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
-from audit.judging.label_files import read_labels
-from audit.judging.labels import import_labels
+from audit.judging.labels import import_labels, read_labels
 from audit.judging.unit import rebuild
 from audit.reports.exports.label_studio import to_label_studio
 from audit.reports.exports.reading import import_export

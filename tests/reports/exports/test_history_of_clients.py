@@ -3,7 +3,7 @@
 import csv
 
 from audit.annotation.accounts import add_account
-from audit.annotation.clients import browser
+from audit.annotation.answers import browser
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.judging.staleness import Choice, let_go_stale

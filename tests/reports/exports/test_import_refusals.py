@@ -8,7 +8,7 @@ from audit.errors import AuditError, BadFile
 from audit.reports.exports.reading import import_export
 from audit.reports.exports.writing import MANIFEST
 from audit.store import open_store
-from audit.store.seals import described, seal
+from audit.store.dump import described, seal
 
 
 def refused(folder, tmp_path):

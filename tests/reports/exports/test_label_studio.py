@@ -6,8 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from audit.errors import AuditError, NotAllowed
-from audit.judging.label_files import read_labels
-from audit.judging.labels import import_labels
+from audit.judging.labels import import_labels, read_labels
 from audit.reports.exports.label_studio import config_of, to_label_studio
 from audit.store import open_store
 

@@ -9,7 +9,7 @@ from audit.reports.exports.replay import compare, replay, replay_lines
 from audit.reports.exports.writing import MANIFEST, export
 from audit.reports.study import study_report
 from audit.store import open_store
-from audit.store.seals import described, seal
+from audit.store.dump import described, seal
 
 
 def test_the_same_numbers_come_out(exported):

@@ -8,7 +8,7 @@ from audit.errors import AuditError
 from audit.reports.exports.reading import import_export
 from audit.reports.exports.replay import replay
 from audit.reports.exports.writing import MANIFEST
-from audit.store.seals import described, seal
+from audit.store.dump import described, seal
 
 
 def resealed(folder, **changes):

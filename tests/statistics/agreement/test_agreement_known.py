@@ -8,9 +8,10 @@ import pytest
 from scipy import stats
 
 from audit.errors import AuditError
-from audit.statistics.agreement import Ratings, suite
-from audit.statistics.agreement.coefficients import (
+from audit.statistics.agreement import (
+    Ratings,
     cohen_kappa,
+    draws_of,
     fleiss_kappa,
     gwet_ac,
     krippendorff_alpha,
@@ -18,8 +19,8 @@ from audit.statistics.agreement.coefficients import (
     ordinal,
     percent_agreement,
     quadratic,
+    suite,
 )
-from audit.statistics.agreement.parts import draws_of
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "agreement"
 

@@ -9,11 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.agreement import Ratings, suite
-from audit.statistics.agreement.pairs import agreement_of_pairs
-from audit.statistics.agreement.parts import draws_of
-from audit.statistics.agreement.ratings import number_of
-from audit.statistics.agreement.suite import LEVELS, measures
+from audit.statistics.agreement import LEVELS, Ratings, agreement_of_pairs, draws_of, measures, number_of, suite
 
 
 @st.composite

@@ -5,8 +5,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as some
 
-from audit.statistics.agreement import Ratings
-from audit.statistics.agreement.label_pairs import label_pairs
+from audit.statistics.agreement import Ratings, label_pairs
 
 
 def test_pairs_counted_by_hand():

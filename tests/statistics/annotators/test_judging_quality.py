@@ -10,11 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from audit.errors import AuditError
-from audit.statistics.agreement.coefficients import krippendorff_alpha
-from audit.statistics.agreement.ratings import Ratings
-from audit.statistics.annotators import alarms, confusion, drift, label_bias, leave_one_out, share, speed
-from audit.statistics.annotators.alarms import Alarm
-from audit.statistics.annotators.drift import difference
+from audit.statistics.agreement import Ratings, krippendorff_alpha
+from audit.statistics.annotators import (
+    Alarm,
+    alarms,
+    confusion,
+    difference,
+    drift,
+    label_bias,
+    leave_one_out,
+    share,
+    speed,
+)
 
 LABELS = ("a", "b", "c")
 answers = some.lists(some.tuples(some.sets(some.sampled_from(LABELS), min_size=1), some.sampled_from(LABELS)))

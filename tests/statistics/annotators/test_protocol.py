@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.statistics.annotators.protocol import PROTOCOLS, protocols
+from audit.statistics.annotators import PROTOCOLS, protocols
 
 
 def even(accuracy, kinds=3):

@@ -1,4 +1,4 @@
-"""Version 4 to 5: sums of the rows (`audit.store.sums`), which are worked out once all steps are done, and which
+"""Version 4 to 5: sums of the rows (`audit.store.row_sums`), which are worked out once all steps are done, and which
 sources a sample is drawn from."""
 
 from sqlalchemy import BigInteger, Column, String

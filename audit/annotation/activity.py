@@ -1,0 +1,501 @@
+"""How far the judging is, how fast it goes and when it ends at that pace: for managers."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+from statistics import median
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, case, func, select
+
+from audit.annotation.accounts import ROLES, is_person, kept_accounts, require, require_manager
+from audit.annotation.answers import ORIGINS, UNSURE, WITHDRAWN, is_adjudicated, is_vote, settled_by_people
+from audit.annotation.control_questions import FIRST
+from audit.annotation.deferral import is_flagged, midnight
+from audit.annotation.questions import BEHIND
+from audit.store import pieces, reading, table_of, tables
+from audit.store.copying import in_utc
+
+# How far the judging is: for managers.
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Counts over the whole database."""
+
+    open: int
+    """Questions that a drawn group waits for."""
+    audits: int
+    """Questions that are open only to audit what relations carry."""
+    checks: int
+    """Agreed answers that wait for an adjudicator's spot check."""
+    answers: Mapping[str, int]
+    """Questions with an answer, by origin (adjudicated, people, gold); one question may have several origins."""
+    judgements: Mapping[str, int]
+    """Judgements of the first pass that count, by the name of the person; accounts that judged nothing have 0."""
+
+
+def progress(engine: Engine, by: int | None) -> Progress:
+    """Count questions, answers and judgements: for a manager, or for whoever has the database itself (None).
+
+    Raises NotAllowed for another role.
+    """
+    question, answer = table_of(tables.Question), table_of(tables.Answer)
+    annotator, judgement = table_of(tables.Annotator), table_of(tables.Judgement)
+    by_origin = select(answer.c.origin, func.count()).group_by(answer.c.origin)
+    by_person = (
+        select(annotator.c.name, func.count())
+        .join(judgement, judgement.c.annotator_id == annotator.c.id)
+        .where(is_vote(judgement))
+        .group_by(annotator.c.name)
+    )
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        counts_of = select(func.count()).select_from(question)
+        waiting, audits = (
+            counts_of.where(one) for one in (question.c.priority < BEHIND, question.c.priority >= BEHIND)
+        )
+        checks = select(func.count()).select_from(table_of(tables.SpotCheck))
+        found = {str(row[0]): int(row[1]) for row in connection.execute(by_origin)}
+        # Somebody without a judgement that counts has no row in `by_person`, but an account all the same.
+        names = select(annotator.c.name).where(is_person(annotator)).order_by(annotator.c.name)
+        people = {str(row[0]): 0 for row in connection.execute(names)}
+        people |= {str(row[0]): int(row[1]) for row in connection.execute(by_person)}
+        return Progress(
+            open=int(connection.execute(waiting).scalar() or 0),
+            audits=int(connection.execute(audits).scalar() or 0),
+            checks=int(connection.execute(checks).scalar() or 0),
+            answers={origin: found.get(origin, 0) for origin in ORIGINS},
+            judgements=people,
+        )
+
+
+# How fast somebody judges, and for how long without a pause: for themselves only, never to rank people.
+
+PAUSE = timedelta(minutes=5)
+"""So long without a decision is a pause."""
+STRETCH = timedelta(minutes=50)
+"""After so long without a pause a pause is suggested."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """One annotator's judging today."""
+
+    seconds: float | None
+    """Median from question shown to decision, of the judgements of today that were shown in the app; None: none."""
+    since_pause: timedelta
+    """From the first to the last decision since the last pause; nothing when the last decision is a pause ago."""
+
+    @property
+    def tired(self) -> bool:
+        """Whether a pause would do good."""
+        return self.since_pause >= STRETCH
+
+
+def pace_of(engine: Engine, account_id: int) -> Pace:
+    """The pace of this annotator's day (UTC), what they withdrew included: it took time, too; without training.
+
+    Raises NotAllowed.
+    """
+    judgement = table_of(tables.Judgement)
+    moment = tables.now()
+    this_day = midnight(moment)
+    query = (
+        select(judgement.c.shown_at, judgement.c.decided_at, judgement.c.answer)
+        .where(
+            judgement.c.annotator_id == account_id,
+            judgement.c.withdrawn_by.is_(None),
+            judgement.c.round >= FIRST,
+            judgement.c.decided_at >= min(this_day, moment - STRETCH - PAUSE),
+        )
+        .order_by(judgement.c.id)
+    )
+    with reading(engine) as connection:
+        require(connection, account_id, *ROLES)
+        rows = [
+            (None if shown is None else in_utc(shown), in_utc(decided), answer)
+            for shown, decided, answer in connection.execute(query)
+        ]
+    took = [
+        (decided - shown).total_seconds()
+        for shown, decided, answer in rows
+        if shown is not None and answer != WITHDRAWN and decided >= this_day
+    ]
+    return Pace(median(took) if took else None, since_pause([decided for _, decided, _ in rows], moment))
+
+
+def since_pause(decided: Sequence[datetime], now: datetime) -> timedelta:
+    """How long somebody who decided at these moments, in their order, has judged without a pause.
+
+    >>> noon = datetime(2026, 1, 1, 12)
+    >>> since_pause([noon, noon + timedelta(minutes=7), noon + timedelta(minutes=9)], noon + timedelta(minutes=10))
+    datetime.timedelta(seconds=120)
+    """
+    if not decided or now - decided[-1] >= PAUSE:
+        return timedelta(0)
+    first = decided[-1]
+    for earlier in reversed(decided[:-1]):
+        if first - earlier >= PAUSE:
+            break
+        first = earlier
+    return decided[-1] - first
+
+
+# Questions that wait in languages which too few people read: for managers, who add accounts.
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Questions that need the same languages, and that will not get all their answers from the accounts there are."""
+
+    languages: tuple[str, ...]
+    """Codes of all that must be read: of a translation the text's, then the one it was translated into."""
+    questions: int
+    wanted: int
+    """How many people each question wants."""
+    readers: int
+    """Annotators (enabled accounts) who read all of the languages."""
+    others: int
+    """Adjudicators and managers who do. They may judge, too, but have other work."""
+
+
+class _Account(NamedTuple):
+    id: int
+    role: str
+    languages: frozenset[str]
+    """Empty: all."""
+
+    def reads(self, languages: Sequence[str]) -> bool:
+        return not self.languages or self.languages.issuperset(languages)
+
+
+def unread_questions(engine: Engine, by: int | None = None) -> list[Unread]:
+    """As `unread`, for a manager (`by`, an account id; else NotAllowed) or whoever has the database itself (None)."""
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        return unread(connection)
+
+
+def unread(connection: Connection) -> list[Unread]:
+    """Open questions that no annotator reads, and those that want more people than read them; most questions first.
+
+    Where there are no annotators the others are counted in their place. Where nobody has an account there is nothing
+    to say: then all questions wait for accounts.
+    """
+    accounts = _accounts(connection)
+    if not accounts:
+        return []
+    annotators = any(one.role == "annotator" for one in accounts)
+    found = []
+    for languages, wanted, number, which in _waiting(connection):
+        able = [one for one in accounts if one.reads(languages)]
+        readers = sum(one.role == "annotator" for one in able)
+        if able and (readers or not annotators):
+            number = _short(connection, which, wanted, [one.id for one in able]) if len(able) < wanted else 0
+        if number:
+            found.append(Unread(languages, number, wanted, readers, len(able) - readers))
+    return sorted(_together(found), key=lambda one: (-one.questions, one.languages, one.wanted))
+
+
+def _together(found: Iterable[Unread]) -> list[Unread]:
+    """Questions about groups and about outputs in the same languages are told as one."""
+    numbers: Counter[Unread] = Counter()
+    for one in found:
+        numbers[replace(one, questions=0)] += one.questions
+    return [replace(one, questions=number) for one, number in numbers.items()]
+
+
+def _accounts(connection: Connection) -> list[_Account]:
+    table = table_of(tables.Annotator)
+    query = select(table.c.id, table.c.role, table.c.languages).where(
+        table.c.role.in_(ROLES), table.c.disabled.is_(False)
+    )
+    return [
+        _Account(int(id), str(role), frozenset(filter(None, languages.split(","))))
+        for id, role, languages in connection.execute(query)
+    ]
+
+
+def _waiting(connection: Connection) -> Iterator[tuple[tuple[str, ...], int, int, ColumnElement[bool]]]:
+    """Open questions by the languages that they need and the people that they want: how many, and a condition on the
+    tables question and input that only these meet.
+
+    Those about texts and outputs are counted by the database: there are many. Of one about a group every member that is
+    shown is read.
+    """
+    question, given, member = table_of(tables.Question), table_of(tables.Input), table_of(tables.Member)
+    is_open = and_(question.c.filled.is_(False), question.c.priority.is_not(None))
+    own = and_(is_open, question.c.kind != "group")
+    query = (
+        select(given.c.languages, question.c.annotators, func.count())
+        .join(question, question.c.input_id == given.c.id)
+        .where(own)
+        .group_by(given.c.languages, question.c.annotators)
+    )
+    for joined, wanted, number in connection.execute(query).all():
+        which = and_(own, given.c.languages == joined, question.c.annotators == wanted)
+        yield _codes([joined]), int(wanted), int(number), which
+    shown = (
+        select(question.c.id, question.c.annotators, given.c.languages)
+        .join(member, member.c.group_id == question.c.group_id)
+        .join(given, given.c.id == member.c.input_id)
+        .where(is_open, question.c.kind == "group", member.c.role != "probe")
+        .order_by(question.c.id, member.c.step)
+    )
+    alike: dict[tuple[tuple[str, ...], int], list[int]] = {}
+    for (id, wanted), rows in groupby(connection.execute(shown).all(), key=lambda row: (row[0], row[1])):
+        alike.setdefault((_codes(row[2] for row in rows), int(wanted)), []).append(int(id))
+    for (languages, wanted), ids in alike.items():
+        for piece in pieces(ids):
+            yield languages, wanted, len(piece), question.c.id.in_(piece)
+
+
+def _codes(joined: Iterable[str]) -> tuple[str, ...]:
+    """Each code once, in the order in which they come."""
+    return tuple(dict.fromkeys(",".join(joined).split(",")))
+
+
+def _short(connection: Connection, which: ColumnElement[bool], wanted: int, able: Sequence[int]) -> int:
+    """How many of these questions want more answers than these accounts can add to those of others."""
+    question, given, vote = table_of(tables.Question), table_of(tables.Input), table_of(tables.Judgement).alias("vote")
+    by_others = (
+        select(func.count())
+        .where(vote.c.question_id == question.c.id, is_vote(vote), vote.c.annotator_id.not_in(able))
+        .correlate(question)
+        .scalar_subquery()
+    )
+    query = (
+        select(func.count())
+        .select_from(question.join(given, given.c.id == question.c.input_id))
+        .where(which, by_others < wanted - len(able))
+    )
+    return int(connection.execute(query).scalar_one())
+
+
+RECENT = timedelta(days=7)
+"""What is counted as the present pace."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast people judge, from what was judged in the app within `RECENT`."""
+
+    judgements: int
+    hours: float
+    """Hours of people at work: from decision to decision, pauses left out, all people added up."""
+    per_hour: float | None
+    """Judgements in an hour of one person's work; None where nobody judged."""
+    per_day: float | None
+    """Judgements in 24 hours, nights included, since the first one of the time that is counted."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Counts over the whole database."""
+
+    progress: Progress
+    disputed: int
+    """Questions whose votes do not agree and that nobody has adjudicated."""
+    flagged: int
+    """Flagged questions to which no adjudicator has replied."""
+    filled: int
+    """Questions that as many people judged as they want."""
+    split: int
+    """Of these, those whose votes do not agree, adjudicated or not. "Unsure" agrees with nothing."""
+    today: int
+    """Judgements of people that count, since midnight (UTC)."""
+    week: int
+    """And within the last seven days."""
+    left: int
+    """Judgements that the open questions still want, audits included."""
+    speed: Speed
+    ends: datetime | None
+    """When the open questions have all their votes at the present pace; None without a pace, or with nothing left."""
+    unread: tuple[Unread, ...] = ()
+    """Open questions in languages that too few accounts read."""
+
+
+def overview(engine: Engine, by: int | None = None) -> Overview:
+    """Count for a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None)."""
+    moment = tables.now()
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        filled, split, disputed, left = _votes(connection)
+        flagged = select(func.count()).select_from(table_of(tables.Question)).where(is_flagged())
+        flags = int(connection.execute(flagged).scalar() or 0)
+        today, week = (_judged_since(connection, since) for since in (midnight(moment), moment - RECENT))
+        speed = speed_of(_decisions(connection, moment - RECENT), moment)
+        without = tuple(unread(connection))
+    ends = moment + timedelta(days=left / speed.per_day) if left and speed.per_day else None
+    return Overview(progress(engine, by), disputed, flags, filled, split, today, week, left, speed, ends, without)
+
+
+def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: datetime) -> Speed:
+    """The speed of people who were shown questions and decided at these moments, in the order of their decisions.
+
+    A gap of `PAUSE` or more between two decisions is a pause; after it, work begins when the next question is shown.
+
+    >>> noon, minute = datetime(2026, 1, 1, 12), timedelta(minutes=1)
+    >>> shown = [(noon, noon + minute), (noon + minute, noon + 2 * minute), (noon + 60 * minute, noon + 61 * minute)]
+    >>> found = speed_of({1: shown}, noon + minute + timedelta(days=2))
+    >>> found.judgements, found.hours, found.per_hour, found.per_day
+    (3, 0.05, 60.0, 1.5)
+    """
+    number, work = 0, timedelta(0)
+    for moments in decisions.values():
+        number += len(moments)
+        before = None
+        for shown, decided in moments:
+            gap = decided - (shown if before is None or decided - before >= PAUSE else before)
+            work += min(max(gap, timedelta(0)), PAUSE)
+            before = decided
+    if not number:
+        return Speed(0, 0.0, None, None)
+    hours = work / timedelta(hours=1)
+    first = min(moments[0][1] for moments in decisions.values() if moments)
+    days = max((now - first) / timedelta(days=1), 1.0)
+    return Speed(number, hours, number / hours if hours else None, number / days)
+
+
+def votes_by_question() -> Select[tuple[int, int, int, int]]:
+    """Per question with votes: question_id, votes, kinds (different answers) and unsure ones."""
+    judgement = table_of(tables.Judgement)
+    return (
+        select(
+            judgement.c.question_id,
+            func.count().label("votes"),
+            func.count(judgement.c.answer.distinct()).label("kinds"),
+            func.sum(case((judgement.c.answer == UNSURE, 1), else_=0)).label("unsure"),
+        )
+        .where(is_vote(judgement))
+        .group_by(judgement.c.question_id)
+    )
+
+
+def _votes(connection: Connection) -> tuple[int, int, int, int]:
+    """(filled, split, disputed, judgements left) over all questions."""
+    question = table_of(tables.Question)
+    voted = votes_by_question().subquery()
+    votes = func.coalesce(voted.c.votes, 0)
+    full = and_(voted.c.votes.is_not(None), votes >= question.c.annotators)
+    split = and_(full, (voted.c.kinds > 1) | (voted.c.unsure > 0))
+    settled = is_adjudicated(question.c.id)
+    lacking = and_(question.c.priority.is_not(None), votes < question.c.annotators)
+
+    def total(condition: ColumnElement[bool], number: object = 1) -> ColumnElement[int]:
+        return func.coalesce(func.sum(case((condition, number), else_=0)), 0)
+
+    row = connection.execute(
+        select(
+            total(full), total(split), total(and_(split, ~settled)), total(lacking, question.c.annotators - votes)
+        ).select_from(question.outerjoin(voted, voted.c.question_id == question.c.id))
+    ).one()
+    return int(row[0]), int(row[1]), int(row[2]), int(row[3])
+
+
+def _judged_since(connection: Connection, since: datetime) -> int:
+    judgement = table_of(tables.Judgement)
+    query = select(func.count()).select_from(judgement).where(judgement.c.decided_at >= since, is_vote(judgement))
+    return int(connection.execute(query).scalar() or 0)
+
+
+def _decisions(connection: Connection, since: datetime) -> dict[int, list[tuple[datetime, datetime]]]:
+    """By person, when each question was shown in the app and when it was decided; withdrawn ones took time, too."""
+    judgement = table_of(tables.Judgement)
+    query = (
+        select(judgement.c.annotator_id, judgement.c.shown_at, judgement.c.decided_at)
+        .where(judgement.c.decided_at >= since, judgement.c.shown_at.is_not(None))
+        .order_by(judgement.c.decided_at, judgement.c.id)
+    )
+    found: dict[int, list[tuple[datetime, datetime]]] = {}
+    for person, shown, decided in connection.execute(query):
+        found.setdefault(int(person), []).append((in_utc(shown), in_utc(decided)))
+    return found
+
+
+# Who judges, how much and how fast, and how often they say what was settled in the end: for managers.
+
+
+@dataclass(frozen=True)
+class AtWork:
+    """One person's first-pass judgements that count. Who judged nothing is there, too."""
+
+    name: str
+    role: str
+    disabled: bool
+    languages: tuple[str, ...]
+    """Codes of the languages the account reads; none: all."""
+    seen_at: datetime | None
+    """The last use of the app, in UTC; None: never."""
+    judgements: int
+    today: int
+    """Since midnight (UTC)."""
+    seconds: float | None
+    """Median from question shown to decision; None where nothing was judged in the app."""
+    unsure: int
+    settled: int
+    """Labels given to questions that people have settled, by agreement or by an adjudicator; "unsure" left out."""
+    agreed: int
+    """Of these, how many are what was settled on. Who takes part in an agreement agrees with it."""
+
+
+class _Row(NamedTuple):
+    question_id: int
+    answer: str
+    shown_at: datetime | None
+    decided_at: datetime
+
+
+def people_at_work(engine: Engine, by: int | None = None) -> list[AtWork]:
+    """Everybody with an account, by name. For a manager (`by`) or whoever has the database itself (None).
+
+    Raises NotAllowed for another role.
+    """
+    judgement = table_of(tables.Judgement)
+    query = select(
+        judgement.c.annotator_id,
+        judgement.c.question_id,
+        judgement.c.answer,
+        judgement.c.shown_at,
+        judgement.c.decided_at,
+    ).where(is_vote(judgement))
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        settled = settled_by_people(connection)
+        rows: dict[int, list[_Row]] = {}
+        for person, *said in connection.execute(query.order_by(judgement.c.id)):
+            rows.setdefault(int(person), []).append(_Row(*said))
+    this_day = midnight(tables.now())
+    found = []
+    for one in kept_accounts(engine, by=by):
+        mine = rows.get(one.id, [])
+        took, today, unsure, known, agreed = [], 0, 0, 0, 0
+        for row in mine:
+            decided = in_utc(row.decided_at)
+            today += decided >= this_day
+            unsure += row.answer == UNSURE
+            if row.shown_at is not None:
+                took.append((decided - in_utc(row.shown_at)).total_seconds())
+            allowed = settled.get(row.question_id)
+            if allowed is not None and row.answer != UNSURE:
+                known += 1
+                agreed += row.answer in allowed
+        found.append(
+            AtWork(
+                one.name,
+                one.role,
+                one.disabled,
+                one.languages,
+                one.seen_at,
+                len(mine),
+                today,
+                median(took) if took else None,
+                unsure,
+                known,
+                agreed,
+            )
+        )
+    return found

@@ -1,0 +1,557 @@
+"""What hangs on a question: the drawn groups that its answer settles, and the rankings that it decides.
+
+For the order in which adjudicators settle disputes. Each label that a question may get is tried: its groups are settled
+as if it were the answer, their cells counted anew by the rule of settled beginnings, and best system and order of each
+relation, over its common groups as in a report, compared between the labels. Nothing here is part of judging, and
+nothing of it says which label favours whom: that would sway whoever settles the dispute.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Engine, delete, false, select
+
+from audit.annotation.accounts import ADJUDICATORS, ROLES, require
+from audit.annotation.answers import counting_votes
+from audit.annotation.causes import TAKEN_BACK, Pair, add_cause, check_cause, last_given, standing_causes
+from audit.annotation.questions import ABOUT_OUTPUTS, Asked, labels_of
+from audit.errors import Refused
+from audit.false_satisfaction.cells import CELL, count
+from audit.false_satisfaction.groups import Comparison, comparisons
+from audit.false_satisfaction.resolution import (
+    Drawn,
+    Known,
+    Process,
+    Settled,
+    State,
+    Step,
+    Whose,
+    beginnings,
+    drawn_groups,
+    known_answers,
+    read_process,
+    settle_group,
+)
+from audit.relations.base import Seen
+from audit.sampling.designs import INFORMATIVE
+from audit.statistics.comparison import Common
+from audit.statistics.fragility import OPEN, RIGHT, WRONG, Fragility, JudgedGroup, Part, fragility
+from audit.statistics.orders import changing_places
+from audit.store import pieces, table_of, tables
+from audit.tasks import Task, get_task
+
+Place = tuple[int, int]
+"""Number of a cell, and of a group in its draw."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A relation of a study whose ranking hangs on a question, and the systems that it could put first."""
+
+    study: int
+    relation: str
+    systems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Consequence:
+    """What hangs on one question. `pairs` counts drawn (group, system) pairs whose state its answer decides.
+
+    `relations` and `systems` are those of the pairs, by name. `winners` are relations whose best system depends on the
+    answer, `orders` those of which only the order does; of these `systems` are the ones that change places.
+    """
+
+    question_id: int
+    pairs: int = 0
+    relations: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    winners: tuple[Ranking, ...] = ()
+    orders: tuple[Ranking, ...] = ()
+    priority: int | None = None
+
+    @property
+    def urgency(self) -> tuple[int, int, int, bool, int, int]:
+        """Sorts the most consequential first: winners, then orders, then pairs, then the best rank of a group."""
+        rank = self.priority
+        return -len(self.winners), -len(self.orders), -self.pairs, rank is None, rank or 0, self.question_id
+
+
+@dataclass(frozen=True)
+class _Cell:
+    study: int
+    relation_id: int
+    relation: str
+    system: str
+    informative: bool
+    """Whether it was drawn for comparisons."""
+    drawn: Sequence[Drawn]
+
+
+@dataclass(frozen=True)
+class Stakes:
+    """The drawn groups of all cells, read once: what a question's answer can touch. Answers are not in it.
+
+    Made by `read_stakes`; it holds until something is run or drawn.
+    """
+
+    cells: Sequence[_Cell]
+    containing: Mapping[Asked, Sequence[Place]]
+    """What is asked -> the groups of which a counted member asks it."""
+    compared: Mapping[tuple[int, int], tuple[Comparison, Sequence[int]]]
+    """(study, relation id) -> how its systems are compared, and numbers of its cells, whose groups come in this order.
+    A relation under which one system alone was checked is not there."""
+
+
+def read_stakes(engine: Engine, account_id: int) -> Stakes:
+    """The drawn groups with what is observed of their cells, of the sample that each study's report uses.
+
+    Raises NotAllowed for anyone but adjudicators and managers, and AuditError where nothing was checked yet.
+    """
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+    counted = count(engine)
+    drawn: dict[tuple[int, int, int], list[Drawn]] = {}
+    with engine.connect() as connection:
+        for sample in counted.samples:
+            for one in drawn_groups(connection, [int(str(sample["id"]))]):
+                key = (int(str(sample["study_id"])), one.relation_id, one.system_id)
+                drawn.setdefault(key, []).append(one)
+    informative = {int(str(one["study_id"])) for one in counted.samples if one["design"] == INFORMATIVE}
+    cells: list[_Cell] = []
+    containing: dict[Asked, list[Place]] = {}
+    number: dict[tuple[int, int, int], int] = {}
+    for row in counted.keys[[*CELL, "relation", "system"]].to_dict("records"):
+        study, relation, system = (int(row[name]) for name in CELL)
+        some = drawn.get((study, relation, system), [])
+        number[study, relation, system] = len(cells)
+        for place, one in enumerate(some):
+            for asked in dict.fromkeys(one.asked(step) for step in one.steps):
+                containing.setdefault(asked, []).append((len(cells), place))
+        cells.append(_Cell(study, relation, str(row["relation"]), str(row["system"]), study in informative, some))
+    compared = {}
+    for comparison in comparisons(engine, counted):
+        study, relation = comparison.study, comparison.of.relation
+        systems = counted.drawn["system_id"].iloc[comparison.drawn].drop_duplicates()
+        compared[study, relation] = comparison, [number[study, relation, int(system)] for system in systems]
+    return Stakes(cells, containing, compared)
+
+
+def consequences(
+    engine: Engine, account_id: int, question_ids: Collection[int], stakes: Stakes | None = None
+) -> list[Consequence]:
+    """What hangs on each of these questions, the most consequential first.
+
+    Answers count as in a report by people and gold. A question about a group decides no label: `pairs` are those that
+    audit its relation by it then, and no ranking hangs on it. `stakes` saves reading the groups again. Raises
+    NotAllowed, and AuditError where nothing was checked yet.
+    """
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        rows = _questions(connection, question_ids)
+        known, process = known_answers(connection), read_process(connection)
+        audited = _audited(connection, {int(row.group_id) for row in rows if row.kind == "group"})
+    if stakes is None:
+        stakes = read_stakes(engine, account_id)
+    settled = [[settle_group(one, known) for one in cell.drawn] for cell in stakes.cells]
+    found = []
+    for row in rows:
+        if row.kind == "group":
+            pairs, relations, systems = audited.get(int(row.group_id), (0, (), ()))
+            found.append(Consequence(int(row.id), pairs, relations, systems, priority=row.priority))
+        else:
+            found.append(_of_answer(stakes, settled, known, process, row))
+    return sorted(found, key=lambda one: one.urgency)
+
+
+def _of_answer(
+    stakes: Stakes,
+    settled: list[list[Settled]],
+    known: Mapping[Asked, Known],
+    process: Process,
+    row: Any,
+) -> Consequence:
+    """Try every label as the answer about an input, or about an input and an output."""
+    asked: Asked = (str(row.task), int(row.input_id), row.output)
+    places = stakes.containing.get(asked, ())
+    trials: list[dict[Place, Settled]] = []
+    for label in labels_of(row.task, row.kind):
+        # Settling reads the answers about a group's members only, so a copy of those is enough.
+        told = Known(frozenset({label}), "adjudicated")
+        trial: dict[Place, Settled] = {}
+        for cell, place in places:
+            one = stakes.cells[cell].drawn[place]
+            about = [one.asked(step) for step in one.steps]
+            answers = {key: known[key] for key in about if key in known}
+            trial[cell, place] = settle_group(one, answers | {asked: told})
+        trials.append(trial)
+    hang = [at for at in places if len({trial[at].state for trial in trials}) > 1]
+    touched = [stakes.cells[cell] for cell, _ in hang]
+    # Labels that make the same of every group, as two wrong ones mostly do, are one trial.
+    different = {
+        tuple((one.state, one.waits_for, one.origins, one.contingent) for one in trial.values()): trial
+        for trial in trials
+    }
+    winners, orders = [], []
+    for key in dict.fromkeys((cell.study, cell.relation_id) for cell in touched):
+        if key not in stakes.compared:
+            continue
+        comparison, cells = stakes.compared[key]
+        commons = [_common(comparison, cells, settled, process, trial) for trial in different.values()]
+        first = {best for one in commons if (best := tuple(one.orders["best_genuine"]))}
+        if len(first) > 1:
+            systems = sorted({system for one in first for system in one})
+            winners.append(Ranking(key[0], comparison.relation, tuple(systems)))
+        elif moved := changing_places([_known(one) for one in commons]):
+            orders.append(Ranking(key[0], comparison.relation, tuple(sorted(moved))))
+    return Consequence(
+        int(row.id),
+        len(hang),
+        tuple(dict.fromkeys(cell.relation for cell in touched)),
+        tuple(sorted({cell.system for cell in touched})),
+        tuple(winners),
+        tuple(orders),
+        row.priority,
+    )
+
+
+def _common(
+    comparison: Comparison,
+    cells: Sequence[int],
+    settled: list[list[Settled]],
+    process: Process,
+    trial: Mapping[Place, Settled],
+) -> Common:
+    """The common groups of a relation, with the settled groups of a trial in the place of those of today."""
+    now = [[trial.get((cell, place), one) for place, one in enumerate(settled[cell])] for cell in cells]
+    found = beginnings(now, process, comparison.design == INFORMATIVE)
+    return comparison.common(
+        np.array([int(one.state) for cell in now for one in cell], int),
+        np.array([good for one in found for good in one.counts], bool),
+        np.array([place < one.judged for one in found for place in range(len(one.counts))], bool),
+    )
+
+
+def _known(common: Common) -> dict[str, float]:
+    """SR_g of the systems that have it, up to a constant."""
+    _, genuine = common.rates(relative=True)
+    return {system: float(rate) for system, rate in zip(common.systems, genuine, strict=True) if not np.isnan(rate)}
+
+
+def _questions(connection: Connection, ids: Collection[int]) -> list[Any]:
+    question = table_of(tables.Question)
+    columns = [question.c[name] for name in ("id", "task", "kind", "input_id", "output", "group_id", "priority")]
+    return [
+        row
+        for piece in pieces(sorted(set(ids)))
+        for row in connection.execute(select(*columns).where(question.c.id.in_(piece)))
+    ]
+
+
+def _audited(
+    connection: Connection, groups: Collection[int]
+) -> dict[int, tuple[int, tuple[str, ...], tuple[str, ...]]]:
+    """Of groups that people are asked about: how many drawn pairs they stand for, under which relations and systems."""
+    draw, relation, system = (table_of(model) for model in (tables.AuditDraw, tables.Relation, tables.System))
+    found: dict[int, list[tuple[str, str]]] = {}
+    for piece in pieces(sorted(groups)):
+        query = (
+            select(draw.c.group_id, relation.c.name, system.c.name)
+            .join(relation, relation.c.id == draw.c.relation_id)
+            .join(system, system.c.id == draw.c.system_id)
+            .where(draw.c.group_id.in_(piece))
+        )
+        for group, of, by in connection.execute(query):
+            found.setdefault(int(group), []).append((str(of), str(by)))
+    return {
+        group: (len(pairs), tuple(sorted({of for of, _ in pairs})), tuple(sorted({by for _, by in pairs})))
+        for group, pairs in found.items()
+    }
+
+
+# How many answers hold each relation's winner up, by the judged common groups that its comparison rests on.
+
+
+@dataclass(frozen=True)
+class Fragile:
+    """How much holds a relation's winner up.
+
+    `questions` is how many questions' answers let `challenger` win when they are changed: the least number where
+    `exact`, else at most so many (and at least `least`). `judgements` are those behind the answers of one such set:
+    votes of people that agreed, one for an adjudication or gold. `answered` counts the answers that settle the
+    groups that the comparison rests on. Numbers are None where no change of answers does it, with the `reason`.
+    """
+
+    task: str
+    study: int
+    relation: str
+    winner: tuple[str, ...]
+    challenger: str | None
+    questions: int | None
+    least: int | None
+    exact: bool
+    judgements: int | None
+    answered: int
+    reason: str | None = None
+
+
+def fragile(
+    engine: Engine, whose: Whose = "both", study: int | None = None, design: str | None = None
+) -> list[Fragile]:
+    """One entry per relation of a report, in its cells' order; arguments and errors as of `count`.
+
+    Winners are those of the report, over the groups that apply to all systems of the relation; where these do not say
+    who is best there is none. What an answer could be instead is any single label of the task; answers are carried as
+    ever. Changes that leave a judged group unsettled do not count.
+    """
+    counted = count(engine, whose, study, design)
+    with engine.connect() as connection:
+        known = known_answers(connection, whose)
+        compared = {
+            (one.study, one.of.relation): (one, one.settled(counted.drawn)) for one in comparisons(engine, counted)
+        }
+        resting: set[tuple[int, int, int]] = set()
+        for comparison, common in compared.values():
+            rows = counted.drawn.iloc[comparison.drawn]
+            rows = rows[comparison.resting_on(common, rows["judged"].to_numpy(bool))]
+            resting.update(rows[["relation_id", "system_id", "group_id"]].itertuples(index=False, name=None))
+        drawn: dict[tuple[int, int], list[Drawn]] = {}
+        for sample in counted.samples:
+            study_id = int(str(sample["study_id"]))
+            for one in drawn_groups(connection, [int(str(sample["id"]))]):
+                if (one.relation_id, one.system_id, one.group_id) in resting:
+                    drawn.setdefault((study_id, one.relation_id), []).append(one)
+        found, behind = [], []
+        names = counted.keys[["study_id", "relation_id", "task", "study", "relation"]].drop_duplicates()
+        for study_id, relation_id, task, number, relation in names.itertuples(index=False):
+            key = (int(study_id), int(relation_id))
+            empty = Fragile(str(task), int(number), str(relation), (), None, None, None, False, None, 0)
+            if key in compared:
+                entry, changed = _relation(empty, *compared[key], drawn.get(key, []), known)
+            else:
+                entry, changed = _because(empty, "fewer than two systems are compared"), []
+            found.append(entry)
+            behind.append(changed)
+        votes = _votes(engine, {asked for changed in behind for asked in changed}, known)
+    return [
+        one if one.questions is None else replace(one, judgements=sum(votes[asked] for asked in changed))
+        for one, changed in zip(found, behind, strict=True)
+    ]
+
+
+def _relation(
+    empty: Fragile, comparison: Comparison, common: Common, drawn: Sequence[Drawn], known: Mapping[Asked, Known]
+) -> tuple[Fragile, list[Asked]]:
+    """The entry of one relation without its judgements, and the questions whose answers would change."""
+    if common.short:
+        return _because(empty, common.short), []
+    best = tuple(common.orders["best_genuine"])
+    _, rates = common.rates(relative=True)
+    unknown = [system for system, rate in zip(common.systems, rates, strict=True) if np.isnan(rate)]
+    if unknown:
+        return _because(replace(empty, winner=best), f"no estimate for {', '.join(unknown)}"), []
+    numbers: dict[Asked, int] = {}
+    place = {system: at for at, system in enumerate(comparison.of.systems)}
+    groups = [JudgedGroup(place[one.system_id], tuple(_parts(one, known, numbers))) for one in drawn]
+    most, each = common.by_false
+    result = fragility(most.tolist(), each.tolist(), groups)
+    entry = replace(
+        empty,
+        winner=best,
+        challenger=None if result.challenger is None else common.systems[result.challenger],
+        questions=result.most,
+        least=result.least,
+        exact=result.exact and result.most is not None,
+        answered=len(numbers),
+        reason=_reason(result),
+    )
+    asked = {number: of for of, number in numbers.items()}
+    return entry, [asked[number] for number, _ in result.changes]
+
+
+def _reason(result: Fragility) -> str | None:
+    if result.most is not None:
+        return None
+    if result.least is None:
+        return "no other answers to the questions that are judged would change the winner"
+    return "no way was found in which other answers change the winner and leave every judged group settled"
+
+
+def _because(entry: Fragile, reason: str) -> Fragile:
+    return replace(entry, reason=reason)
+
+
+def _parts(drawn: Drawn, known: Mapping[Asked, Known], numbers: dict[Asked, int]) -> list[Part]:
+    """Each counted member of a group, with what every answer to its question would make of it."""
+    task, carry = get_task(drawn.task), drawn.carry
+    source = next((step for step in drawn.steps if step.role == "source"), None)
+    parts = []
+    for step in drawn.steps:
+        asked = drawn.asked(step)
+        carried = asked not in known
+        if carried and source is not None:
+            asked = drawn.asked(source)
+        if asked not in known:
+            parts.append(Part(-1, (OPEN,)))
+            continue
+        answers = [known[asked].allowed, *_others(task, known[asked].allowed)]
+        effects = []
+        for allowed in answers:
+            if carried:
+                seen = (_seen(source), _seen(step)) if carry.reads else (None, None)
+                told = carry(allowed, *seen)
+            else:
+                told = allowed
+            effects.append(OPEN if not told else WRONG if task.is_wrong(step.output, told) else RIGHT)
+        parts.append(Part(numbers.setdefault(asked, len(numbers)), tuple(effects)))
+    return parts
+
+
+def _others(task: Task, allowed: frozenset[str]) -> list[frozenset[str]]:
+    return [frozenset({label}) for label in task.labels if allowed != {label}]
+
+
+def _seen(step: Step | None) -> Seen | None:
+    return None if step is None or step.input is None else Seen(step.input, step.output)
+
+
+def _votes(engine: Engine, asked: set[Asked], known: Mapping[Asked, Known]) -> dict[Asked, int]:
+    """Judgements behind the answer to each question: people's votes, or one for an adjudication or gold."""
+    question = table_of(tables.Question)
+    found = dict.fromkeys(asked, 1)
+    ids: dict[int, Asked] = {}
+    with engine.connect() as connection:
+        for piece in pieces(sorted({given for _, given, _ in asked})):
+            query = select(question.c.id, question.c.task, question.c.input_id, question.c.output).where(
+                question.c.kind.in_(ABOUT_OUTPUTS), question.c.input_id.in_(piece)
+            )
+            for id, *row in connection.execute(query):
+                of: Asked = (str(row[0]), int(row[1]), row[2])
+                if of in asked and known[of].origin == "people":
+                    ids[int(id)] = of
+        for of in ids.values():
+            found[of] = 0
+        for vote in counting_votes(connection, ids):
+            if vote.role in ROLES:
+                found[ids[vote.question_id]] += 1
+    return found
+
+
+# Giving causes to false satisfactions: which ones come next, what can be proposed, and storing what somebody says.
+#
+# Causes are given down each cell's list: its false satisfactions in the order of their rank, as far as its settled
+# beginning goes. That beginning is a simple random sample of the cell's satisfied groups, so the first false ones in it
+# are one of the cell's false satisfactions, and shares of causes estimate the cell's.
+
+
+@dataclass(frozen=True)
+class Falses:
+    """The false satisfactions of the settled beginnings, evenly down the lists of all cells, and those without a cause.
+
+    Pairs are (group, system). Cells that were drawn for comparisons only have none: they are no sample of a cell.
+    """
+
+    all: tuple[Pair, ...]
+    without: tuple[Pair, ...]
+
+
+def false_satisfactions(engine: Engine, account_id: int, stakes: Stakes | None = None) -> Falses:
+    """The false satisfactions to which causes can be given, the next ones first; by answers of people and gold.
+
+    `stakes` (`audit.false_satisfaction.impact`) saves reading the drawn groups again. Raises NotAllowed, and
+    AuditError where nothing was checked yet.
+    """
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        known, causes = known_answers(connection), standing_causes(connection)
+    stakes = stakes or read_stakes(engine, account_id)
+    found: list[tuple[int, int, Pair]] = []
+    for cell in stakes.cells:
+        if cell.informative:
+            continue
+        for one in cell.drawn:
+            state = settle_group(one, known).state
+            if state is State.WAITING:
+                break
+            if state is State.FALSE:
+                found.append((one.rank, one.relation_id, (one.group_id, one.system_id)))
+    # Cells share the numbers of their sources, so systems that are wrong on one group mostly stand side by side.
+    pairs = tuple(pair for _, _, pair in sorted(found))
+    return Falses(pairs, tuple(pair for pair in pairs if pair not in causes))
+
+
+def give_cause(engine: Engine, account_id: int, group_id: int, system_id: int, code: str, comment: str = "") -> int:
+    """Store why this group is falsely satisfied by this system; returns the row's id. The last one given counts.
+
+    Raises NotAllowed, and Refused for an unknown code, `other` without a comment, and a pair that is no drawn false
+    satisfaction (any more).
+    """
+    with engine.begin() as connection:
+        # A write first: SQLite then takes its lock here.
+        connection.execute(delete(table_of(tables.Lease)).where(false()))
+        require(connection, account_id, *ADJUDICATORS)
+        check_cause(code, comment)
+        if not _is_false(connection, group_id, system_id):
+            raise Refused("this is not a false satisfaction any more; take the next one")
+        return add_cause(connection, account_id, (group_id, system_id), code, comment.strip())
+
+
+def take_back_cause(engine: Engine, account_id: int) -> Pair | None:
+    """Take this account's last cause back and return its (group, system); None where there is none. Raises NotAllowed.
+
+    Both rows stay in the history; a cause that somebody gave before counts again.
+    """
+    with engine.begin() as connection:
+        connection.execute(delete(table_of(tables.Lease)).where(false()))
+        require(connection, account_id, *ADJUDICATORS)
+        pair = last_given(connection, account_id)
+        if pair is not None:
+            add_cause(connection, account_id, pair, TAKEN_BACK, None)
+        return pair
+
+
+def labels_given(engine: Engine, account_id: int, system_id: int) -> frozenset[str]:
+    """Every label that a system ever gave in this database: its range, as far as one can see.
+
+    It reads all outputs of the system, so keep what it returns. Raises NotAllowed.
+    """
+    output = table_of(tables.Output)
+    query = select(output.c.label).where(output.c.system_id == system_id, output.c.label.is_not(None)).distinct()
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        return frozenset(str(row[0]) for row in connection.execute(query))
+
+
+def proposed(wrong: Collection[bool | None], wanted: Collection[Collection[str]], given: Collection[str]) -> str | None:
+    """The cause that can be derived, which is only ever proposed; None: look at it.
+
+    `wrong` says of each counted member whether its output is wrong, `wanted` has the allowed labels of each wrong one,
+    `given` every label that the system ever gave. Where none of the allowed ones of some member is among these, the
+    system cannot be right: `label_range`. Else, where every output is wrong: `all_wrong`.
+
+    >>> proposed([True, True], [{"neutral"}, {"neutral"}], {"positive", "negative"})
+    'label_range'
+    >>> proposed([True, True], [{"negative"}, {"negative"}], {"positive", "negative"})
+    'all_wrong'
+    >>> proposed([True, False], [{"negative"}], {"positive", "negative"}) is None
+    True
+    """
+    if any(allowed and not set(allowed) & set(given) for allowed in wanted):
+        return "label_range"
+    return "all_wrong" if wrong and all(wrong) else None
+
+
+def cause_of(engine: Engine, account_id: int, group_id: int, system_id: int) -> tuple[str, str | None] | None:
+    """Code and comment of the cause that counts; None: none was given. Raises NotAllowed."""
+    with engine.connect() as connection:
+        require(connection, account_id, *ADJUDICATORS)
+        found = standing_causes(connection, group_id).get((group_id, system_id))
+        return None if found is None else (found.code, found.comment)
+
+
+def _is_false(connection: Connection, group_id: int, system_id: int) -> bool:
+    """Whether the group is drawn for this system and false by the answers of people and gold."""
+    some = [one for one in drawn_groups(connection, None, [group_id]) if one.system_id == system_id]
+    known = known_answers(connection, inputs={step.input_id for one in some for step in one.steps})
+    return any(settle_group(one, known).state is State.FALSE for one in some)

@@ -1,0 +1,223 @@
+"""What came of sources whose questions were answered blind, and of those whose later annotators saw earlier answers."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Connection, Engine, RowMapping, and_, exists, literal, or_, select
+
+from audit.annotation.accounts import ROLES
+from audit.annotation.answers import PEOPLE, WITHDRAWN, standing
+from audit.annotation.causes import INSPECTION
+from audit.false_satisfaction.cells import Counted
+from audit.false_satisfaction.groups import random_beginnings
+from audit.false_satisfaction.resolution import State, Whose
+from audit.relations import COUNTED
+from audit.sampling.designs import BLIND, INFORMATIVE, RANDOM, SHOWN, Terms, arms_of
+from audit.store import pieces, table_of, tables
+from audit.store.bulk import LIMIT
+
+
+@dataclass(frozen=True)
+class Answering:
+    """How the questions of one protocol were answered, those about inputs or outputs that have all their votes."""
+
+    questions: int
+    agreement: float | None
+    """Mean over the questions of the share of pairs of votes that agree; None without questions."""
+    disputed: int
+    validations: int
+    """Votes whose annotators saw an earlier one."""
+    unchanged: int
+    """Of these, how many repeat the last vote that they saw."""
+    inspected: int
+    inspected_changed: int
+    """Inspections after which the answer is another one than people agreed on."""
+
+
+@dataclass(frozen=True)
+class Arms:
+    """Judged groups by the arm of their source, and how the questions of each protocol were answered.
+
+    `groups` has a row for each group of a cell's settled beginning in which people answered something: columns study,
+    source (its id), protocol (`blind` or `shown`: the arm), false (0 or 1) and crossed (whether some answer came under
+    the other protocol). `randomised`: the arms were drawn, so that nothing but the protocol divides them.
+    """
+
+    groups: pd.DataFrame
+    answering: Mapping[str, Answering]
+    randomised: bool
+
+
+def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms | None:
+    """The arms of the samples of `counted`; None where all have one, and for gold, whose answers nobody saw.
+
+    Where some sample has the protocol `random`, only such samples count: others would bring in what else divides them.
+    """
+    samples = [one for one in counted.samples if one["design"] != INFORMATIVE]
+    random = [one for one in samples if one["protocol"] == RANDOM]
+    used = random or samples
+    if whose == "gold" or not (random or len({one["protocol"] for one in samples}) > 1):
+        return None
+    terms = {int(str(one["id"])): Terms(0, str(one["protocol"]), int(str(one["seed"]))) for one in used}
+    sample_of = {int(str(one["study_id"])): int(str(one["id"])) for one in used}
+    rows = random_beginnings(counted)
+    rows = rows[rows["study_id"].isin(sample_of)]
+    groups = pd.DataFrame(
+        {
+            "study": rows["study_id"],
+            "group": rows["group_id"],
+            "system": rows["system_id"],
+            "source": rows["group_id"] // LIMIT**2,
+            "false": (rows["state"] == State.FALSE).astype(int),
+        }
+    )
+    with engine.connect() as connection:
+        places = [(sample_of[int(study)], int(group)) for study, group in groups[["study", "group"]].values.tolist()]
+        arms = arms_of(connection, terms, set(places))
+        answered = _answered_by_people(connection, {group for _, group in places})
+        groups["protocol"] = [arms[place] for place in places]
+        systems = groups["system"].tolist()
+        kinds = [
+            answered.get((group, 0), frozenset()) | answered.get((group, system), frozenset())
+            for (_, group), system in zip(places, systems, strict=True)
+        ]
+        groups["crossed"] = [bool(kind - {arms[place]}) for kind, place in zip(kinds, places, strict=True)]
+        groups = groups[np.array([bool(kind) for kind in kinds], bool)].reset_index(drop=True)
+        questions = _questions(connection, list(terms))
+        found = {protocol: _answering(connection, questions[protocol]) for protocol in (BLIND, SHOWN)}
+    return Arms(groups[["study", "source", "protocol", "false", "crossed"]], found, bool(random))
+
+
+def _answered_by_people(connection: Connection, groups: Collection[int]) -> dict[tuple[int, int], frozenset[str]]:
+    """By group and system, where people answered something: the protocols of the questions they answered.
+
+    The system is 0 of answers about inputs, which are answers for every system; answers about an output are for those
+    that gave it.
+    """
+    group, member, relation = table_of(tables.Group), table_of(tables.Member), table_of(tables.Relation)
+    question, answer = table_of(tables.Question), table_of(tables.Answer)
+    output = table_of(tables.Output)
+    joined = (
+        member.join(group, group.c.id == member.c.group_id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .join(question, and_(question.c.input_id == member.c.input_id, question.c.task == relation.c.task))
+        .join(answer, answer.c.question_id == question.c.id)
+    )
+    given = and_(output.c.input_id == question.c.input_id, output.c.text == question.c.output)
+    queries = (
+        select(member.c.group_id, literal(0), question.c.protocol)
+        .select_from(joined)
+        .where(question.c.kind == "input"),
+        select(member.c.group_id, output.c.system_id, question.c.protocol)
+        .select_from(joined.join(output, given))
+        .where(question.c.kind == "pair"),
+    )
+    found: dict[tuple[int, int], frozenset[str]] = {}
+    for piece in pieces(sorted(groups)):
+        for query in queries:
+            some = query.where(
+                member.c.group_id.in_(piece), member.c.role.in_(COUNTED), answer.c.origin.in_(PEOPLE)
+            ).distinct()
+            for id, system, protocol in connection.execute(some):
+                key = (int(id), int(system))
+                found[key] = found.get(key, frozenset()) | {str(protocol)}
+    return found
+
+
+def _questions(connection: Connection, samples: Collection[int]) -> dict[str, dict[int, int]]:
+    """By protocol: the questions about members of these samples' groups that have all their votes, and how many."""
+    draw, member, relation = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Relation)
+    question, output = table_of(tables.Question), table_of(tables.Output)
+    said = exists().where(
+        output.c.system_id == draw.c.system_id,
+        output.c.input_id == question.c.input_id,
+        output.c.text == question.c.output,
+    )
+    asks = or_(question.c.kind == "input", and_(question.c.kind == "pair", said))
+    query = (
+        select(question.c.id, question.c.protocol, question.c.annotators)
+        .select_from(draw)
+        .join(relation, relation.c.id == draw.c.relation_id)
+        .join(member, and_(member.c.group_id == draw.c.group_id, member.c.role.in_(COUNTED)))
+        .join(question, and_(question.c.input_id == member.c.input_id, question.c.task == relation.c.task))
+        .where(draw.c.sample_id.in_(samples), question.c.filled.is_(True), asks)
+        .distinct()
+    )
+    found: dict[str, dict[int, int]] = {BLIND: {}, SHOWN: {}}
+    for id, protocol, annotators in connection.execute(query):
+        found[str(protocol)][int(id)] = int(annotators)
+    return found
+
+
+def _answering(connection: Connection, wanted: Mapping[int, int]) -> Answering:
+    """How these questions (id -> votes wanted) were answered."""
+    agreeing: list[float] = []
+    total: Counter[str] = Counter()
+    for id, history in _histories(connection, wanted):
+        votes = _counting(history)
+        labels = [str(vote["answer"]) for vote in votes]
+        total["disputed"] += standing(labels, wanted[id]) == "disputed"
+        pairs = [one == other for one, other in combinations(labels, 2)]
+        if pairs:
+            agreeing.append(sum(pairs) / len(pairs))
+        for vote in votes:
+            if vote["saw"] is None:
+                continue
+            seen = _counting([one for one in history if one["id"] <= vote["saw"]])
+            before = [one for one in seen if one["annotator_id"] != vote["annotator_id"]]
+            if before:
+                total["validations"] += 1
+                total["unchanged"] += before[-1]["answer"] == vote["answer"]
+    inspected = _inspected(connection, wanted)
+    return Answering(
+        questions=len(wanted),
+        agreement=sum(agreeing) / len(agreeing) if agreeing else None,
+        disputed=total["disputed"],
+        validations=total["validations"],
+        unchanged=total["unchanged"],
+        inspected=len(inspected),
+        inspected_changed=sum(inspected),
+    )
+
+
+def _histories(connection: Connection, questions: Collection[int]) -> Iterator[tuple[int, list[RowMapping]]]:
+    """Each question's judgements of the first pass by people, oldest first."""
+    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
+    columns = ("id", "question_id", "annotator_id", "answer", "supersedes", "saw")
+    query = (
+        select(*(judgement.c[name] for name in columns))
+        .join(annotator, annotator.c.id == judgement.c.annotator_id)
+        .where(judgement.c.round == 1, annotator.c.role.in_(ROLES))
+        .order_by(judgement.c.id)
+    )
+    for piece in pieces(sorted(questions)):
+        found: dict[int, list[RowMapping]] = {id: [] for id in piece}
+        for row in connection.execute(query.where(judgement.c.question_id.in_(piece))).mappings():
+            found[int(row["question_id"])].append(row)
+        yield from found.items()
+
+
+def _counting(history: list[RowMapping]) -> list[RowMapping]:
+    """Of a history, or a beginning of one, the judgements that count at its end."""
+    gone = {row["supersedes"] for row in history}
+    return [row for row in history if row["id"] not in gone and row["answer"] != WITHDRAWN]
+
+
+def _inspected(connection: Connection, questions: Collection[int]) -> list[bool]:
+    """For each of these questions that was inspected: whether that changed what people agreed on."""
+    adjudication, answer = table_of(tables.Adjudication), table_of(tables.Answer)
+    query = (
+        select(adjudication.c.question_id, adjudication.c.allowed, answer.c.allowed.label("agreed"))
+        .join(answer, and_(answer.c.question_id == adjudication.c.question_id, answer.c.origin == "people"))
+        .where(adjudication.c.reason.startswith(INSPECTION))
+        .order_by(adjudication.c.id)
+    )
+    found: dict[int, bool] = {}
+    for piece in pieces(sorted(questions)):
+        for id, allowed, agreed in connection.execute(query.where(adjudication.c.question_id.in_(piece))):
+            found[int(id)] = set(allowed) != set(agreed)
+    return list(found.values())

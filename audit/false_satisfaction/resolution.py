@@ -1,0 +1,427 @@
+"""The rule: which drawn groups are settled, which of them are false, and which questions the others wait for.
+
+One wrong output settles a group as false; a true satisfaction needs an answer for each of its members. A member's
+answer is the direct one (adjudicated before people before gold), or else what its relation carries from the source's.
+
+An answer is about an input, or, where a task has people judge each output (kind `pair`), about an input and the very
+output that the system gave: one answer then holds for all systems that gave that output. What is carried to a follow-up
+says something of its output only where the two outputs correspond. They do in every drawn group: a satisfied group of
+the relations between texts is exactly one whose outputs correspond, Replace(sum(Ts)) = sum(Tf).
+"""
+
+import json
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from typing import Literal
+
+from sqlalchemy import Connection, and_, or_, select
+
+from audit.annotation.answers import ORIGINS, PEOPLE
+from audit.annotation.questions import ABOUT_OUTPUTS, Asked, asks_pairs
+from audit.relations import COUNTED, find_relation
+from audit.relations.base import Carry, Seen, declared, nothing
+from audit.store import pieces, table_of, tables
+from audit.tasks import Input, Output, base_of, get_task
+
+CARRIES = "carries"
+"""The parameter of an imported relation that says what it carries."""
+CARRIED = "carried"
+"""Begins the origin of an answer that a relation carries from the source: `carried people`."""
+Whose = Literal["gold", "people", "both"]
+ALLOWED: Mapping[Whose, tuple[str, ...]] = {"gold": ("gold",), "people": ("adjudicated", "people"), "both": ORIGINS}
+PROTOCOL = ("people", "adjudicated", "gold")
+"""Precedence of answers as the protocol left them: what people agreed on goes before what a spot check made of it."""
+
+
+class State(IntEnum):
+    """Of a drawn (satisfied) group of one system."""
+
+    TRUE = 0
+    FALSE = 1
+    WAITING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One counted member of a drawn group with the output of the group's system."""
+
+    role: str
+    input_id: int
+    output: Output
+    input: Input | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One drawn group of one cell."""
+
+    task: str
+    relation: str
+    relation_id: int
+    system_id: int
+    rank: int
+    group_id: int
+    steps: tuple[Step, ...]
+    sample_id: int = 0
+    corresponds: bool = True
+    """Whether what is carried says something of the follow-ups' outputs. Only of a violated group, which is never drawn
+    but can be looked at, whose task has people judge each output, it does not."""
+    params: str = "{}"
+    """The relation's parameters, as stored: of an imported relation, what it was declared to carry."""
+    looked_up: Carry | None = field(default=None, compare=False, repr=False)
+    """What the relation carries, where that was looked up for many groups at once."""
+
+    @property
+    def carry(self) -> Carry:
+        """What the relation carries."""
+        return self.looked_up or carry_of(self.task, self.relation, self.params)
+
+    def asked(self, step: Step) -> Asked:
+        """What the question asks about whose answer says whether the output of this step is right."""
+        return self.task, step.input_id, step.output.text if asks_pairs(self.task) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A drawn group, its state, what is asked in the questions it waits for, and the step that made it false."""
+
+    drawn: Drawn
+    state: State
+    waits_for: tuple[Asked, ...] = ()
+    wrong_step: int | None = None
+    origins: tuple[str, ...] = ()
+    """Where each counted member's answer came from: an origin, `carried ORIGIN`, or `` (none)."""
+    contingent: tuple[int, ...] = ()
+    """Of a settled group, the steps that would have no answer had another answer come out otherwise: those without a
+    direct one to which the relation does not carry every answer that the source could have had."""
+
+    @property
+    def decided_by(self) -> str:
+        """The origin of the answer without which a contingent group would wait: the wrong output's, or the source's."""
+        return self.origins[self.wrong_step or 0].removeprefix(f"{CARRIED} ")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The answer to a question that counts, and its origin."""
+
+    allowed: frozenset[str]
+    origin: str
+
+
+def known_answers(
+    connection: Connection,
+    whose: Whose = "both",
+    inputs: Collection[int] | None = None,
+    precedence: Sequence[str] = ORIGINS,
+) -> dict[Asked, Known]:
+    """The answer that counts by what was asked, of the origins that were asked for; about these inputs, or about all.
+
+    Of several origins the first in `precedence` counts.
+    """
+    question, answer = table_of(tables.Question), table_of(tables.Answer)
+    query = (
+        select(question.c.task, question.c.input_id, question.c.output, answer.c.origin, answer.c.allowed)
+        .join(answer, answer.c.question_id == question.c.id)
+        .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin.in_(ALLOWED[whose]))
+    )
+    queries = (
+        [query] if inputs is None else [query.where(question.c.input_id.in_(piece)) for piece in pieces(sorted(inputs))]
+    )
+    found: dict[Asked, Known] = {}
+    for task, given, output, origin, allowed in (row for one in queries for row in connection.execute(one)):
+        asked = (task, int(given), output)
+        before = found.get(asked)
+        if before is None or precedence.index(origin) < precedence.index(before.origin):
+            found[asked] = Known(frozenset(allowed), origin)
+    return found
+
+
+def drawn_groups(
+    connection: Connection, samples: Iterable[int] | None, group_ids: Collection[int] | None = None
+) -> Iterator[Drawn]:
+    """Drawn groups of these samples (None: of all), or those of `group_ids` among them.
+
+    They come sample by sample, cell by cell, in the order of their rank.
+    """
+    draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
+    relation, given = table_of(tables.Relation), table_of(tables.Input)
+    query = (
+        select(
+            draw.c.sample_id,
+            draw.c.relation_id,
+            draw.c.system_id,
+            draw.c.rank,
+            draw.c.group_id,
+            member.c.step,
+            member.c.role,
+            member.c.input_id,
+            output.c.label,
+            output.c.score,
+            output.c.text,
+            output.c.error,
+            relation.c.task,
+            relation.c.name,
+            relation.c.params,
+        )
+        .join(relation, relation.c.id == draw.c.relation_id)
+        .join(member, and_(member.c.group_id == draw.c.group_id, member.c.role.in_(COUNTED)))
+        .join(output, and_(output.c.system_id == draw.c.system_id, output.c.input_id == member.c.input_id))
+        .order_by(draw.c.sample_id, draw.c.relation_id, draw.c.system_id, draw.c.rank, member.c.step, output.c.attempt)
+    )
+    if samples is not None:
+        query = query.where(draw.c.sample_id.in_(list(samples)))
+    if group_ids is None:
+        rows = list(connection.execute(query))
+    else:
+        rows = [
+            row
+            for piece in pieces(sorted(group_ids))
+            for row in connection.execute(query.where(draw.c.group_id.in_(piece)))
+        ]
+    # The rows' values by place, in the order of the query: by name takes longer than everything else here.
+    carries = {of: carry_of(*of) for of in {row[-3:] for row in rows}}
+    read = {of for of, carry in carries.items() if carry.reads}
+    reading = {row[7] for row in rows if row[-3:] in read} if read else set()
+    inputs: dict[int, Input] = {}
+    for piece in pieces(reading):
+        for found in connection.execute(select(given).where(given.c.id.in_(piece))).mappings():
+            inputs[found["id"]] = Input.stored(found["texts"], found["languages"])
+    cell_and_group = itemgetter(0, 1, 2, 3, 4, -3, -2, -1)
+    for (sample_id, relation_id, system_id, rank, group_id, task, name, params), some in groupby(
+        rows, key=cell_and_group
+    ):
+        steps: dict[int, Step] = {}
+        for step, role, input_id, label, score, text, error in (row[5:12] for row in some):
+            # Ordered by attempt: the last one stays.
+            steps[step] = Step(role, input_id, Output(label, score, text, error), inputs.get(input_id))
+        of, parts = carries[task, name, params], tuple(steps.values())
+        yield Drawn(task, name, relation_id, system_id, rank, group_id, parts, sample_id, params=params, looked_up=of)
+
+
+def carry_of(task: str, relation: str, params: str = "{}") -> Carry:
+    """What a relation carries: as its parameters declare, else as the registered one does; nothing where there is
+    neither."""
+    if params != "{}" and (carry := _declared(params)) is not None:
+        return carry
+    found = find_relation(base_of(task), relation)
+    return found.carry if found else nothing
+
+
+@cache
+def _declared(params: str) -> Carry | None:
+    carries = json.loads(params).get(CARRIES)
+    return None if carries is None else declared(carries)
+
+
+@cache
+def carries_all(carry: Carry, labels: frozenset[str]) -> bool:
+    """Whether each of these labels about the source is carried, without looking at texts."""
+    return not carry.reads and all(carry({label}) is not None for label in labels)
+
+
+@cache
+def carries_every_label(carry: Carry, task: str) -> bool:
+    """Whether whatever the source's answer may be is carried, without looking at texts."""
+    return carries_all(carry, frozenset(get_task(task).labels))
+
+
+@cache
+def never_carries(carry: Carry, task: str) -> bool:
+    """Whether no answer at all is carried, so that every member must be asked about."""
+    return not carry.reads and all(carry({label}) is None for label in get_task(task).labels)
+
+
+def settle_group(drawn: Drawn, known: Mapping[Asked, Known]) -> Settled:
+    """Apply the rule to one drawn group."""
+    task = get_task(drawn.task)
+    pairs = task.question_kind == "pair"
+    source = source_of(drawn)
+    about_source = known.get(drawn.asked(source)) if source else None
+    waits_for: list[Asked] = []
+    origins: list[str] = []
+    contingent: list[int] = []
+    wrong: int | None = None
+    for number, step in enumerate(drawn.steps):
+        # As `Drawn.asked`, but its task is looked up once: there are millions of steps.
+        asked = (drawn.task, step.input_id, step.output.text if pairs else None)
+        answer = known.get(asked)
+        if answer is None:
+            answer = carried_to(drawn, step, source, about_source)
+            if not _carried_whatever(drawn, step, source, about_source):
+                contingent.append(number)
+        origins.append(answer.origin if answer else "")
+        if answer is None:
+            carry = drawn.carry
+            if step is source or about_source is not None or never_carries(carry, drawn.task):
+                waits_for.append(asked)
+        elif wrong is None and task.is_wrong(step.output, answer.allowed):
+            wrong = number
+    if wrong is not None:
+        return Settled(drawn, State.FALSE, (), wrong, tuple(origins), tuple(contingent))
+    if all(origins):
+        return Settled(drawn, State.TRUE, origins=tuple(origins), contingent=tuple(contingent))
+    return Settled(drawn, State.WAITING, tuple(dict.fromkeys(waits_for)), origins=tuple(origins))
+
+
+def source_of(drawn: Drawn) -> Step | None:
+    """The source among a group's steps."""
+    return next((step for step in drawn.steps if step.role == "source"), None)
+
+
+def carried_to(drawn: Drawn, step: Step, source: Step | None, about_source: Known | None) -> Known | None:
+    """What the relation carries from the answer about the source to this step, whatever is known of it directly."""
+    if step is source or source is None or about_source is None or not drawn.corresponds:
+        return None
+    carry = drawn.carry
+    allowed = carry(about_source.allowed, _seen(source), _seen(step)) if carry.reads else carry(about_source.allowed)
+    return Known(allowed, f"{CARRIED} {about_source.origin}") if allowed else None
+
+
+def _carried_whatever(drawn: Drawn, step: Step, source: Step | None, about_source: Known | None) -> bool:
+    """Whether this step would have a carried answer whatever were the one about the source, which there is."""
+    if step is source or source is None or about_source is None or not drawn.corresponds:
+        return False
+    carry = drawn.carry
+    if not carry.reads:
+        return carries_every_label(carry, drawn.task)
+    seen = _seen(source), _seen(step)
+    return all(carry({label}, *seen) is not None for label in get_task(drawn.task).labels)
+
+
+def _seen(step: Step) -> Seen | None:
+    return None if step.input is None else Seen(step.input, step.output)
+
+
+# Which groups of a draw count: what counts may not depend on what the answers were.
+#
+# One wrong output settles a group as false; a true satisfaction needs an answer for each member. So a group that is
+# false by its source's answer would have waited for its follow-ups, had that answer been another one. Such a group is
+# *contingent*: it counts only where the answers that were not needed would have been there by now, because people are
+# asked for them and have got that far. A cell's estimate uses the longest beginning of its draw, in the order of ranks,
+# in which every group counts. Gold labels of sources under a relation that does not carry every label ask nobody: there
+# no beginning counts, and the draw gives bounds. So it is where people have settled more groups behind the beginning
+# than there are in it: what stays open for long is what is hard.
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """How one cell's draw stands, given in the order of ranks.
+
+    judged, false: groups of the beginning that counts, and the false satisfactions among them.
+    drawn, drawn_false, drawn_open: of the whole draw, whatever counts: groups, false ones, ones that wait.
+    behind: groups behind the beginning that answers of people settled. first: what the first group that waits
+    behind it waits for. counts: whether each group's state may count.
+    """
+
+    judged: int
+    false: int
+    drawn: int
+    drawn_false: int
+    drawn_open: int
+    behind: int
+    first: Asked | None
+    counts: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Process:
+    """How answers come about.
+
+    passed: what is asked in questions that people are through with: they have all the votes they want, or were flagged.
+    Whatever waits for one of them waits for an adjudicator, not for its turn. gold: by task, the labels that gold says;
+    a relation that carries these carries whatever gold answers.
+    """
+
+    passed: frozenset[Asked] = frozenset()
+    gold: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def beginnings(
+    cells: Sequence[Sequence[Settled]], process: Process | None = None, together: bool = False
+) -> list[Beginning]:
+    """The beginnings of all cells of one relation in one sample, each given in the order of ranks.
+
+    `together`: the cells are one list, as the design `informative` draws them, so they end together.
+    """
+    process = process or Process()
+    groups = [one for cell in cells for one in cell]
+    waiting = [one for one in groups if one.state is State.WAITING]
+    reached = min((one.drawn.rank for one in waiting if not process.passed.issuperset(one.waits_for)), default=math.inf)
+    steps = {step for one in groups for step, origin in enumerate(one.origins) if origin in PEOPLE}
+
+    def counts(one: Settled) -> bool:
+        if one.state is State.WAITING:
+            return False
+        if not one.contingent or _carried_by_gold(one, process.gold):
+            return True
+        if steps.issuperset(one.contingent):
+            return one.drawn.rank < reached
+        return not waiting and one.decided_by in PEOPLE
+
+    counting = [tuple(counts(one) for one in cell) for cell in cells]
+    ends = [
+        next((one.drawn.rank for one, good in zip(cell, flags, strict=True) if not good), math.inf)
+        for cell, flags in zip(cells, counting, strict=True)
+    ]
+    if together:
+        ends = [min(ends, default=math.inf)] * len(cells)
+    return [_beginning(*one, together) for one in zip(cells, ends, counting, strict=True)]
+
+
+def read_process(connection: Connection) -> Process:
+    """How answers come about in this database."""
+    question, aside = table_of(tables.Question), table_of(tables.Aside)
+    flagged = select(aside.c.question_id).where(aside.c.kind == "flag")
+    query = select(question.c.task, question.c.input_id, question.c.output).where(
+        question.c.kind.in_(ABOUT_OUTPUTS), or_(question.c.filled, question.c.id.in_(flagged))
+    )
+    passed = frozenset((str(task), int(input_id), output) for task, input_id, output in connection.execute(query))
+    return Process(passed, gold_labels(connection))
+
+
+def gold_labels(connection: Connection, studies: Sequence[int] | None = None) -> dict[str, frozenset[str]]:
+    """The labels that the gold of these studies (ids; None: of all) has, by task."""
+    source, study = table_of(tables.Source), table_of(tables.Study)
+    query = (
+        select(study.c.task, source.c.gold)
+        .join(source, source.c.study_id == study.c.id)
+        .where(source.c.gold.is_not(None))
+        .distinct()
+    )
+    if studies is not None:
+        query = query.where(study.c.id.in_(studies))
+    labels: dict[str, set[str]] = {}
+    for task, label in connection.execute(query):
+        labels.setdefault(str(task), set()).add(str(label))
+    return {task: frozenset(some) for task, some in labels.items()}
+
+
+def _carried_by_gold(one: Settled, gold: Mapping[str, frozenset[str]]) -> bool:
+    """Whether gold answered a group and the relation carries whatever gold could have said."""
+    labels = gold.get(one.drawn.task)
+    return bool(labels) and all(one.origins) and one.decided_by == "gold" and carries_all(one.drawn.carry, labels)
+
+
+def _beginning(cell: Sequence[Settled], end: float, counts: tuple[bool, ...], together: bool) -> Beginning:
+    inside = [one for one in cell if one.drawn.rank < end]
+    by_people = [one.state is not State.WAITING and any(origin in PEOPLE for origin in one.origins) for one in cell]
+    if not together and sum(by_people[len(inside) :]) > len(inside):
+        # What stays open is what is hard, and the run before the first hard one is as biased as what is settled of all.
+        inside = []
+    rest = cell[len(inside) :]
+    return Beginning(
+        len(inside),
+        sum(one.state is State.FALSE for one in inside),
+        len(cell),
+        sum(one.state is State.FALSE for one in cell),
+        sum(one.state is State.WAITING for one in cell),
+        sum(by_people[len(inside) :]),
+        next((one.waits_for[0] for one in rest if one.waits_for), None),
+        counts,
+    )

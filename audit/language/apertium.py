@@ -1,0 +1,442 @@
+"""The rule-based translation engine Apertium, as it is installed on this machine: what it has, and how it is asked.
+
+Forcada et al., "Apertium: a free/open-source platform for rule-based machine translation", Machine Translation 25,
+2011. A *mode* is one way through the engine, such as `eng-spa`: a row of programs, each with the data of one step.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from time import monotonic
+from typing import IO
+
+from audit.errors import AuditError, NotInstalled
+from audit.language.languages import two_letters
+
+# Texts as Apertium's programs pass them on, and back ("Apertium stream format", wiki.apertium.org).
+#
+# What its characters of order are is escaped, white space other than single blanks is put into brackets, and a full
+# stop
+# that is not the text's own (`.[]`) ends every paragraph, or its last words would be taken for a title without an end.
+# `apertium -f txt` does the same for one file (`apertium-destxt`, `apertium-retxt`). Here many texts go in one stream:
+# each ends with its number in brackets and a NUL, at which every program forgets what it read and writes what it has.
+
+_ORDER = re.compile(r"[][\\/@^${}<>]")
+_BLANKS = re.compile(r"[ \n\t\r~]+")
+_PARAGRAPH = re.compile(r"\n\r?\n")
+_END = ".[]"
+_BACK = re.compile(r"\\(.)|\.\[\]|\[((?:[^]\\]|\\.)*)\]", re.DOTALL)
+_NUMBER = re.compile(r"\[(\d+)\]\s*\Z")
+# NUL ends a text; half characters and U+FFFE, U+FFFF are none: the last of them is the end of a file to the programs.
+_NEVER = re.compile(r"[\ud800-\udfff\ufffe\uffff]")
+
+
+def deformatted(text: str) -> str:
+    """One text in the format of the stream, without white space at its ends; empty where nothing else is in it.
+
+    >>> deformatted("Up [5%].")
+    'Up \\\\[5%\\\\]..[]'
+    """
+    # A byte order mark is none within a text, and at the beginning of a stream no program passes it on.
+    text = _NEVER.sub("\ufffd", text.replace("\0", " ").replace("\ufeff", "")).strip()
+    if not text:
+        return ""
+    return _BLANKS.sub(_superblank, _ORDER.sub(r"\\\g<0>", text)) + _END
+
+
+def _superblank(found: re.Match[str]) -> str:
+    blank = found[0]
+    if blank == " ":
+        return blank
+    return f"{_END if _PARAGRAPH.search(blank) else ''}[{blank}]"
+
+
+def reformatted(stream: str) -> str:
+    """What the engine made of a text, as people read it.
+
+    >>> reformatted("Sube \\\\[5%\\\\]..[]")
+    'Sube [5%].'
+    """
+    return _BACK.sub(lambda found: found[1] or found[2] or "", stream).strip()
+
+
+def joined(streams: Sequence[str]) -> bytes:
+    """Texts in the format of the stream as one input, numbered from 0."""
+    return "".join(f"{one}[{number}]\0" for number, one in enumerate(streams)).encode()
+
+
+def parted(output: bytes, number: int) -> list[str] | None:
+    """The outputs of a stream of so many texts, in order; None where it does not have the number of each of them."""
+    found = output.decode(errors="replace").split("\0")
+    streams = []
+    for place, one in enumerate(found[:number]):
+        end = _NUMBER.search(one)
+        if end is None or int(end[1]) != place:
+            return None
+        streams.append(one[: end.start()])
+    # Each program adds a NUL of its own at the end of the file.
+    return streams if len(streams) == number and not "".join(found[number:]).strip() else None
+
+
+# What of Apertium is installed: its modes, the languages of each, and what tells one version of them from another.
+
+PACKAGES = ("apertium-eng-spa", "apertium-eng-cat", "apertium-spa-cat", "apertium-fra-cat", "apertium-fr-es")
+"""Debian's packages of pairs among English, Spanish, Catalan and French; more are listed by `apt-cache search`."""
+_NAME = re.compile(r"(?P<source>[a-z]{2,3})(?P<of>_\w+)?-(?P<target>[a-z]{2,3})(?P<to>_\w+)?")
+
+
+@dataclass(frozen=True, order=True)
+class Mode:
+    """One way through the engine. `source` and `target` are codes of ISO 639-1 where there are such; `variant` is what
+    the name says beyond the languages (`spa-cat_valencia`), empty for the plain one."""
+
+    source: str
+    target: str
+    variant: str
+    name: str
+    file: Path
+
+
+def read_name(name: str, file: Path = Path()) -> Mode | None:
+    """The mode of a name; None for names that say no two languages (`eco-es-fr`, `en-es-postchunk`).
+
+    >>> mode = read_name("spa-cat_valencia")
+    >>> mode.source, mode.target, mode.variant
+    ('es', 'ca', '_valencia')
+    """
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return None
+    source, target = two_letters(found["source"]), two_letters(found["target"])
+    return Mode(source, target, (found["of"] or "") + (found["to"] or ""), name, file)
+
+
+def folder() -> Path | None:
+    """Where Apertium's data are: `APERTIUM_DATADIR`, else beside the program; None where it is not installed."""
+    program = shutil.which("apertium")
+    if program is None:
+        return None
+    if named := os.environ.get("APERTIUM_DATADIR"):
+        return Path(named)
+    beside = Path(program).resolve().parent.parent / "share" / "apertium"
+    return beside if beside.is_dir() else Path("/usr/share/apertium")
+
+
+def installed() -> tuple[Mode, ...]:
+    """Every mode that is installed, as `apertium -l` lists them, sorted by languages; none where there is no Apertium.
+
+    Plain modes come before variants of the same languages.
+    """
+    data = folder()
+    return () if data is None else _installed(data)
+
+
+@cache
+def _installed(data: Path) -> tuple[Mode, ...]:
+    found = (read_name(file.stem, file) for file in data.glob("modes/*.mode"))
+    return tuple(sorted(mode for mode in found if mode is not None))
+
+
+def taken(modes: Iterable[Mode]) -> dict[tuple[str, str], Mode]:
+    """The mode that is taken for each pair of languages: the plain one, else the first variant by name."""
+    found: dict[tuple[str, str], Mode] = {}
+    for mode in sorted(modes):
+        found.setdefault((mode.source, mode.target), mode)
+    return found
+
+
+def needs(names: Sequence[str] = ()) -> str | None:
+    """None where Apertium is installed with all modes of these names (none named: with any); else what installs it."""
+    if folder() is None:
+        return f"apt-get install apertium {' '.join(PACKAGES)}"
+    there = {mode.name for mode in installed()}
+    missing = [name for name in names if name not in there]
+    if missing:
+        wanted = [_package(name) for name in missing]
+        known = [package for package in wanted if package]
+        how = f"apt-get install {' '.join(dict.fromkeys(known))}" if len(known) == len(wanted) else "see apertium -l"
+        return f"Apertium has no mode {', '.join(missing)}; {how}"
+    if not there:
+        return f"Apertium has no pair of languages; apt-get install {' '.join(PACKAGES)}"
+    return None
+
+
+def _package(name: str) -> str | None:
+    """Debian's package with the mode, as far as we know it."""
+    wanted = read_name(name)
+    for package in PACKAGES:
+        pair = read_name(package.removeprefix("apertium-"))
+        if wanted and pair and {wanted.source, wanted.target} == {pair.source, pair.target}:
+            return package
+    return None
+
+
+def stages(mode: Mode) -> tuple[tuple[str, ...], ...]:
+    """The programs of a mode with their arguments, in order, told to end a text at a NUL.
+
+    Words that are unknown stay as they are, without a mark (`apertium -u`). Raises AuditError where Apertium cannot
+    read the mode's file, or is older than 3.8.
+    """
+    return _stages(mode.file)
+
+
+@cache
+def _stages(file: Path) -> tuple[tuple[str, ...], ...]:
+    try:
+        # Apertium's own program: it knows which programs take -z, and where marks of formatting have to be moved.
+        shown = subprocess.run(
+            ["apertium-wblank-mode", "-z", str(file)], capture_output=True, text=True, timeout=30, check=True
+        ).stdout
+    except FileNotFoundError:
+        raise AuditError("the program apertium-wblank-mode is missing: Apertium 3.8 or newer is needed") from None
+    except (subprocess.SubprocessError, UnicodeDecodeError) as problem:
+        raise AuditError(f"Apertium cannot read its mode file {file} ({type(problem).__name__})") from problem
+    found: list[list[str]] = [[]]
+    for word in _words(shown):
+        if word == "|":
+            found.append([])
+        elif word == "$1":
+            found[-1].append("-n")
+        elif word != "$2":
+            found[-1].append(word)
+    if not all(found):
+        raise AuditError(f"Apertium's mode file {file} names no programs; install its package again")
+    return tuple(map(tuple, found))
+
+
+def _words(line: str) -> list[str]:
+    cut = shlex.shlex(line, posix=True, punctuation_chars="|")
+    cut.whitespace_split = True
+    return list(cut)
+
+
+@cache
+def engine_version() -> str:
+    """Of the engine, such as "3.8.3"; "absent" where it is not installed."""
+    try:
+        shown = subprocess.run(["apertium", "-V"], capture_output=True, text=True, timeout=30).stdout
+    except (OSError, subprocess.SubprocessError):
+        return "absent"
+    found = re.search(r"\d[\w.]*", shown)
+    return found[0] if found else "unknown"
+
+
+def fingerprint(modes: Iterable[Mode]) -> str:
+    """Twelve hexadecimal digits that name the content of the modes and of every file that they read.
+
+    The content and not dates or the versions of packages: two machines with the same data have the same outputs.
+    """
+    whole = blake2b(digest_size=6)
+    for mode in sorted(modes):
+        whole.update(f"{mode.name}\0{_content(mode.file)}\0".encode())
+        for stage in stages(mode):
+            for word in stage:
+                # Names without their folders: the same data may lie elsewhere.
+                shown = f"file {_content(Path(word))}" if word.startswith("/") and Path(word).is_file() else word
+                whole.update(f"{shown}\0".encode())
+    return whole.hexdigest()
+
+
+@cache
+def _content(file: Path) -> str:
+    with file.open("rb") as opened:
+        state = blake2b(digest_size=16)
+        while block := opened.read(1 << 20):
+            state.update(block)
+    return state.hexdigest()
+
+
+# Texts through the programs of a mode of Apertium: one process a program for a whole batch, each text for itself.
+#
+# What a text becomes must not hang on the texts before it, or a system would say something else for the same input in
+# another batch. The programs forget what they read at the NUL that ends a text, but for one: on a word with a set of
+# analyses that it was not trained on, the tagger of hidden Markov models replaces the tags that unknown words may have,
+# and keeps them so until it ends (`find_similar_ambiguity_class` assigns through a reference; Apertium 3.8.3). So texts
+# with such words, of which its option -d tells, are tagged by a process of their own.
+
+PATIENCE = 20.0
+"""Seconds that a batch may take, and one more for every thousand characters; the engine does ten times as much."""
+_SHOWN = 200
+"""Characters of a program's own message that an error has."""
+_TAGGER = "apertium-tagger"
+_UNSEEN = re.compile(r"^Word '(.*)'\.$", re.MULTILINE)
+_SURFACE = re.compile(r"\^((?:[^\\/$]|\\.)*)")
+
+Stages = Sequence[Sequence[str]]
+
+
+def translated(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
+    """What the engine makes of each text, in order; for one that it fails at, the error.
+
+    A text is the same alone and among others. White space at its ends is dropped; of nothing else nothing is made.
+    Raises NotInstalled for a program that is absent.
+    """
+    return [one if isinstance(one, AuditError) else reformatted(one) for one in _through(stages(mode), texts, patience)]
+
+
+def tagged(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
+    """Each text as the mode's tagger leaves it, in the format of the stream: `^surface/lemma<tag>...$`; or the error.
+
+    Raises AuditError where the mode has no tagger.
+    """
+    every = stages(mode)
+    place = _tagger(every)
+    if place is None:
+        raise AuditError(f"Apertium's mode {mode.name} has no tagger")
+    program, *arguments = every[place]
+    return _through([*every[:place], [program, "-p", *arguments]], texts, patience)
+
+
+def has_tagger(mode: Mode) -> bool:
+    """Whether texts can be `tagged` by the mode; not where its file cannot be read."""
+    try:
+        return _tagger(stages(mode)) is not None
+    except AuditError:
+        return False
+
+
+def _through(every: Stages, texts: Sequence[str], patience: float) -> list[str | AuditError]:
+    streams = [deformatted(text) for text in texts]
+    full = [place for place, one in enumerate(streams) if one]
+    found: list[str | AuditError] = [""] * len(texts)
+    for place, one in zip(full, _halving(every, [streams[place] for place in full], patience), strict=True):
+        found[place] = one
+    return found
+
+
+def _halving(every: Stages, streams: Sequence[str], patience: float) -> list[str | AuditError]:
+    """Where a batch fails, its halves are tried, so that a text that the engine fails at costs no other one."""
+    if not streams:
+        return []
+    try:
+        return list(_batch(every, streams, patience))
+    except NotInstalled:
+        raise  # whatever the text
+    except AuditError as problem:
+        if len(streams) == 1:
+            return [problem]
+    half = len(streams) // 2
+    return _halving(every, streams[:half], patience) + _halving(every, streams[half:], patience)
+
+
+def _batch(every: Stages, streams: Sequence[str], patience: float) -> list[str]:
+    """Raises AuditError: a program failed, took too long, or did not return every text."""
+    until = monotonic() + patience + sum(map(len, streams)) / 1000
+    place = _tagger(every)
+    if place is None or not _remembers(every[place]):
+        return _parted(_run(every, joined(streams), until)[0], every, len(streams))
+    before = _parted(_run(every[:place], joined(streams), until)[0], every, len(streams)) if place else list(streams)
+    between = _tagged(every[place], before, until)
+    if place + 1 == len(every):
+        return between
+    return _parted(_run(every[place + 1 :], joined(between), until)[0], every, len(streams))
+
+
+def _tagger(every: Stages) -> int | None:
+    return next((place for place, stage in enumerate(every) if Path(stage[0]).name == _TAGGER), None)
+
+
+def _remembers(stage: Sequence[str]) -> bool:
+    """Whether a tagger may keep something from one text to the next: all but the perceptron."""
+    return not any(word.startswith("-") and ("x" in word[1:] or word == "--perceptron") for word in stage[1:])
+
+
+def _tagged(stage: Sequence[str], streams: list[str], until: float) -> list[str]:
+    """The streams after the tagger, each as if it were the first that the tagger reads."""
+    program, *arguments = stage
+    output, said = _run([[program, "-d", *arguments]], joined(streams), until)
+    if not said:
+        return _parted(output, [stage], len(streams))
+    unseen = set(_UNSEEN.findall(said))
+    # A message without a word that we can read may be about any of them.
+    alone = [not unseen or any(_plain(one) in unseen for one in _SURFACE.findall(stream)) for stream in streams]
+    together = [place for place, one in enumerate(alone) if not one]
+    found = [""] * len(streams)
+    for places in ([together] if together else []) + [[place] for place, one in enumerate(alone) if one]:
+        output, _ = _run([stage], joined([streams[place] for place in places]), until)
+        for place, one in zip(places, _parted(output, [stage], len(places)), strict=True):
+            found[place] = one
+    return found
+
+
+def _plain(surface: str) -> str:
+    return re.sub(r"\\(.)", r"\1", surface)
+
+
+def _parted(output: bytes, every: Stages, number: int) -> list[str]:
+    found = parted(output, number)
+    if found is None:
+        raise AuditError(f"Apertium ({Path(every[-1][0]).name}) did not return its {number} texts one by one")
+    return found
+
+
+def _run(every: Stages, given: bytes, until: float) -> tuple[bytes, str]:
+    """What comes out of programs, each of which reads what the one before it writes, and what the last one says.
+
+    Raises AuditError for a program that is absent or fails (with its own words), and for what takes too long.
+    """
+    environment = os.environ | {"LC_ALL": "C.UTF-8"}
+    running: list[subprocess.Popen[bytes]] = []
+    with ExitStack() as stack:
+        source = stack.enter_context(tempfile.TemporaryFile())
+        source.write(given)
+        source.seek(0)
+        # Files and not pipes: nobody has to read what many programs say while they work.
+        spoken = [stack.enter_context(tempfile.TemporaryFile()) for _ in every]
+        try:
+            for stage, speaks in zip(every, spoken, strict=True):
+                reads = running[-1].stdout if running else source
+                one = subprocess.Popen(list(stage), stdin=reads, stdout=subprocess.PIPE, stderr=speaks, env=environment)
+                if running and running[-1].stdout:
+                    running[-1].stdout.close()  # else a program whose reader died would wait for ever
+                running.append(one)
+            output, _ = running[-1].communicate(timeout=max(0.1, until - monotonic()))
+            codes = [one.wait(timeout=max(0.1, until - monotonic())) for one in running]
+        except FileNotFoundError:
+            raise NotInstalled(
+                f"Apertium's program {stage[0]} is not installed; on Debian: apt-get install apertium"
+            ) from None
+        except subprocess.TimeoutExpired:
+            raise AuditError("Apertium took too long and was stopped; shorten the text") from None
+        finally:
+            for one in running:
+                if one.poll() is None:
+                    one.kill()
+                    one.wait()
+                if one.stdout:
+                    one.stdout.close()
+        said = [_said(speaks) for speaks in spoken]
+    # A program that only found nobody to write to (SIGPIPE) is not the one that failed.
+    for code, stage, words in zip(codes, every, said, strict=True):
+        if code not in (0, -13):
+            shown = " ".join(words.split())[:_SHOWN] or "it said nothing"
+            raise AuditError(f"Apertium's program {Path(stage[0]).name} ended with {code}: {shown}")
+    return output, said[-1]
+
+
+def _said(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace").strip()
+
+
+__all__ = [
+    "Mode",
+    "engine_version",
+    "fingerprint",
+    "has_tagger",
+    "installed",
+    "needs",
+    "stages",
+    "tagged",
+    "taken",
+    "translated",
+]

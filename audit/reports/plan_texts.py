@@ -1,0 +1,173 @@
+"""What a report says of the plans that its studies belong to: frozen when, changed since, done otherwise."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Engine
+
+from audit.reports.build import Report
+from audit.reports.charts import p_text
+from audit.reports.words import count, percent
+from audit.statistics.intervals import RENAMED
+from audit.studies.deviations import Deviation, Primary, differences, primary_named
+from audit.studies.versions import Standing, from_to, standings
+
+
+def plans_of(
+    engine: Engine, studies: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, Any]]
+) -> list[Standing]:
+    """How each study stands to each of its plans; the arguments are those of `audit.studies.versions.standings`."""
+    with engine.connect() as connection:
+        return standings(connection, studies, samples)
+
+
+def plan_entries(
+    plans: Sequence[Standing], how: Mapping[str, Any], primary: Mapping[int, Primary]
+) -> list[dict[str, Any]]:
+    """The key `plan` of a report: one entry a study and plan, ready for JSON.
+
+    `how` has the answers, interval, target, delta and weights that the report was made with, `primary` by study the
+    comparison that is tested by itself: what a plan names of them is compared, too. Times are ISO 8601 in UTC.
+    """
+    return [
+        {
+            "plan": one.plan.name,
+            "study": one.study,
+            "version": one.version,
+            "frozen_version": one.plan.version if one.frozen_at else None,
+            "frozen_at": _time(one.frozen_at),
+            "run_began": _time(one.began),
+            "judgements": one.judgements,
+            "judgements_before": one.before,
+            "changed": [
+                {"key": change.key, "before": change.before, "after": change.after, "version": made.version}
+                | {"at": _time(made.at)}
+                for made, change in one.changed
+            ],
+            "deviates": [
+                {"key": found.key, "planned": found.planned, "found": found.found}
+                for found in _all(one, how, primary.get(one.study))
+            ],
+        }
+        for one in plans
+    ]
+
+
+def plan_lines(report: Mapping[str, Any]) -> list[str]:
+    """The plans of a report in sentences: when each was frozen, what was changed after, what was done otherwise.
+
+    >>> change = {"key": "sample.per_relation", "before": 60, "after": 100, "at": "2026-03-09T08:00:00+00:00"}
+    >>> entry = {"plan": "films", "study": 1, "frozen_at": "2026-03-02T09:41:00+00:00", "judgements": 12}
+    >>> entry |= {"judgements_before": 0, "run_began": "2026-03-02T10:00:00+00:00", "version": 3}
+    >>> for line in plan_lines({"plan": [entry | {"changed": [change], "deviates": []}]}):
+    ...     print(line)
+    Study 1, plan films: frozen on 2026-03-02, before its run and before all 12 judgements.
+    Changed after it was frozen: sample.per_relation 60 -> 100 (2026-03-09).
+    """
+    lines = []
+    for entry in report.get("plan") or ():
+        lines.append(f"Study {entry['study']}, plan {entry['plan']}: {_frozen(entry)}.")
+        if entry["changed"]:
+            listed = "; ".join(
+                f"{one['key']} {from_to(one['before'], one['after'])} ({one['at'][:10]})" for one in entry["changed"]
+            )
+            lines.append(f"Changed after it was frozen: {listed}.")
+        if entry["deviates"]:
+            listed = "; ".join(f"{one['key']} {from_to(one['planned'], one['found'])}" for one in entry["deviates"])
+            lines.append(f"Otherwise than {'frozen' if entry['frozen_at'] else 'planned'}: {listed}.")
+    return lines
+
+
+def _frozen(entry: Mapping[str, Any]) -> str:
+    if entry["frozen_at"] is None:
+        return f"not frozen (version {entry['version']}), so changes to it are not counted"
+    run = "before its run" if entry["frozen_at"] <= entry["run_began"] else "after its run began"
+    everything, before = entry["judgements"], entry["judgements_before"]
+    if not everything:
+        judged = "while nothing is judged yet"
+    elif not before:
+        judged = f"before all {count(everything)} judgements" if everything > 1 else "before the one judgement"
+    else:
+        judged = f"after {count(before)} of {count(everything)} judgements"
+    return f"frozen on {entry['frozen_at'][:10]}, {run} and {judged}"
+
+
+def _all(one: Standing, how: Mapping[str, Any], primary: Primary | None) -> list[Deviation]:
+    planned = dict(one.plan.content.get("report", {}))
+    # Both keys are one comparison: without a relation it is over all of them.
+    if named := primary_named(planned.get("primary"), planned.get("primary_relation")):
+        planned, how = planned | {"primary": str(named)}, {**how, "primary": str(primary) if primary else None}
+    if planned.get("interval") in RENAMED:
+        planned["interval"] = RENAMED[planned["interval"]]
+    return [*one.deviates, *differences("report", planned, how)]
+
+
+def _time(moment: Any) -> str | None:
+    return None if moment is None else str(moment.isoformat(timespec="milliseconds"))
+
+
+# The primary comparison in words, of any language.
+
+ENGLISH = {
+    "tested": "Primary comparison of study {study}, named on {date} before the first answer: {pair} by {difference} "
+    "points [{low} to {high}], p {p}{over}.",
+    "known": "Primary comparison of study {study}, named on {date} before the first answer: {pair} by {difference} "
+    "points, without error{over}.",
+    "not_yet": "Primary comparison of study {study}, named on {date} before the first answer: {pair}; it is not tested "
+    "yet: {reason}.",
+    "late": "Study {study}: {pair} was named as primary comparison on {date}, after {answers} answers, so it is "
+    "adjusted like all others.",
+    "instead": "On {date}, after {answers} answers, {pair} was named instead, which changes nothing here.",
+    "pair": "{system} over {other}",
+    "pair_under": "{system} over {other} under {relation}",
+    "over": " (over {part} of {whole} relations)",
+    "holds": "It is tested by itself, at 5 %, and holds; all other comparisons are adjusted among themselves.",
+    "fails": "It is tested by itself, at 5 %, and does not hold, so no other two systems are called told apart, and no "
+    "change sure.",
+    "waits": "Before it is tested, no other two systems are called told apart, and no change sure.",
+}
+"""Every text, with the fields that are filled in; the app has them in other languages, too."""
+
+
+def primary_lines(report: Report, words: Mapping[str, str] = ENGLISH, reasons: Any = str) -> list[str]:
+    """What a report says of the comparisons that were named as primary, in sentences; none where none was named.
+
+    `words` has the texts of a language, `reasons` says in it why something is not tested.
+
+    >>> entry = {"study": 1, "system": "a", "other": "b", "relation": None, "tested": True, "later": [], "apart": True}
+    >>> entry |= {"named_at": "2026-03-02T09:41:00", "answers_before": 0, "relations": 8, "compared": 10}
+    >>> entry |= {"difference": 0.031, "low": 0.004, "high": 0.058, "p": 0.0004, "p_holm": 0.0004}
+    >>> first, then = primary_lines({"primary": [entry]})
+    >>> first[:49], then[:41]
+    ('Primary comparison of study 1, named on 2026-03-0', 'It is tested by itself, at 5 %, and holds')
+    """
+    entries = report.get("primary") or ()
+    lines = [line for entry in entries for line in _lines(entry, words, reasons)]
+    tested = [one for one in entries if one["tested"]]
+    return [*lines, words[_gate(tested)]] if tested else lines
+
+
+def _lines(entry: Mapping[str, Any], words: Mapping[str, str], reasons: Any) -> Iterator[str]:
+    numbers = {name: percent(entry[name]) for name in ("difference", "low", "high")}
+    over = "" if entry["relation"] else words["over"].format(part=entry["relations"], whole=entry["compared"])
+    key = "late"
+    if entry["tested"]:
+        key = "not_yet" if entry["difference"] is None else "tested" if entry["low"] != entry["high"] else "known"
+    reason = reasons(entry["reason"]) if key == "not_yet" else ""
+    p = p_text(entry["p_holm"])
+    yield words[key].format(**_when(entry, words), **numbers, study=entry["study"], over=over, reason=reason, p=p)
+    for one in entry["later"]:
+        yield words["instead"].format(**_when(one, words))
+
+
+def _when(entry: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, str]:
+    pair = words["pair_under" if entry["relation"] else "pair"]
+    names = {name: entry[name] for name in ("system", "other", "relation")}
+    answers = count(entry["answers_before"])
+    return {"pair": pair.format(**names), "date": entry["named_at"][:10], "answers": answers}
+
+
+def _gate(tested: Sequence[Mapping[str, Any]]) -> str:
+    if any(one["difference"] is None for one in tested):
+        return "waits"
+    return "holds" if all(one["apart"] or one["p"] is None for one in tested) else "fails"

@@ -1,0 +1,530 @@
+"""What a report says about its own errors: answers that relations carry, and answers that people agree on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Engine, select
+
+from audit.annotation.answers import stands
+from audit.annotation.causes import CAUSES, REASONS, is_check, standing_causes
+from audit.errors import AuditError
+from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted
+from audit.false_satisfaction.groups import NAMES, random_beginnings, spot_checked_groups
+from audit.false_satisfaction.protocol_arms import Arms
+from audit.false_satisfaction.proxies import CellProxies, cell_proxies
+from audit.false_satisfaction.resolution import State
+from audit.relations import name_order
+from audit.sampling.designs import BLIND, SHOWN
+from audit.statistics.annotators import rogan_gladen
+from audit.statistics.comparison import Sums, difference, difference_of_cells
+from audit.statistics.corrected import between_arms, carry_effect, carry_error, weighted_rate
+from audit.statistics.intervals import SEQUENCE, Estimator, Interval, Target, effective_interval, effective_size
+from audit.statistics.prediction_powered import PredictionPowered, prediction_powered
+from audit.statistics.rates import ESTIMATES, combine
+from audit.store import table_of, tables
+from audit.store.bulk import LIMIT
+
+KEY = ["study", "task", "relation", "system"]
+RELATION = ["study", "task", "relation"]
+LEAST = 10
+"""Checked groups that a cell needs for a corrected rate of its own; with fewer its interval would say nothing."""
+CELLS = ("checked", "fs_checked", "fs_checked_low", "fs_checked_high", "fs_carry_low", "fs_carry_high")
+"""Keys that every cell of a report has; None: not measured."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What audits found; frames have the columns study, task, relation and system beside those named here.
+
+    `cells` (one row a drawn cell): rests_true, rests_false, protocol_judged, protocol_false; `follow_ups` (one an
+    audited follow-up of a group): group_id, source, follow_up, wrong, cluster; `checks` (one a checked group): source,
+    cluster, protocol, checked; `answers` (one a checked answer, of no cell): source, cluster, wrong. The numbers are
+    those of `audit.false_satisfaction.cells.Audited`.
+    """
+
+    cells: pd.DataFrame
+    follow_ups: pd.DataFrame
+    checks: pd.DataFrame
+    answers: pd.DataFrame
+    waiting: int
+    checks_waiting: int
+
+
+def findings(counted: Counted, clusters: Clusters = ALONE) -> Findings:
+    """What was found while cells were counted, with the cells' names and the clusters of sources."""
+    found = counted.audited
+    of_group = found.follow_ups["group_id"].to_numpy(np.int64) // LIMIT**2
+    return Findings(
+        found.cells.merge(counted.keys, on=CELL),
+        found.follow_ups.assign(cluster=clusters.of(of_group)).merge(counted.keys, on=CELL),
+        spot_checked_groups(counted, clusters),
+        found.answered.assign(cluster=clusters.of(found.answered["source"].to_numpy(np.int64))),
+        found.waiting,
+        found.checks_waiting,
+    )
+
+
+def add_audits(
+    report: dict[str, Any],
+    cells: pd.DataFrame,
+    found: Findings | None,
+    of_false: Sums | None,
+    interval: Estimator,
+    confidence: float,
+    target: Target,
+) -> None:
+    """Put what audits found into a report: cells get the keys `CELLS`, relations `carry`, the totals `checks`.
+
+    `cells` is the report's frame with its rates, `of_false` how its cells' R_FS go together. Without findings (totals
+    of a file) all of it is None.
+    """
+    for cell in report["cells"]:
+        cell |= dict.fromkeys(CELLS)
+    for relation in report["relations"]:
+        relation["carry"] = None
+    report["overall"] |= dict.fromkeys(("audits_waiting", "checks_waiting", "checks"))
+    if found is None:
+        return
+    report["overall"] |= {"audits_waiting": found.waiting, "checks_waiting": found.checks_waiting}
+    _add_carry(report, found, confidence, target)
+    protocol = _add_checks(report, cells, found, interval, confidence, target)
+    if len(found.answers) or len(found.checks):
+        report["overall"]["checks"] = _together(protocol, found, of_false, confidence, target)
+
+
+def _unit(target: Target) -> str:
+    """What is drawn: sources, or for texts to come documents."""
+    return "cluster" if target == "population" else "source"
+
+
+def _add_carry(report: dict[str, Any], found: Findings, confidence: float, target: Target) -> None:
+    """Each relation's carry error, and what it can do to the R_FS of its cells."""
+    resting = dict(iter(found.cells.groupby(RELATION, dropna=False)))
+    audited = dict(iter(found.follow_ups.groupby(RELATION, dropna=False)))
+    by_cell = found.cells.set_index(KEY)
+    for relation in report["relations"]:
+        key = tuple(relation[name] for name in RELATION)
+        # One follow-up serves all systems: it is one observation, and so are a source's several of one group.
+        some = audited.get(key, found.follow_ups.iloc[:0])
+        most_of = {"wrong": "max", "cluster": "first"}
+        alone, groups = (
+            some.groupby(["source", name], sort=False).agg(most_of).reset_index() for name in ("follow_up", "group_id")
+        )
+        error, of_groups = (
+            carry_error(one[_unit(target)].to_numpy(), one["wrong"].to_numpy(int), confidence)
+            for one in (alone, groups)
+        )
+        most = of_groups.high
+        mine = [cell for cell in report["cells"] if tuple(cell[name] for name in RELATION) == key]
+        judged = sum(cell["judged"] or 0 for cell in mine)
+        rests = int(resting[key][["rests_true", "rests_false"]].to_numpy().sum()) if key in resting else 0
+        share = rests / judged if judged else None
+        relation["carry"] = {
+            "audited": error.audited,
+            "wrong": error.wrong,
+            "error": error.rate,
+            "low": error.low,
+            "high": error.high,
+            "rests_on_carried": share,
+            "effect": None if most is None or share is None else share * most,
+        }
+        for cell in mine:
+            if most is None or not cell["judged"]:
+                continue
+            row = by_cell.loc[tuple(cell[name] for name in KEY)]
+            true, false = int(row["rests_true"]), int(row["rests_false"])
+            effect = carry_effect(cell["judged"], true, false, most, cell["fs_low"], cell["fs_high"], confidence)
+            cell |= {"fs_carry_low": effect.low, "fs_carry_high": effect.high}
+
+
+def _add_checks(
+    report: dict[str, Any],
+    cells: pd.DataFrame,
+    found: Findings,
+    interval: Estimator,
+    confidence: float,
+    target: Target,
+) -> pd.DataFrame:
+    """Each cell's corrected rate; returns the cells that have checked groups, with the protocol's own rates.
+
+    Columns: those of `KEY`, position (in the report), satisfied, judged, false, rate, low, high, checked.
+    """
+    # What a cell's judged groups are worth, where those of a document go together; the protocol's settled ones as well.
+    worth = cells["judged_worth"].to_numpy(float) if "judged_worth" in cells else np.full(len(cells), np.nan)
+    share = np.divide(worth, cells["judged"].to_numpy(float, na_value=np.nan), out=np.ones(len(cells)), where=worth > 0)
+    by_cell = found.cells.set_index(KEY)
+    checks = dict(iter(found.checks.groupby(KEY, dropna=False)))
+    rows = []
+    for position, cell in enumerate(report["cells"]):
+        key = tuple(cell[name] for name in KEY)
+        some = checks.get(key)
+        cell["checked"] = 0 if some is None else len(some)
+        if some is None:
+            continue
+        judged, false = (int(by_cell.loc[key, f"protocol_{name}"]) for name in ("judged", "false"))
+        population = cell["satisfied"] if target == "corpus" else None
+        size = judged * min(float(share[position]), 1.0)
+        hits = false if size == judged else false / judged * size
+        own: Interval = interval(hits, size, population, confidence=confidence)
+        rows.append((*key, position, cell["satisfied"], judged, false, false / judged, own.low, own.high, len(some)))
+        if len(some) < LEAST:
+            continue
+        change = some["checked"].to_numpy(int) - some["protocol"].to_numpy(int)
+        added, removed = (int((change == sign).sum()) for sign in (1, -1))
+        right = difference(
+            false, judged, population, added, removed, len(some), interval=interval, confidence=confidence, worth=size
+        )
+        cell |= {"fs_checked": right.rate, "fs_checked_low": right.low, "fs_checked_high": right.high}
+    columns = [*KEY, "position", "satisfied", "judged", "false", "rate", "low", "high", "checked"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _together(
+    cells: pd.DataFrame, found: Findings, of_false: Sums | None, confidence: float, target: Target
+) -> dict[str, Any]:
+    """The protocol's error over all checked answers, and R_FS over the cells with checked groups, both ways."""
+    error = carry_error(found.answers[_unit(target)].to_numpy(), found.answers["wrong"].to_numpy(int), confidence)
+    answer: dict[str, Any] = {
+        "answers": error.audited,
+        "answers_wrong": error.wrong,
+        "error": error.rate,
+        "error_low": error.low,
+        "error_high": error.high,
+        "cells": len(cells),
+        "groups": len(found.checks),
+        "added": None,
+        "removed": None,
+    }
+    rates = ("fs_rate", "fs_low", "fs_high", "fs_checked", "fs_checked_low", "fs_checked_high", "bias")
+    answer |= dict.fromkeys((*rates, "rogan_gladen"))
+    if cells.empty:
+        return answer
+    places = cells["position"].to_numpy(int)
+    pick = None if of_false is None else of_false.cautious(places.tolist())
+    rate, low, high, satisfied = (cells[name].to_numpy(float) for name in ("rate", "low", "high", "satisfied"))
+    before = combine(rate, low, high, satisfied, pick)
+    if before is None:
+        return answer
+    groups = found.checks.merge(cells[[*KEY, "satisfied", "checked"]], on=KEY, suffixes=("", "_groups"))
+    weight = groups["satisfied"] / cells["satisfied"].sum() / groups["checked_groups"]
+    change = (groups["checked"] - groups["protocol"]).to_numpy(int)
+    right = difference_of_cells(
+        before.rate, before.low, before.high, weight.to_numpy(), change, groups[_unit(target)].to_numpy(),
+        confidence=confidence,
+    )  # fmt: skip
+    return answer | {
+        "added": int((change == 1).sum()),
+        "removed": int((change == -1).sum()),
+        "fs_rate": before.rate,
+        "fs_low": before.low,
+        "fs_high": before.high,
+        "fs_checked": right.rate,
+        "fs_checked_low": right.low,
+        "fs_checked_high": right.high,
+        "bias": right.bias,
+        "rogan_gladen": _rogan_gladen(before.rate, int(cells["judged"].sum()), found.checks, confidence),
+    }
+
+
+def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: float) -> dict[str, Any]:
+    """The correction by sensitivity and specificity, from the same checked groups; its rate None with a reason."""
+    said, false = checks["protocol"].to_numpy(int) == 1, checks["checked"].to_numpy(int) == 1
+    sensitivity, specificity = (
+        (int((said & false).sum()), int(false.sum())),
+        (
+            int((~said & ~false).sum()),
+            int((~false).sum()),
+        ),
+    )
+    answer: dict[str, Any] = {"rate": None, "low": None, "high": None, "reason": None}
+    answer |= {"sensitivity": list(sensitivity), "specificity": list(specificity)}
+    if not (sensitivity[1] and specificity[1]):
+        kind = "false" if specificity[1] else "true"
+        return answer | {"reason": f"no checked group is a {kind} satisfaction"}
+    try:
+        found = rogan_gladen(round(rate * judged), judged, sensitivity, specificity, confidence)
+    except AuditError:
+        return answer | {"reason": "the protocol is no better than chance on the checked groups"}
+    return answer | {"rate": found.rate, "low": found.low, "high": found.high}
+
+
+def carry_note(counted: Counted) -> list[str]:
+    """A sentence for the signature where answers are carried and nothing measures how often that is wrong."""
+    found = counted.audited
+    rests = int(found.cells[["rests_true", "rests_false"]].to_numpy().sum())
+    if not rests or len(found.follow_ups):
+        return []
+    if found.waiting:
+        return [
+            f"Carry error is not measured yet: {found.waiting:,} of the follow-ups to which answers are carried wait "
+            "for an answer of their own."
+        ]
+    return [
+        "Carry error was not measured: no follow-up to which an answer is carried was asked about; ask with "
+        "`audit sample --audit-follow-ups 0.1`."
+    ]
+
+
+def shares(counted: Counted, study: int) -> dict[str, float]:
+    """What is audited of a study's sample, for the signature; shares of 0 are left out."""
+    found = counted.audited.shares.get(study, {})
+    return {f"audit_{name}": share for name, share in found.items() if share}
+
+
+def estimators(counted: Counted) -> dict[str, Any]:
+    """The part of a signature that says how audits are estimated; empty where nothing is audited."""
+    audited = [name for one in counted.audited.shares.values() for name, share in one.items() if share]
+    found = {}
+    if "follow_ups" in audited:
+        found["carry"] = "exact interval at the effective size of sources"
+    if "answers" in audited:
+        found["checks"] = "two-phase difference with MOVER ends"
+    return {"audits": found} if found else {}
+
+
+# What a report says of whether relations hold: the share of groups per relation in which they do not.
+
+ASSUMED = "That relations hold everywhere is assumed; measure it with `audit sample --audit-groups 20`."
+"""The note of a report for which no group was asked about."""
+
+
+def holds_entries(
+    units: pd.DataFrame, waiting: Mapping[tuple[str, object, str], int], confidence: float, target: Target
+) -> dict[tuple[str, object, str], dict[str, Any]]:
+    """`holds` of the relations of which groups were asked about, by (task, study, relation).
+
+    `units` has a row per different judged group (task, study, relation, broken, satisfied, violated, pi, cluster);
+    `waiting` the number of different questions that nobody has settled. An entry has judged and broken (counts), the
+    estimated rate of groups in which the relation does not hold with its interval, the same for the groups that some
+    system satisfies (`satisfied`) and that some system violates (`violated`), and `waiting`. What is not known is None.
+    """
+    of_relation = dict(iter(units.groupby(["task", "study", "relation"])))
+    empty = units.iloc[:0]
+    found = {}
+    for key, open_ones in waiting.items():
+        some = of_relation.get(key, empty)
+        found[key] = _share(some, confidence, target) | {
+            outcome: _share(some[some[outcome].astype(bool)], confidence, target)
+            for outcome in ("satisfied", "violated")
+        }
+        found[key]["waiting"] = open_ones
+    return found
+
+
+def _share(units: pd.DataFrame, confidence: float, target: Target) -> dict[str, Any]:
+    broken, pi, cluster = (units[name].tolist() for name in ("broken", "pi", "cluster"))
+    rate = weighted_rate(broken, pi, confidence, target, cluster)
+    numbers = dict.fromkeys(("rate", "low", "high")) if rate is None else {
+        "rate": rate.rate, "low": rate.low, "high": rate.high
+    }  # fmt: skip
+    return {"judged": len(units), "broken": int(units["broken"].sum())} | numbers
+
+
+# What a report says of two protocols: R_FS by arm, the difference, and how each was answered.
+
+METHOD = "plain means over judged groups by arm; MOVER over exact intervals at the effective size of sources"
+"""What a signature says of the estimator."""
+
+
+def protocol_entry(found: Arms, confidence: float = 0.95) -> dict[str, Any]:
+    """`protocols` of a report: `arms` (blind, then shown) and the `difference` shown - blind with its ends.
+
+    The rates are plain means over the judged groups of the arm, whatever cell they are of. `crossed` counts the groups
+    of which some answer came under the protocol of the other arm. What is not known is None.
+    """
+    groups = found.groups
+    between = between_arms(
+        groups["source"].to_numpy(int),
+        groups["false"].to_numpy(int),
+        groups["protocol"].eq(SHOWN).to_numpy(bool),
+        confidence,
+    )
+    arms = [
+        {
+            "protocol": protocol,
+            "sources": rate.sources,
+            "groups": rate.groups,
+            "false": rate.false,
+            "fs_rate": rate.rate,
+            "fs_low": rate.low,
+            "fs_high": rate.high,
+        }
+        | asdict(found.answering[protocol])
+        for protocol, rate in ((BLIND, between.first), (SHOWN, between.second))
+    ]
+    return {
+        "randomised": found.randomised,
+        "arms": arms,
+        "difference": between.difference,
+        "low": between.low,
+        "high": between.high,
+        "crossed": int(groups["crossed"].sum()),
+    }
+
+
+# What a report says of the causes of false satisfactions, and of the reasons for which people disagreed.
+
+LEVELS = ("relation", "system", "overall")
+
+
+def named_falses(engine: Engine, counted: Counted) -> pd.DataFrame:
+    """The false satisfactions of the settled beginnings, with their causes as far as these count.
+
+    Columns study, task, relation, system, satisfied, judged, source, code. One row each, in the order of its cell's
+    ranks; `satisfied` and `judged` are counts of its cell; `code` is the cause in the beginning of the cell's list in
+    which every one has a cause, else None: a later one may have got its cause because somebody looked for it. A cause
+    counts while its group is false.
+    """
+    rows = random_beginnings(counted)
+    rows = rows[rows["state"] == State.FALSE].merge(counted.keys, on=CELL)
+    cells = counted.cells[["satisfied", "judged"]].join(counted.keys[CELL])
+    rows = rows.merge(cells, on=CELL, suffixes=("", "_of_cell")).sort_values([*CELL, "rank"])
+    with engine.connect() as connection:
+        causes = standing_causes(connection)
+    pairs = zip(rows["group_id"].tolist(), rows["system_id"].tolist(), strict=True)
+    given = [found.code if (found := causes.get(pair)) else None for pair in pairs]
+    rows = rows.assign(code=pd.Series(given, index=rows.index, dtype=object), source=rows["group_id"] // LIMIT**2)
+    if len(rows):
+        reached = rows["code"].notna().astype(int).groupby([rows[name] for name in CELL], sort=False).cummin()
+        rows["code"] = rows["code"].where(reached == 1, None)
+    rows = rows.drop(columns="judged").rename(columns={"judged_of_cell": "judged"})
+    return rows[[*KEY, "satisfied", "judged", "source", "code"]].reset_index(drop=True)
+
+
+def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[dict[str, Any]]:
+    """Shares of causes by relation, by system and over all; empty where no cause was given.
+
+    `falses` is what `named_falses` returns. An entry has by, name, task, study (of a relation), `false` (false
+    satisfactions that were judged), `named` (those whose cause counts), `cells` (cells with one) and `causes`: code,
+    count, share, low and high for each code of the list. Each cell weighs as many false satisfactions as it has by its
+    estimate (satisfied times R_FS); intervals are Clopper and Pearson's at the effective number of sources (Korn and
+    Graubard 1998), or a point where every false satisfaction there is has its cause.
+    """
+    if not falses["code"].notna().any():
+        return []
+    count = falses.groupby(KEY, sort=False)["code"].transform("size")
+    named = falses.groupby(KEY, sort=False)["code"].transform("count")
+    estimated = falses["satisfied"] * count / falses["judged"]
+    falses = falses.assign(weight=(estimated / named.where(named > 0)).astype(float))
+    entries = []
+    for by in LEVELS:
+        keys = {"relation": ["task", "study", "relation"], "system": ["task", "system"], "overall": ["task"]}[by]
+        parts = [(key, some) for key, some in falses.groupby(keys, sort=False) if some["code"].notna().any()]
+        for key, some in sorted(parts, key=lambda part: tuple(name_order(str(one)) for one in part[0])):
+            entries.append(
+                {
+                    "by": by,
+                    "name": "all" if by == "overall" else str(key[-1]),
+                    "task": str(key[0]),
+                    "study": int(key[1]) if by == "relation" else None,
+                }
+                | _shares(some, confidence)
+            )
+    return entries
+
+
+def _shares(falses: pd.DataFrame, confidence: float) -> dict[str, Any]:
+    some = falses[falses["code"].notna()]
+    weight, source = some["weight"].to_numpy(float), some["source"].to_numpy()
+    # Every false satisfaction of these cells is known and has its cause: nothing is estimated.
+    whole = bool((weight <= 1 + 1e-9).all()) and len(some) == len(falses)
+    causes = []
+    for code in CAUSES:
+        hit = (some["code"] == code).to_numpy()
+        share = min(float(weight @ hit / weight.sum()), 1.0)
+        low = high = share
+        if not whole:
+            ends = effective_interval(share, effective_size(source, hit, confidence, weight), confidence)
+            low, high = ends.low, ends.high
+        causes.append({"cause": code, "count": int(np.sum(hit)), "share": share, "low": low, "high": high})
+    return {"false": len(falses), "named": len(some), "cells": len(some.drop_duplicates(KEY)), "causes": causes}
+
+
+def dispute_entry(engine: Engine) -> dict[str, Any] | None:
+    """How adjudicators explained disputes: `settled` questions, `reasons` by code, `uncoded` ones; None: there is none.
+
+    A question's last adjudication counts. Spot checks are none of them: people agreed there.
+    """
+    table = table_of(tables.Adjudication)
+    query = select(table.c.code, table.c.reason).where(stands(table))
+    with engine.connect() as connection:
+        rows = connection.execute(query).all()
+    codes = [code for code, reason in rows if not is_check(code, str(reason))]
+    if not codes:
+        return None
+    reasons = [{"reason": code, "count": codes.count(code)} for code in REASONS]
+    return {"settled": len(codes), "reasons": reasons, "uncoded": codes.count(None)}
+
+
+# R_FS of cells with the help of proxies, as a report needs it: `audit report --proxy`.
+
+
+def check_proxies(names: Sequence[str], interval: str, target: Target) -> None:
+    """Raise AuditError where proxies cannot be used.
+
+    >>> check_proxies(["disagreement"], "midp", "corpus")
+    """
+    if not names:
+        return
+    if target == "population":
+        raise AuditError(
+            "proxies correct a sample by what is known of this corpus; with --proxy take the target corpus, or leave "
+            "--proxy out for the target population"
+        )
+    if interval == SEQUENCE:
+        raise AuditError(
+            "an estimate with proxies (PPI++) holds for a number of judgements fixed before, and a sequence for every "
+            "number; take either --proxy or --interval sequence"
+        )
+
+
+def powered(
+    engine: Engine, counted: Counted, judged: pd.DataFrame, names: Sequence[str], fallback: Estimator
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(estimates, judged): a row for each cell with its R_FS by PPI++, and what proxies leave of the judged groups.
+
+    `judged` are the rows of `judged_groups`. The first frame has the columns study, task, relation, system and
+    `ESTIMATES`: where `prediction_powered` falls back, the rate of the sample, the interval `fallback` and a gain of 1;
+    where nothing is judged, no estimate. The second is `judged` with a column `value`: false less the proxies times
+    their slopes. Raises what `cell_proxies` raises.
+    """
+    found: dict[tuple[int, int, int], tuple[PredictionPowered, str]] = {}
+    left: dict[tuple[int, int, int], np.ndarray] = {}
+    for cell in cell_proxies(engine, counted, names):
+        result = prediction_powered(cell.truth, cell.of_sample, cell.of_population, fallback=fallback)
+        key = (cell.study, cell.relation, cell.system)
+        found[key] = (result, _reason(cell, result))
+        left[key] = cell.truth - cell.of_sample @ np.array(result.weights) if result.weights else cell.truth
+    rows: list[tuple[float | str | None, ...]] = []
+    for key in counted.keys[CELL].itertuples(index=False, name=None):
+        if key in found:
+            result, reason = found[key]
+            rows.append((result.estimate, result.low, result.high, result.method, result.gain, reason or None))
+        else:
+            rows.append((None, None, None, None, None, "no random sample of the cell is judged"))
+    estimates = pd.concat(
+        [counted.keys[NAMES].reset_index(drop=True), pd.DataFrame(rows, columns=list(ESTIMATES))], axis=1
+    )
+    return estimates, judged.assign(value=_values(counted, judged, left))
+
+
+def _reason(cell: CellProxies, result: PredictionPowered) -> str:
+    """Why a proxy was not used; empty where all were."""
+    reasons = [f"{name} is left out: {why}" for name, why in cell.left_out.items()]
+    if result.reason and (cell.names or not reasons):
+        reasons.append(result.reason)
+    return "; ".join(reasons)
+
+
+def _values(counted: Counted, judged: pd.DataFrame, left: dict[tuple[int, int, int], np.ndarray]) -> np.ndarray:
+    """What proxies leave, in the order of the rows of `judged`, which has each cell's groups in the order of ranks."""
+    values = judged["false"].to_numpy(float).copy()
+    both = counted.keys[[*CELL, *NAMES]].itertuples(index=False, name=None)
+    names = {key[: len(CELL)]: key[len(CELL) :] for key in both}
+    places = judged.groupby(NAMES, sort=False).indices
+    for key, rest in left.items():
+        values[places[names[key]]] = rest
+    return values

@@ -1,0 +1,842 @@
+"""What relations measured: every verdict of a study with its value, as a frame; the ground of `audit values`."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Connection, Engine, select
+
+import audit
+from audit.errors import AuditError, BadFile, NotInstalled, UnknownName
+from audit.false_satisfaction.cells import ground_of
+from audit.files import read_table, read_text, refuse_bad_rows
+from audit.keys import fingerprint
+from audit.language.text_similarity import meteor, reference_bleu, word_error_rate
+from audit.relations import Outcome
+from audit.relations.registry import name_order
+from audit.reports.tables import aligned
+from audit.reports.words import UNKNOWN, count, number, p_number, percent, signature_line
+from audit.statistics.linear_model import compared, fit_two_way, pearson, spearman, type_three
+from audit.store import pieces, table_of, tables
+from audit.store.bulk import group_ids
+from audit.tasks import Input
+
+COLUMNS = [
+    "study", "corpus", "relation", "system", "source", "text", "language", "target", "outcome", "value",
+    "relation_id", "system_id",
+]  # fmt: skip
+LEVELS = ("MGMT-sentence", "MGMT-phrase", "MGMT-word")
+"""The three levels of multi-granularity testing: what a system's MGMT score is the mean of."""
+_SOURCE = ("source", "text", "language", "target")
+
+
+def verdict_values(
+    engine: Engine,
+    study: int | None = None,
+    relations: Sequence[str] = (),
+    task: str | None = "translation",
+    among: Sequence[int] | None = None,
+) -> pd.DataFrame:
+    """One row a verdict that satisfies or violates: columns `COLUMNS`.
+
+    `study` and `source` are ids, `text`, `language` and `target` (None where there is none) are of the source's first
+    text, `outcome` is 0 (satisfied) or 1 (violated), `value` is what was compared, NaN where it was labels. Relations
+    and systems have the names of a report's cells. Rows stand in the order of studies, `relations` (all by default),
+    systems and sources. `task` None: of every task. `among`: of relations with these ids alone; others are not
+    read, and there may be no rows.
+
+    Raises AuditError where nothing has been checked or no study of the task is there, UnknownName for a relation that
+    none of them has.
+    """
+    with engine.connect() as connection:
+        ground = ground_of(connection, study)
+        cells = ground.cells if task is None else ground.cells[ground.cells["task"] == task]
+        if cells.empty:
+            raise AuditError(f"no study of task {task} has been run; `audit run --task {task}` does")
+        known = sorted(cells["relation"].unique(), key=name_order)
+        for name in relations:
+            if name not in known:
+                raise UnknownName("relation", name, known)
+        cells = cells[cells["relation"].isin(relations or known)]
+        if among is not None:
+            cells = cells[cells["relation_id"].isin(among)]
+        if cells.empty:
+            return pd.DataFrame(columns=COLUMNS)
+        found = [_of_study(connection, int(one), cells[cells["study_id"] == one]) for one in cells["study_id"].unique()]
+    corpora = {one["id"]: one["corpus"] for one in ground.studies}
+    values = pd.concat(found, ignore_index=True)
+    values["corpus"] = values["study"].map(corpora)
+    order = {name: place for place, name in enumerate(relations or known)}
+    values["order"] = values["relation"].map(order)
+    values = values.sort_values(["study", "order", "system", "source"], kind="stable", ignore_index=True)
+    return values[COLUMNS]
+
+
+def _of_study(connection: Connection, study: int, cells: pd.DataFrame) -> pd.DataFrame:
+    verdict, group, source = (table_of(one) for one in (tables.Verdict, tables.Group, tables.Source))
+    given = table_of(tables.Input)
+    mine = select(source.c.id, given.c.texts, given.c.languages).join(given, given.c.id == source.c.input_id)
+    mine = mine.where(source.c.study_id == study)
+    inputs = [(row.id, Input.stored(row.texts, row.languages)) for row in connection.execute(mine)]
+    rows = [(id, one.text, one.languages[0], one.target) for id, one in inputs]
+    sources = pd.DataFrame(rows, columns=list(_SOURCE))
+    relations = [int(one) for one in cells["relation_id"].unique()]
+    query = (
+        select(group.c.relation_id, verdict.c.system_id, group.c.source_id, verdict.c.outcome, verdict.c.value)
+        .join(group, group.c.id == verdict.c.group_id)
+        .where(
+            # Groups are numbered by their sources: the narrow way into the verdicts.
+            verdict.c.group_id.between(*group_ids(int(sources["source"].min()), int(sources["source"].max()))),
+            group.c.study_id == study,
+            group.c.relation_id.in_(relations),
+            verdict.c.outcome.in_((int(Outcome.SATISFIED), int(Outcome.VIOLATED))),
+        )
+    )
+    found = [tuple(row) for row in connection.execute(query)]
+    checks = pd.DataFrame(found, columns=["relation_id", "system_id", "source", "outcome", "value"])
+    checks["value"] = checks["value"].astype(float)
+    names = cells[["relation_id", "system_id", "relation", "system"]]
+    return checks.merge(names, on=["relation_id", "system_id"]).merge(sources, on="source").assign(study=study)
+
+
+def source_outputs(engine: Engine, sources: Iterable[int]) -> pd.DataFrame:
+    """What each system made of sources: columns source, system_id, output (the last text)."""
+    source, output = table_of(tables.Source), table_of(tables.Output)
+    found: dict[tuple[int, int], str] = {}
+    with engine.connect() as connection:
+        for piece in pieces(int(one) for one in sources):
+            query = (
+                select(source.c.id, output.c.system_id, output.c.text)
+                .join(output, output.c.input_id == source.c.input_id)
+                .where(source.c.id.in_(piece), output.c.text.is_not(None))
+                .order_by(output.c.attempt)
+            )
+            found |= {(int(row.id), int(row.system_id)): row.text for row in connection.execute(query)}
+    rows = [(*key, text) for key, text in found.items()]
+    return pd.DataFrame(rows, columns=["source", "system_id", "output"])
+
+
+def plain(value: float | None) -> float | None:
+    """A number as JSON has it: None for NaN, of Python's own type.
+
+    >>> plain(float("nan")), plain(0.5)
+    (None, 0.5)
+    """
+    return None if value is None or math.isnan(value) else float(value)
+
+
+def origin(engine: Engine, values: pd.DataFrame) -> dict[str, Any]:
+    """What a document says of where its numbers are from: versions, studies, parameters, settings."""
+    relation, system = table_of(tables.Relation), table_of(tables.System)
+    with engine.connect() as connection:
+        rows = {row.id: row for row in connection.execute(select(relation))}
+        systems = {row.id: row for row in connection.execute(select(system))}
+    used = [rows[id] for id in values["relation_id"].unique()]
+    return {
+        "audit": audit.__version__,
+        "studies": sorted(int(one) for one in values["study"].unique()),
+        "corpora": sorted(values["corpus"].unique()),
+        "relations": [{"name": one.name, "version": one.version, "params": json.loads(one.params)} for one in used],
+        "systems": [
+            {"name": one.name, "version": one.version, "settings": json.loads(one.settings)}
+            for one in (systems[id] for id in sorted(values["system_id"].unique()))
+        ],
+    }
+
+
+def levels_of(values: pd.DataFrame, relations: Sequence[str] = ()) -> list[str]:
+    """The names of relations as the frame has them: those asked for, or those of the three levels that are there.
+
+    Raises AuditError where these are fewer than two, or a level is there in several versions.
+    """
+    there = list(dict.fromkeys(values["relation"]))
+    if relations:
+        return [name for name in there if name in relations]
+    found: dict[str, str] = {}
+    for name in there:
+        level = name.split("@")[0]
+        if level in LEVELS and level in found:
+            raise AuditError(f"{level} was run in several versions ({found[level]}, {name}); choose with --relations")
+        if level in LEVELS:
+            found[level] = name
+    if len(found) < 2:
+        raise AuditError(
+            f"{len(found)} of the relations {', '.join(LEVELS)} has verdicts; run two of them, or choose other "
+            "relations with --relations"
+        )
+    return [found[level] for level in LEVELS if level in found]
+
+
+def outcomes(values: pd.DataFrame, relations: Sequence[str]) -> pd.DataFrame:
+    """Which of some relations each translation satisfies: index (study, source, system, system_id), a column of 1.0
+    (satisfied) and 0.0 (violated) for each relation; only where every one of them was checked."""
+    some = values[values["relation"].isin(relations)].assign(satisfied=lambda frame: 1.0 - frame["outcome"])
+    index = ["study", "source", "system", "system_id"]
+    return some.pivot(index=index, columns="relation", values="satisfied")[list(relations)].dropna()
+
+
+# SR_o at other bounds than the one that a run checked: values are stored, so nothing is run again.
+
+STEPS = tuple(round(step / 10, 1) for step in range(11))
+"""Bounds that are shown where none are asked for."""
+PARAMETERS = ("threshold", "bound")
+"""Names of the parameter that a value must reach; a relation with one of them is satisfied at or above it."""
+
+
+def bounds_report(
+    engine: Engine, study: int | None = None, relations: Sequence[str] = (), at: Sequence[float] = STEPS
+) -> dict[str, Any]:
+    """Per (study, relation, system): the share of checked groups whose value reaches each bound.
+
+    A cell is there for each relation that has a bound (one of `PARAMETERS`); `checked` are its groups with a value,
+    `bound` is that of the run and `sr_observed` its rate, `rates` has one for each of `at`, in that order: the rows of
+    a chart. Raises what `verdict_values` raises, and AuditError for a bound that is no number, or where no relation has
+    a bound.
+    """
+    wrong = next((bound for bound in at if not math.isfinite(bound)), None)
+    if wrong is not None or not at:
+        raise AuditError(f"bound {wrong} is no number; expected bounds such as 0.5,0.6")
+    run_at = _bounds(engine)
+    values = verdict_values(engine, study, relations, task=None, among=list(run_at))
+    cells = []
+    for (study_id, corpus, relation, system, key), some in values.groupby(
+        ["study", "corpus", "relation", "system", "relation_id"], sort=False
+    ):
+        bound = run_at[key]
+        reached = some["value"].dropna().to_numpy(float)
+        if not len(reached):
+            continue
+        cells.append(
+            {
+                "study": int(study_id),
+                "corpus": corpus,
+                "relation": relation,
+                "system": system,
+                "checked": len(reached),
+                "mean": plain(reached.mean()),
+                "median": plain(np.median(reached)),
+                "bound": bound,
+                "sr_observed": plain(np.mean(reached >= bound)),
+                "rates": [{"at": float(one), "sr_observed": plain(np.mean(reached >= one))} for one in at],
+            }
+        )
+    if not cells:
+        raise AuditError(
+            "no relation that was run compares a value with a bound; of `audit relations` those of translations do"
+        )
+    return {"cells": cells}
+
+
+def bounds_lines(report: dict[str, Any], width: int = 100) -> list[str]:
+    """The document as tables: one a relation, a row a system, a column a bound, in per cent."""
+    bounds = [rate["at"] for rate in report["cells"][0]["rates"]]
+    heads = ("system", "checked", "mean", "SR_o", *(f"{bound:g}" for bound in bounds))
+    by_relation: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for cell in report["cells"]:
+        by_relation.setdefault((cell["study"], cell["corpus"], cell["relation"], cell["bound"]), []).append(cell)
+    lines = []
+    for (study, corpus, relation, bound), cells in by_relation.items():
+        rows = [
+            (
+                cell["system"],
+                count(cell["checked"]),
+                f"{cell['mean']:.3f}",
+                percent(cell["sr_observed"]),
+                *(percent(rate["sr_observed"], 0) for rate in cell["rates"]),
+            )
+            for cell in cells
+        ]
+        lines += [f"{relation}, study {study} of {corpus}: SR_o at {bound:g}, and at other bounds, in per cent", ""]
+        lines += [*aligned(heads, rows, 1, width), ""]
+    return lines[:-1]
+
+
+def _bounds(engine: Engine) -> dict[int, float]:
+    """The bound of each relation that has one, by its id."""
+    relation = table_of(tables.Relation)
+    found = {}
+    with engine.connect() as connection:
+        for row in connection.execute(select(relation.c.id, relation.c.params)):
+            params = json.loads(row.params)
+            named = [float(params[name]) for name in PARAMETERS if name in params]
+            if named:
+                found[int(row.id)] = named[0]
+    return found
+
+
+# Scores of translations against a user's reference translations. A reference is a proxy, never gold.
+
+MEASURES = ("bleu", "meteor", "wer")
+"""Of reference and output; all grow with quality: `wer` stands for 1 - WER, as in the tables of the MGMT study."""
+NOTE = (
+    "A reference is a proxy, never gold: a translation may be right and unlike it, or wrong and near to it. "
+    "wer is 1 - WER, so that more is better in every column."
+)
+NO_SYNONYMS = "METEOR was made without synonyms: only the same words and the same stems count."
+_NEEDED = ("source", "reference", "target_language")
+
+
+@dataclass(frozen=True)
+class References:
+    """References of a file, by (source text, target language); `repeated` counts rows that add nothing."""
+
+    name: str
+    texts: Mapping[tuple[str, str], tuple[str, ...]]
+    repeated: int
+    synonyms: bool = True
+    """Whether METEOR asks WordNet for English synonyms."""
+
+    @property
+    def signature(self) -> dict[str, str]:
+        """Names the file and what was made of it, for signatures."""
+        return {"references": self.name, "sha": self.sha} | ({} if self.synonyms else {"meteor": "exact and stem"})
+
+    @cached_property
+    def sha(self) -> str:
+        """Names the content, for signatures."""
+        return fingerprint("\t".join((*key, *found)) for key, found in sorted(self.texts.items()))
+
+
+def read_references(path: str | Path, *, synonyms: bool = True) -> References:
+    """Read a UTF-8 CSV with the columns source, reference and target_language; others are ignored.
+
+    A text may have several references. Raises BadFile where the file is missing, empty or lacks a column, BadRow (or
+    BadFile, for several) where a field is empty.
+    """
+    header, rows = read_table(path, read_text(path), f"needed are the columns {', '.join(_NEEDED)}")
+    lacking = [name for name in _NEEDED if name not in header]
+    if lacking:
+        raise BadFile(f"{path}: column(s) {', '.join(lacking)} missing; needed are {', '.join(_NEEDED)}")
+    texts: dict[tuple[str, str], list[str]] = {}
+    bad, repeated = [], 0
+    for line, fields in rows:
+        if len(fields) != len(header):
+            bad.append((line, f"{len(fields)} fields where the header has {len(header)}"))
+            continue
+        row = dict(zip(header, fields, strict=True))
+        empty = next((name for name in _NEEDED if not row[name]), None)
+        if empty:
+            bad.append((line, f"column {empty} is empty"))
+            continue
+        found = texts.setdefault((row["source"], row["target_language"]), [])
+        repeated += row["reference"] in found
+        found += [row["reference"]] if row["reference"] not in found else []
+    refuse_bad_rows(path, bad, len(rows))
+    return References(Path(path).name, {key: tuple(found) for key, found in texts.items()}, repeated, synonyms)
+
+
+def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.DataFrame, list[str]]:
+    """(the rows of `outputs` that have a reference, with the columns `MEASURES`; notes on what could not be had).
+
+    `outputs` has the columns text (of the source), target and output. The best of several references counts, for each
+    measure. METEOR into English needs WordNet: it is NaN without it, and a note says so; another note where the
+    references are without synonyms. Raises AuditError where no row has a reference.
+    """
+    known = [references.texts.get((text.strip(), target)) for text, target in outputs[["text", "target"]].to_numpy()]
+    chosen = outputs[[found is not None for found in known]].copy()
+    if chosen.empty:
+        raise AuditError(
+            f"{references.name} has no reference for any of the {len(outputs):,} outputs of this study; source and "
+            "target_language must be as the corpus has them"
+        )
+    some = [found for found in known if found is not None]
+    notes = [] if references.synonyms else [NO_SYNONYMS]
+    made: dict[tuple[str, ...], tuple[float, float, float]] = {}
+    scores = []
+    for said, output, target in zip(some, chosen["output"], chosen["target"], strict=True):
+        key = (target, output, *said)  # systems often say the same
+        if key not in made:
+            made[key] = (
+                max(reference_bleu(one, output, target) for one in said),
+                _meteor(said, output, target, references.synonyms, notes),
+                max(1 - word_error_rate(one, output, target) for one in said),
+            )
+        scores.append(made[key])
+    chosen[list(MEASURES)] = scores
+    return chosen, notes
+
+
+def _meteor(said: Sequence[str], output: str, target: str, synonyms: bool, notes: list[str]) -> float:
+    try:
+        return max(meteor(one, output, target, synonyms=synonyms) for one in said)
+    except NotInstalled as problem:
+        note = f"{problem} (--no-synonyms)"
+        if note not in notes:
+            notes.append(note)
+        return math.nan
+
+
+# What each relation adds to the others: whether they see the same, and what reference scores their verdicts go with.
+#
+# Source: the study of MGMT, section 4.3.1, its tables 2, 5 and 6.
+
+DEPENDENT = (
+    "Translations of one text by several systems, or into several languages, are counted as if they were independent; "
+    "p is too small where there are such."
+)
+Combination = frozenset[str]
+"""Names of the relations that a translation satisfies; it violates the others."""
+
+
+def contribution(scores: Mapping[Combination, float]) -> dict[Combination, dict[str, float]]:
+    """What satisfying each relation, too, adds to a mean score: combination -> relation in it -> gain.
+
+    The gain is the score of the combination less that of the one without the relation, where both are there.
+
+    >>> found = contribution({frozenset(): 0.1789, frozenset({"word"}): 0.2858})
+    >>> round(found[frozenset({"word"})]["word"], 4)
+    0.1069
+    """
+    return {
+        some: {name: score - scores[some - {name}] for name in sorted(some) if some - {name} in scores}
+        for some, score in scores.items()
+    }
+
+
+def mean_gains(gains: Mapping[Combination, Mapping[str, float]]) -> dict[str, float]:
+    """The mean gain of each relation over the combinations that have one (the study's table 6, its last rows).
+
+    >>> mean_gains({frozenset("a"): {"a": 0.1}, frozenset("ab"): {"a": 0.3}})
+    {'a': 0.2}
+    """
+    found: dict[str, list[float]] = {}
+    for some in gains.values():
+        for name, gain in some.items():
+            found.setdefault(name, []).append(gain)
+    return {name: sum(of) / len(of) for name, of in found.items()}
+
+
+def contribution_report(
+    engine: Engine, study: int | None = None, relations: Sequence[str] = (), references: References | None = None
+) -> dict[str, Any]:
+    """Spearman's correlation of each pair of relations' outcomes; how many translations satisfy each combination of
+    them; and with `references` the mean scores of each, and what each relation adds to them.
+
+    `groups` are the translations by the share of relations that they satisfy, `gains` the means over combinations.
+    Only translations that every one of the relations checked are counted. Raises what `verdict_values`, `levels_of` and
+    `reference_scores` raise.
+    """
+    values = verdict_values(engine, study, relations)
+    names = levels_of(values, relations)
+    known = outcomes(values, names)
+    notes = [DEPENDENT]
+    scored = known.reset_index()
+    if references is not None:
+        scored, more = _scored(engine, values, scored, references)
+        notes += [NOTE, *more]
+    scored["share"] = scored[names].mean(axis=1).round(6)
+    scored["satisfied"] = [frozenset(name for name in names if row[name]) for row in scored.to_dict("records")]
+    rows = [(some, scored[[one == some for one in scored["satisfied"]]]) for some in _combinations(names)]
+    gains = {measure: _gains(rows, measure) for measure in MEASURES if measure in scored}
+    combined = [
+        {
+            "satisfied": [name for name in names if name in some],
+            "translations": len(mine),
+            **_mean_scores(mine),
+            "gains": {measure: of[some] for measure, of in gains.items() if some in of},
+        }
+        for some, mine in rows
+    ]
+    means = {measure: mean_gains(of) for measure, of in gains.items()}
+    return {
+        "relations": names,
+        "translations": len(scored),
+        "pairs": [_pair(known, *pair) for pair in combinations(names, 2)],
+        "groups": [
+            {"share": float(share), "translations": len(some), **_mean_scores(some)}
+            for share, some in scored.groupby("share")
+        ],
+        "combinations": combined,
+        "gains": [
+            {"relation": name, **{measure: plain(of.get(name)) for measure, of in means.items()}} for name in names
+        ]
+        if references is not None
+        else [],
+        "notes": notes,
+        "signature": origin(engine, values[values["relation"].isin(names)])
+        | ({} if references is None else references.signature),
+    }
+
+
+def _scored(
+    engine: Engine, values: pd.DataFrame, known: pd.DataFrame, references: References
+) -> tuple[pd.DataFrame, list[str]]:
+    outputs = source_outputs(engine, known["source"].unique())
+    texts = values[["source", "text", "target"]].drop_duplicates("source")
+    return reference_scores(known.merge(texts, on="source").merge(outputs, on=["source", "system_id"]), references)
+
+
+def _combinations(names: Sequence[str]) -> list[Combination]:
+    """Of no relation, of one, of two, ..., each in the order of the names."""
+    return [frozenset(some) for size in range(len(names) + 1) for some in combinations(names, size)]
+
+
+def _gains(rows: Sequence[tuple[Combination, pd.DataFrame]], measure: str) -> dict[Combination, dict[str, float]]:
+    return contribution({some: float(mine[measure].mean()) for some, mine in rows if mine[measure].notna().any()})
+
+
+def _mean_scores(some: pd.DataFrame) -> dict[str, float | None]:
+    return {measure: plain(some[measure].mean()) if measure in some else None for measure in MEASURES}
+
+
+def _pair(known: pd.DataFrame, one: str, other: str) -> dict[str, Any]:
+    found = spearman(known[one].to_numpy(), known[other].to_numpy())
+    return {
+        "one": one,
+        "other": other,
+        "translations": found.n,
+        "spearman": found.value,
+        "p": found.p,
+        "reason": found.reason if found.value is None else None,
+    }
+
+
+def contribution_lines(report: dict[str, Any], width: int = 100) -> list[str]:
+    """The document as tables: pairs of relations, shares, combinations with gains, mean gains."""
+    names = report["relations"]
+    scored = [measure for measure in MEASURES if any(row[measure] is not None for row in report["groups"])]
+    rows: list[tuple[str, ...]] = [
+        (pair["one"], pair["other"], count(pair["translations"]), number(pair["spearman"], 3), p_number(pair["p"]))
+        for pair in report["pairs"]
+    ]
+    lines = ["Do two relations see the same? Spearman's correlation of their outcomes", ""]
+    lines += [*aligned(("one", "other", "translations", "Spearman", "p"), rows, 2, width), ""]
+    rows = [
+        (f"{row['share']:.3f}", count(row["translations"]), *(number(row[measure]) for measure in scored))
+        for row in report["groups"]
+    ]
+    lines += ["Translations by the share of relations that they satisfy", ""]
+    lines += [*aligned(("share", "translations", *scored), rows, 1, width), ""]
+    lines += ["By the relations that they satisfy (+), with mean scores and what each relation adds to them", ""]
+    measures: list[str | None] = [*scored] or [None]
+    for measure in measures:
+        rows = [_combined(row, names, measure) for row in report["combinations"]]
+        if measure:
+            means = [next(row[measure] for row in report["gains"] if row["relation"] == name) for name in names]
+            rows.append((*("" for _ in names), "", "mean gain", *(number(gain) for gain in means)))
+        heads = (*names, "translations", *((measure, *(f"gain {name}" for name in names)) if measure else ()))
+        lines += [*aligned(heads, rows, len(names), width), ""]
+    lines += [f"Note: {note}" for note in report["notes"]]
+    return [*lines, "signature " + signature_line(report["signature"])]
+
+
+def _combined(row: Mapping[str, Any], names: Sequence[str], measure: str | None) -> tuple[str, ...]:
+    ticks = ["+" if name in row["satisfied"] else "" for name in names]
+    if measure is None:
+        return (*ticks, count(row["translations"]))
+    gains = row["gains"].get(measure, {})
+    return (
+        *ticks,
+        count(row["translations"]),
+        number(row[measure]),
+        *(number(gains.get(name)) for name in names),
+    )
+
+
+# Do metamorphic scores go with scores against a reference? Over sentences, and over systems.
+#
+# Source: the study of MGMT, section 4.2.3, its tables 3 and 4 (over six systems).
+
+MGMT = "MGMT"
+"""The share of the three levels of granularity that a translation satisfies."""
+FEWEST = 5
+"""Systems from which on correlations over systems are given."""
+_SEVERAL = (
+    "Rows of all systems together have no p: translations of one text are not independent. Where a text is translated "
+    "into several languages the p of a system counts them as independent, and is too small."
+)
+_FEW = "Correlations over systems are given from {fewest} systems with a reference; here are {systems}."
+
+
+def correlation_report(
+    engine: Engine, references: References, study: int | None = None, relations: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Pearson's and Spearman's correlations of each relation's values with the scores of the same translations.
+
+    A row of `sentences` has relation, system (None: all together), measure, n, pearson, pearson_p, spearman,
+    spearman_p and, where these are None, the reason; of `systems`, from five systems on, the same over the systems'
+    means, without a system. Beside the relations there is `MGMT`, the share of levels that are satisfied, where two
+    levels or more were run. Raises what `verdict_values` and `reference_scores` raise, and AuditError where no relation
+    has values.
+    """
+    values = verdict_values(engine, study, relations)
+    shown = values[values["target"].notna()]
+    scores = pd.concat([shown.dropna(subset=["value"]), _shares(values, relations)], ignore_index=True)
+    if scores.empty:
+        raise AuditError("no relation of this study has values to correlate; those of translations have")
+    unique = scores[["source", "system_id"]].drop_duplicates()
+    texts = values[["source", "text", "target"]].drop_duplicates("source")
+    outputs = unique.merge(texts, on="source").merge(source_outputs(engine, unique["source"].unique()))
+    scored, notes = reference_scores(outputs, references)
+    measures = [name for name in MEASURES if scored[name].notna().all()]
+    both = scores.merge(scored[["source", "system_id", *measures]], on=["source", "system_id"])
+    systems = both["system"].nunique()
+    notes = [NOTE, *notes, _SEVERAL]
+    if systems < FEWEST:
+        notes.append(_FEW.format(fewest=FEWEST, systems=systems))
+    return {
+        "references": references.name,
+        "translations": len(scored),
+        "without_reference": len(outputs) - len(scored),
+        "repeated": references.repeated,
+        "means": _means(scored.merge(both[["system_id", "system"]].drop_duplicates()), measures),
+        "sentences": list(_over_sentences(both, measures)),
+        "systems": list(_over_systems(both, measures)) if systems >= FEWEST else [],
+        "notes": notes,
+        "signature": origin(engine, values) | references.signature,
+    }
+
+
+def _shares(values: pd.DataFrame, relations: Sequence[str]) -> pd.DataFrame:
+    """Rows of the relation `MGMT`; none where fewer than two levels were run, or other relations asked for."""
+    try:
+        names = [] if relations else levels_of(values)
+    except AuditError:
+        names = []
+    if not names:
+        return values.iloc[:0]
+    return outcomes(values, names).mean(axis=1).rename("value").reset_index().assign(relation=MGMT)
+
+
+def _means(scored: pd.DataFrame, measures: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {"system": system, "translations": len(some)} | {name: float(some[name].mean()) for name in measures}
+        for system, some in scored.groupby("system")
+    ]
+
+
+def _over_sentences(both: pd.DataFrame, measures: Sequence[str]) -> Iterator[dict[str, Any]]:
+    systems = sorted(both["system"].unique())
+    for relation, of_relation in both.groupby("relation", sort=False):
+        for measure in measures:
+            if len(systems) > 1:
+                found = _correlated(of_relation["value"], of_relation[measure])
+                yield {"relation": relation, "system": None, "measure": measure} | found | _NO_P
+            for system in systems:
+                some = of_relation[of_relation["system"] == system]
+                found = _correlated(some["value"], some[measure])
+                yield {"relation": relation, "system": system, "measure": measure} | found
+
+
+_NO_P = {"pearson_p": None, "spearman_p": None}
+
+
+def _over_systems(both: pd.DataFrame, measures: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for relation, some in both.groupby("relation", sort=False):
+        means = some.groupby("system")[["value", *measures]].mean()
+        for measure in measures:
+            yield {"relation": relation, "measure": measure} | _correlated(means["value"], means[measure])
+
+
+def _correlated(one: pd.Series, other: pd.Series) -> dict[str, Any]:
+    x, y = one.to_numpy(float), other.to_numpy(float)
+    line, ranks = pearson(x, y), spearman(x, y)
+    return {
+        "n": line.n,
+        "pearson": line.value,
+        "pearson_p": line.p,
+        "spearman": ranks.value,
+        "spearman_p": ranks.p,
+        "reason": line.reason if line.value is None else None,
+    }
+
+
+def correlation_lines(report: dict[str, Any], width: int = 100) -> list[str]:
+    """The document as tables, over systems first where there are enough."""
+    lines = [
+        f"{count(report['translations'])} translations have a reference in {report['references']}, "
+        f"{count(report['without_reference'])} have none.",
+        "",
+    ]
+    measures = [name for name in MEASURES if report["means"] and name in report["means"][0]]
+    rows: list[tuple[str, ...]] = [
+        (one["system"], count(one["translations"]), *(f"{one[name]:.4f}" for name in measures))
+        for one in report["means"]
+    ]
+    lines += [*aligned(("system", "translations", *measures), rows, 1, width), ""]
+    heads: tuple[str, ...] = ("relation", "with", "n", "Pearson", "p", "Spearman", "p")
+    if report["systems"]:
+        rows = [(row["relation"], row["measure"], *_cells(row)) for row in report["systems"]]
+        lines += ["Over systems: their mean values and mean scores", "", *aligned(heads, rows, 2, width), ""]
+    rows = [(row["relation"], row["system"] or "(all)", row["measure"], *_cells(row)) for row in report["sentences"]]
+    heads = ("relation", "system", "with", "n", "Pearson", "p", "Spearman", "p")
+    lines += ["Over sentences", "", *aligned(heads, rows, 3, width), ""]
+    return [*lines, *(f"Note: {note}" for note in report["notes"]), "signature " + signature_line(report["signature"])]
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    line, ranks = (number(row[name], 3) for name in ("pearson", "spearman"))
+    return (count(row["n"]), line, p_number(row["pearson_p"]), ranks, p_number(row["spearman_p"]))
+
+
+# The MGMT score of systems by domain: the mean share of satisfied relations over the levels of granularity.
+#
+# Source: the study of MGMT, section 4.2.1 and its table 1.
+
+NOWHERE = "(none)"
+"""The domain of sources that have no value of the attribute."""
+
+
+def levels_report(
+    engine: Engine, study: int | None = None, relations: Sequence[str] = (), domain: str | None = None
+) -> dict[str, Any]:
+    """Per (system, domain): the share of satisfied groups of each relation, and their mean, the score.
+
+    `domain` names an attribute of the sources; without it, the corpus is the domain. A relation's share is None where
+    it checked nothing there, and so is the score then. Raises what `verdict_values` and `levels_of` raise, and
+    UnknownName for an attribute that no source has.
+    """
+    values = verdict_values(engine, study, relations)
+    names = levels_of(values, relations)
+    values = values[values["relation"].isin(names)]
+    values = values.assign(domain=values["corpus"] if domain is None else _attribute(engine, values, domain))
+    counted = values.groupby(["system", "domain", "relation"])["outcome"].agg(["size", "sum"])
+    cells = []
+    for system in sorted(values["system"].unique()):
+        for where in sorted(values["domain"].unique(), key=name_order):
+            rows = [
+                counted.loc[system, where, name] if (system, where, name) in counted.index else None for name in names
+            ]
+            shares = [None if row is None else 1 - float(row["sum"]) / float(row["size"]) for row in rows]
+            known = [share for share in shares if share is not None]
+            if not known:
+                continue
+            cells.append(
+                {
+                    "system": system,
+                    "domain": where,
+                    "score": sum(known) / len(known) if len(known) == len(names) else None,
+                    "shares": dict(zip(names, map(plain, shares), strict=True)),
+                    "checked": {
+                        name: 0 if row is None else int(row["size"]) for name, row in zip(names, rows, strict=True)
+                    },
+                }
+            )
+    return {
+        "relations": names,
+        "by": domain or "corpus",
+        "cells": cells,
+        "signature": origin(engine, values),
+    }
+
+
+def _attribute(engine: Engine, values: pd.DataFrame, name: str) -> pd.Series:
+    """The attribute's value of each row's source, on one line."""
+    source = table_of(tables.Source)
+    found: dict[int, str] = {}
+    known: set[str] = set()
+    with engine.connect() as connection:
+        for piece in pieces(int(one) for one in values["source"].unique()):
+            query = select(source.c.id, source.c.attributes).where(source.c.id.in_(piece))
+            for row in connection.execute(query):
+                known |= set(row.attributes)
+                found[int(row.id)] = " ".join(str(row.attributes.get(name) or "").split()) or NOWHERE
+    if name not in known:
+        raise UnknownName("attribute", name, list(known))
+    return values["source"].map(found)
+
+
+def levels_lines(report: dict[str, Any], width: int = 100) -> list[str]:
+    """The document as a table: systems and relations down, domains across, in per cent."""
+    domains = list(dict.fromkeys(cell["domain"] for cell in report["cells"]))
+    by = {(cell["system"], cell["domain"]): cell for cell in report["cells"]}
+    rows = []
+    for system in dict.fromkeys(cell["system"] for cell in report["cells"]):
+        mine = [by.get((system, domain)) for domain in domains]
+        for name in report["relations"]:
+            rows.append((system, name, *(UNKNOWN if cell is None else percent(cell["shares"][name]) for cell in mine)))
+        rows.append((system, "score", *(UNKNOWN if cell is None else percent(cell["score"]) for cell in mine)))
+    return [
+        f"Satisfied groups of each level, and their mean (the score), in per cent, by {report['by']}",
+        "",
+        *aligned(("system", "level", *domains), rows, 2, width),
+        "",
+        "signature " + signature_line(report["signature"]),
+    ]
+
+
+# Mean values of one relation by target language and system: which languages and systems are consistent.
+#
+# The linear model of the MCMT study (section III), on the values that a study of ours stored.
+
+FACTORS = ("language", "system")
+_CLUSTERS = (
+    "Values of one text go together, in all systems and languages: standard errors and tests allow for that "
+    "(clusters are the texts)."
+)
+_PLAIN = "Values are taken as independent, as in the MCMT study, though all systems translated the same texts."
+
+
+def means_report(
+    engine: Engine, relation: str, study: int | None = None, *, independent: bool = False, confidence: float = 0.95
+) -> dict[str, Any]:
+    """Least-squares means of a relation's values by target language and system, F tests, and which of them differ.
+
+    `means`, `comparisons` and `subsets` have a row a level, or pair of levels, of each factor, `language` (the target)
+    or `system`; levels that share a letter in `subsets` are not told apart (Tukey and Kramer, 5 %). What cannot be
+    estimated is None, with a reason. `independent` leaves clusters out. Raises what `verdict_values` raises, and
+    AuditError where values are too few or do not vary.
+    """
+    values = verdict_values(engine, study, [relation]).dropna(subset=["value", "target"])
+    if values.empty:
+        raise AuditError(f"relation {relation} has no values by target language; those of translations have")
+    frame = values[["target", "system", "value", "text"]].rename(columns={"target": "language", "value": "score"})
+    clusters = None if independent or frame["text"].nunique() < 2 else "text"
+    fit = fit_two_way(frame, *FACTORS, clusters=clusters)
+    means, comparisons, subsets = [], [], []
+    for factor, found, pairs, letters in compared(fit, confidence):
+        means += [{"factor": factor} | asdict(one) for one in found]
+        comparisons += [{"factor": factor} | asdict(one) for one in pairs]
+        if len(letters) > 1:
+            subsets += [{"factor": factor, "level": level, "letters": some} for level, some in letters.items()]
+    return {
+        "relation": relation,
+        "values": len(frame),
+        "texts": int(frame["text"].nunique()),
+        "means": means,
+        "tests": [asdict(one) for one in type_three(fit)],
+        "comparisons": comparisons,
+        "subsets": subsets,
+        "notes": [_PLAIN if clusters is None else _CLUSTERS],
+        "signature": origin(engine, values) | {"confidence": confidence},
+    }
+
+
+def means_lines(report: dict[str, Any], width: int = 100) -> list[str]:
+    """The document as tables: tests, means with their letters, pairs."""
+    lines = [f"Values of {report['relation']}: {count(report['values'])} of {count(report['texts'])} texts", ""]
+    rows: list[tuple[str, ...]] = [
+        (one["effect"], number(one["f"], 2), f"{one['df']}, {one['df_error']}", p_number(one["p"]), one["reason"] or "")
+        for one in report["tests"]
+    ]
+    lines += [*aligned(("effect", "F", "df", "p", ""), rows, 1, width), ""]
+    letters = {(one["factor"], one["level"]): one["letters"] for one in report["subsets"]}
+    for factor in FACTORS:
+        mine = [one for one in report["means"] if one["factor"] == factor]
+        mine.sort(key=lambda one: (one["mean"] is None, -(one["mean"] or 0)))
+        rows = [
+            (
+                one["level"],
+                count(one["n"]),
+                number(one["mean"]),
+                number(one["se"]),
+                UNKNOWN if one["low"] is None else f"{one['low']:.4f} to {one['high']:.4f}",
+                letters.get((factor, one["level"]), "") if one["mean"] is not None else one["reason"],
+            )
+            for one in mine
+        ]
+        lines += [*aligned((factor, "n", "LS mean", "SE", "interval", "subset"), rows, 1, width), ""]
+    rows = [
+        (one["one"], one["other"], number(one["difference"]), number(one["t"], 2), p_number(one["p"]))
+        for one in report["comparisons"]
+    ]
+    if rows:
+        lines += [*aligned(("one", "other", "difference", "t", "adjusted p"), rows, 2, width), ""]
+    return [*lines, *(f"Note: {note}" for note in report["notes"]), "signature " + signature_line(report["signature"])]

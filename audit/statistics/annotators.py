@@ -1,0 +1,812 @@
+"""Annotators err: how competent each is, and what their errors do to a rate.
+
+>>> round(rogan_gladen(30, 100, sensitivity=(90, 100), specificity=(95, 100)).rate, 3)
+0.294
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from scipy.sparse import csr_array
+from scipy.special import betainc, betaln, ndtri, xlogy
+
+from audit.errors import AuditError
+from audit.statistics.agreement import Ratings, interval, krippendorff_alpha, mean_of
+from audit.statistics.intervals import wilson
+
+# A share with its interval, or the reason why there is none: few observations say too little about a person.
+
+RISK = 0.025
+"""Probability that an alarm ever strikes somebody who is exactly as good as asked."""
+LEAST = 10
+"""Observations below which no share is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`part` of `whole` as a fraction with its interval; all three are None where `reason` says why."""
+
+    part: int
+    whole: int
+    value: float | None
+    low: float | None
+    high: float | None
+    reason: str | None = None
+
+
+def share(part: int, whole: int, least: int = LEAST, confidence: float = 0.95) -> Share:
+    """A binomial share with Wilson's interval, from `least` observations on.
+
+    Raises AuditError on impossible counts. Source of the interval: `audit.statistics.intervals`.
+
+    >>> share(18, 20).value, round(share(18, 20).low, 3), round(share(18, 20).high, 3)
+    (0.9, 0.699, 0.972)
+    >>> share(2, 3).value, share(2, 3).reason
+    (None, '3 observations, at least 10 are needed')
+    """
+    ends = wilson(part, whole, confidence=confidence)
+    if whole < max(least, 1):
+        return Share(part, whole, None, None, None, too_few(whole, least))
+    return Share(part, whole, part / whole, ends.low, ends.high)
+
+
+def below(part: int, whole: int, mark: float, risk: float) -> bool:
+    """Whether `part` of `whole` says that a share is below `mark`, however often one looks while observations come in.
+
+    The likelihood of shares from 0 to `mark`, all weighed alike, over that of `mark` itself is a martingale where the
+    share is `mark`, and falls on average where it is higher: by Ville's inequality it ever reaches 1 / `risk` with a
+    probability of at most `risk`. Source: Robbins, "Statistical methods related to the law of the iterated logarithm",
+    Annals of Mathematical Statistics 41 (1970).
+
+    >>> [below(part, 20, 0.9, 0.025) for part in (12, 13)]
+    [True, False]
+    """
+    with np.errstate(divide="ignore"):  # a share far above the mark: the logarithm of nothing
+        mixed = betaln(part + 1, whole - part + 1) + np.log(betainc(part + 1, whole - part + 1, mark)) - np.log(mark)
+    return bool(mixed - xlogy(part, mark) - xlogy(whole - part, 1 - mark) >= -math.log(risk))
+
+
+def too_few(number: int, least: int) -> str:
+    """Why there is no number.
+
+    >>> too_few(3, 10)
+    '3 observations, at least 10 are needed'
+    """
+    if number == 1:
+        return f"one observation, at least {least} are needed"
+    return f"{number} observations, at least {least} are needed"
+
+
+# Whether somebody judges worse, or better, as time goes on: the first half of their answers against the second.
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Shares of right answers in the two halves, and the second less the first with its interval; None: too few.
+
+    `alarm`: the second half is surely worse, however often one looks while answers come in.
+    """
+
+    first: Share
+    second: Share
+    change: float | None
+    low: float | None
+    high: float | None
+    alarm: bool
+
+
+def drift(right: Sequence[bool], least: int = LEAST) -> Drift:
+    """The halves of a row of answers, in the order in which they were given; of an odd number the middle one is second.
+
+    The interval of the difference of two independent shares is Newcombe's, from the Wilson intervals of both (his
+    method 10). From `least` answers in each half on. The alarm is looked for when there are twice `least` answers, and
+    whenever their number has doubled since, in all answers until then, each time by Fisher's exact test with less of
+    the risk of 2.5 %: with 1 / 2, 1 / 6, 1 / 12, ... of it, which add up to 1. Source: Newcombe, "Interval estimation
+    for the difference between independent proportions", Statistics in Medicine 17 (1998).
+
+    >>> found = drift([True] * 18 + [False] * 2 + [True] * 10 + [False] * 10)
+    >>> found.first.value, found.second.value, round(found.change, 2), round(found.low, 2), round(found.high, 2)
+    (0.9, 0.5, -0.4, -0.61, -0.12)
+    """
+    middle = len(right) // 2
+    halves = [(sum(map(bool, half)), len(half)) for half in (right[:middle], right[middle:])]
+    first, second = (share(part, whole, least) for part, whole in halves)
+    if first.value is None or second.value is None:
+        return Drift(first, second, None, None, None, False)
+    low, high = difference(halves[1], halves[0])
+    return Drift(first, second, second.value - first.value, low, high, _falls(right, max(least, 1)))
+
+
+def _falls(right: Sequence[bool], least: int) -> bool:
+    looks = int(math.log2(len(right) // least))
+    half = least * 2 ** (looks - 1)
+    before, after = (sum(map(bool, part)) for part in (right[:half], right[half : 2 * half]))
+    chance = stats.hypergeom.cdf(after, 2 * half, before + after, half)
+    return bool(chance <= RISK / (looks * (looks + 1)))
+
+
+def difference(one: tuple[int, int], other: tuple[int, int], confidence: float = 0.95) -> tuple[float, float]:
+    """Newcombe's interval for the first share less the second, each (part, whole) with a whole from 1.
+
+    >>> [round(end, 4) for end in difference((56, 70), (48, 80))]
+    [0.0524, 0.3339]
+    """
+    p, q = one[0] / one[1], other[0] / other[1]
+    a, b = wilson(*one, confidence=confidence), wilson(*other, confidence=confidence)
+    low = p - q - math.hypot(p - a.low, b.high - q)
+    high = p - q + math.hypot(a.high - p, q - b.low)
+    return max(low, -1.0), min(high, 1.0)
+
+
+# Which label an annotator gives more often than it is right, or less.
+
+
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """One label: how often it was given wrongly, how often it was missed, and the difference as a share of all.
+
+    `value` is positive where the label is given too often; None with its interval where `reason` says why. `missed`
+    is a fraction where several labels were right and none was given: each of them was missed in part.
+    """
+
+    label: str
+    given: int
+    missed: float
+    value: float | None
+    low: float | None
+    high: float | None
+    reason: str | None = None
+
+
+def label_bias(
+    known: Sequence[Collection[str]],
+    given: Sequence[str],
+    labels: Sequence[str],
+    least: int = LEAST,
+    confidence: float = 0.95,
+) -> list[Bias]:
+    """The bias of each label, over n questions whose right answers are known: (n,) sets and (n,) answers.
+
+    An answer that is right says nothing of bias. A wrong one gives its label once too often and misses the right one.
+    The bias of a label is (wrongly given - missed) / n, a difference of two shares of the same n questions; its
+    interval is the adjusted Wald one of Bonett and Price (2012), which adds one to both counts and two to n: it covers
+    well in small samples and where nothing was wrong. From `least` questions on.
+
+    Raises AuditError for answers that are no label, sets without any, and sequences of different lengths. Source:
+    Bonett and Price, "Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data",
+    Journal of Educational and Behavioral Statistics 37 (2012).
+
+    >>> known = [{"x"}] * 10 + [{"y"}] * 10
+    >>> x, y = label_bias(known, ["x"] * 15 + ["y"] * 5, ["x", "y"])
+    >>> x.value, round(x.low, 3), round(x.high, 3), y.value
+    (0.25, 0.012, 0.443, -0.25)
+    """
+    if len(known) != len(given):
+        raise AuditError(f"{len(known)} known answers for {len(given)} given ones; give one for each")
+    wrongly, missed = dict.fromkeys(labels, 0), dict.fromkeys(labels, 0.0)
+    for right, answer in zip(known, given, strict=True):
+        if strange := sorted({answer, *right} - set(labels)):
+            raise AuditError(f"label {strange[0]!r} is not one of {', '.join(labels)}")
+        if not right:
+            raise AuditError("a known answer has no label; give at least one")
+        if answer not in right:
+            wrongly[answer] += 1
+            for label in right:
+                missed[label] += 1 / len(right)
+    number = len(given)
+    if number < max(least, 1):
+        reason = too_few(number, least)
+        return [Bias(label, wrongly[label], missed[label], None, None, None, reason) for label in labels]
+    z = float(ndtri((1 + confidence) / 2))
+    found = []
+    for label in labels:
+        more, less = (wrongly[label] + 1) / (number + 2), (missed[label] + 1) / (number + 2)
+        half = z * math.sqrt((more + less - (more - less) ** 2) / (number + 2))
+        value = (wrongly[label] - missed[label]) / number
+        # The estimate is pulled towards 0, so that at the very end it may lie outside by a little.
+        low, high = min(max(more - less - half, -1.0), value), max(min(more - less + half, 1.0), value)
+        found.append(Bias(label, wrongly[label], missed[label], value, low, high))
+    return found
+
+
+def confusion(
+    known: Sequence[Collection[str]], given: Sequence[str], labels: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """How often each label was given, by the known one: known -> given -> count.
+
+    Where several labels are right and one of them was given, that one is the known one; where another was given, each
+    counts in part. Raises AuditError as `label_bias` does.
+
+    >>> confusion([{"x"}, {"x", "y"}, {"x", "y"}], ["y", "y", "z"], ["x", "y", "z"])["x"]
+    {'x': 0.0, 'y': 1.0, 'z': 0.5}
+    """
+    label_bias(known, given, labels)
+    table = {one: dict.fromkeys(labels, 0.0) for one in labels}
+    for right, answer in zip(known, given, strict=True):
+        for label in [answer] if answer in right else right:
+            table[label][answer] += 1.0 if answer in right else 1 / len(right)
+    return table
+
+
+# How fast somebody answers, and whether that is too fast to have read what was asked.
+
+LEAST_TIMED = 20
+"""Timed answers below which there is no alarm."""
+MOST_FAST = 0.1
+"""Share of too fast answers above which there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Median seconds (None: nothing was timed), the share of answers faster than `fastest`, and whether that alarms."""
+
+    seconds: float | None
+    fast: Share
+    fastest: float
+    alarm: bool
+
+
+def speed(seconds: Sequence[float], fastest: float) -> Speed:
+    """The speed of one annotator: seconds from question to answer, any number of them; `fastest` in seconds.
+
+    The rule: an alarm where there are at least 20 timed answers and more than a tenth of them took less than
+    `fastest`. One quick answer is a habit of the hand, a tenth of them is a habit of the head. Raises AuditError for
+    negative seconds.
+
+    >>> speed([0.4, 0.5, 0.4] + [3.0] * 22, fastest=1.0).alarm, speed([0.4] * 19, fastest=1.0).alarm
+    (True, False)
+    >>> speed([2.0, 4.0], 1.0).seconds
+    3.0
+    """
+    if any(one < 0 for one in seconds):
+        raise AuditError(f"{min(seconds)} seconds are impossible; an answer comes after its question")
+    fast = sum(one < fastest for one in seconds)
+    found = share(fast, len(seconds), LEAST_TIMED)
+    alarm = found.value is not None and found.value > MOST_FAST
+    return Speed(float(median(seconds)) if len(seconds) else None, found, fastest, alarm)
+
+
+# When to look at how somebody judges: a few rules, each with a number that anybody can check.
+#
+# An alarm is a reason to look and to talk, not a verdict. Alarms are watched while answers come in, so the rules
+# `accuracy`, `bias`, `consistency` and `drift` hold for all looks together: of forty annotators who are exactly as good
+# as asked, at most one on average is ever struck by each (docs/quality.md). `speed` and `apart` say nothing of chance.
+
+ACCURACY = 0.7
+"""Accuracy that is asked for where there is no pass mark."""
+CONSISTENCY = 0.8
+"""Share of repeats answered as before that is asked for."""
+BIAS = 0.1
+"""Bias of a label that is left alone."""
+APART = 0.1
+"""Rise of alpha without somebody from which on they are said to judge otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """A rule that struck, by name, and the label that it is about (`bias` only)."""
+
+    rule: str
+    label: str | None = None
+
+
+def alarms(
+    accuracy: Share,
+    bias: Sequence[Bias],
+    consistency: Share,
+    speed: Speed,
+    drift: Drift,
+    alpha: float | None = None,
+    alpha_without: float | None = None,
+    mark: float = 0.0,
+) -> list[Alarm]:
+    """The rules that strike, in this order.
+
+    - `accuracy`: the accuracy on hidden questions is surely (`below`) below the pass mark `mark` (0: below 0.7).
+    - `bias`: a label is given too often by at least a tenth of the answers, and of the errors about it surely less than
+      half miss it, with an equal part of the risk for each label.
+    - `consistency`: the share of repeats answered as before is surely below 0.8.
+    - `speed`: of 20 answers or more, more than a tenth was faster than the setting `fastest`.
+    - `drift`: the second half is surely worse than the first (`drift`).
+    - `apart`: Krippendorff's alpha is higher by at least 0.1 without this annotator.
+
+    >>> from audit.statistics.annotators import drift, share, speed
+    >>> none = share(0, 0)
+    >>> [one.rule for one in alarms(share(6, 20), [], none, speed([0.2] * 30, 1.0), drift([]))]
+    ['accuracy', 'speed']
+    """
+    found = []
+    if accuracy.value is not None and below(accuracy.part, accuracy.whole, mark or ACCURACY, RISK):
+        found.append(Alarm("accuracy"))
+    found += [
+        Alarm("bias", one.label)
+        for one in bias
+        if one.value is not None
+        and one.value >= BIAS
+        and below(math.ceil(one.missed), one.given + math.ceil(one.missed), 0.5, RISK / len(bias))
+    ]
+    if consistency.value is not None and below(consistency.part, consistency.whole, CONSISTENCY, RISK):
+        found.append(Alarm("consistency"))
+    if speed.alarm:
+        found.append(Alarm("speed"))
+    if drift.alarm:
+        found.append(Alarm("drift"))
+    if alpha is not None and alpha_without is not None and alpha_without - alpha >= APART:
+        found.append(Alarm("apart"))
+    return found
+
+
+# Dawid and Skene's model: what the items really are, and how each annotator errs, from the ratings alone.
+
+CONVERGED = 1e-9
+"""Gain of log-likelihood per rating at which the iteration ends."""
+MOST = 5_000
+"""Iterations after which it ends anyway."""
+BURN_IN = 100
+"""Sweeps of the sampler that are not counted."""
+_LEAST = 1e-300
+"""Probability 0 as a logarithm can hold it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Competence:
+    """What the model finds: n items, a annotators, q labels. Shares and probabilities are fractions.
+
+    `accuracy` is the probability that an annotator gives an item its true label: the diagonal of `confusion`, weighed
+    by `marginals`. The intervals are quantiles of a posterior; None where none was asked for.
+    """
+
+    labels: tuple[str, ...]
+    annotators: tuple[str, ...]
+    items: tuple[object, ...]
+    marginals: np.ndarray
+    """Share of items of each true label, (q,)."""
+    confusion: np.ndarray
+    """Probability that an annotator says a label, given the true one: (a, true q, said q); NaN where the annotator
+    rated nothing that may have this true label."""
+    accuracy: np.ndarray
+    """(a,)"""
+    posterior: np.ndarray
+    """Probability of each label for each item, (n, q)."""
+    ratings: np.ndarray
+    """Ratings of each annotator, (a,)."""
+    log_likelihood: float
+    iterations: int
+    converged: bool
+    marginals_interval: np.ndarray | None = None
+    """Lower and upper ends, (2, q)."""
+    accuracy_interval: np.ndarray | None = None
+    """Lower and upper ends, (2, a)."""
+
+
+def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: float = 0.95) -> Competence:
+    """Fit the model to ratings: columns item, annotator, label, one row a rating; an annotator may repeat an item.
+
+    Each item has one true label; an annotator says label l of an item whose true label is k with probability
+    confusion[annotator, k, l], whatever the item and the other annotators say. Maximum likelihood by EM, starting from
+    the share of each item's ratings; it finds the nearest maximum, and does not see errors that all annotators share.
+    `draws` (seeded) of the model's posterior give intervals. Raises AuditError for no ratings, a single annotator, or
+    no item with two ratings. Source: Dawid and Skene, Applied Statistics 28 (1979), equations 2.3 to 2.5.
+
+    >>> rows = [(item, name, "x" if item < 5 else "y") for item in range(8) for name in "abc"]
+    >>> found = dawid_skene(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
+    >>> found.marginals.round(3).tolist(), found.accuracy.tolist()
+    ([0.625, 0.375], [1.0, 1.0, 1.0])
+    """
+    if frame.empty:
+        raise AuditError("there are no ratings; one row an item, annotator and label is needed")
+    item, items = pd.factorize(frame["item"])
+    annotator, annotators = pd.factorize(frame["annotator"], sort=True)
+    label, labels = pd.factorize(frame["label"], sort=True)
+    if len(annotators) < 2:
+        raise AuditError(f"{annotators[0]} is the only annotator; the model compares two or more")
+    if np.bincount(item).max() < 2:
+        raise AuditError("no item has two ratings; the model compares the ratings of an item")
+    people, kinds = len(annotators), len(labels)
+    said = csr_array((np.ones(len(item)), (item, annotator * kinds + label)), shape=(len(items), people * kinds))
+    said.sum_duplicates()
+    patterns, of_item = _patterns(said)
+    weights = np.bincount(of_item).astype(float)
+
+    start = _shares(patterns, kinds)
+    fitted = _fit(patterns, weights, start, people)
+    ratings = np.bincount(annotator, minlength=people)
+    ends = _intervals(patterns, weights, fitted, draws, seed, confidence) if draws else {}
+    return Competence(
+        tuple(map(str, labels)),
+        tuple(map(str, annotators)),
+        tuple(items),
+        fitted.marginals,
+        fitted.confusion,
+        _accuracy(fitted),
+        fitted.posterior[of_item],
+        ratings,
+        fitted.log_likelihood,
+        fitted.iterations,
+        fitted.converged,
+        **ends,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    marginals: np.ndarray
+    confusion: np.ndarray
+    posterior: np.ndarray
+    log_likelihood: float
+    iterations: int
+    converged: bool
+
+
+def _patterns(said: csr_array) -> tuple[csr_array, np.ndarray]:
+    """The different rows of `said`, and which of them each item has: items that were rated alike are worked on once."""
+    places: dict[tuple[bytes, bytes], int] = {}
+    of_item = np.empty(said.shape[0], dtype=int)
+    first: list[int] = []
+    for row in range(said.shape[0]):
+        ends = slice(said.indptr[row], said.indptr[row + 1])
+        key = (said.indices[ends].tobytes(), said.data[ends].tobytes())
+        if key not in places:
+            places[key] = len(first)
+            first.append(row)
+        of_item[row] = places[key]
+    return said[first], of_item
+
+
+def _shares(patterns: csr_array, kinds: int) -> np.ndarray:
+    """Share of each label in each pattern's ratings, (patterns, q)."""
+    fold = csr_array(np.tile(np.eye(kinds), (patterns.shape[1] // kinds, 1)))
+    counts = (patterns @ fold).toarray()
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def _fit(patterns: csr_array, weights: np.ndarray, start: np.ndarray, people: int) -> _Fitted:
+    """EM until the log-likelihood stands still, from posteriors `start` (patterns, q)."""
+    kinds = start.shape[1]
+    posterior, before = start, -np.inf
+    total = weights.sum()
+    enough = CONVERGED * float(weights @ patterns.sum(axis=1))
+    turned = patterns.T.tocsr()
+    iteration, done = 0, False
+    while not done and iteration < MOST:
+        iteration += 1
+        # Equations 2.3 and 2.4: labels said, weighed by what the items probably are; (a, q said, q true).
+        held = posterior * weights[:, None]
+        marginals = held.sum(axis=0) / total
+        counts = (turned @ held).reshape(people, kinds, kinds)
+        sums = counts.sum(axis=1, keepdims=True)
+        chances = np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0)
+        posterior, logs = _posterior(patterns, chances, marginals)
+        likelihood = float(weights @ logs)
+        done = likelihood - before <= enough
+        before = likelihood
+    confusion = np.where(sums > 0, chances, np.nan).transpose(0, 2, 1)
+    return _Fitted(marginals, confusion, posterior, before, iteration, done)
+
+
+def _accuracy(fitted: _Fitted) -> np.ndarray:
+    """Probability of the true label by annotator, (a,), over the true labels of which the annotator rated something."""
+    right = np.diagonal(fitted.confusion, axis1=1, axis2=2)
+    weights = np.where(np.isnan(right), 0.0, fitted.marginals)
+    return np.nansum(right * weights, axis=1) / weights.sum(axis=1)
+
+
+def _intervals(
+    patterns: csr_array, weights: np.ndarray, fitted: _Fitted, draws: int, seed: int, confidence: float
+) -> dict[str, np.ndarray]:
+    """Quantiles of the posterior, by Gibbs sampling from the estimate on, so that labels keep their names.
+
+    A sweep draws each item's true label given how annotators err, then how they err given the true labels. The prior
+    of what an annotator says of a true label counts half a right rating, and half a wrong one shared out over the true
+    labels and what may be said: an annotator who was never wrong may still err, so no interval is a point. The
+    intervals are widened to hold the estimate. Source of the sampler: Paun et al., "Comparing Bayesian Models of
+    Annotation", TACL 6 (2018), whose model with this name has a flat prior.
+    """
+    random = np.random.default_rng(seed)
+    people, kinds = fitted.confusion.shape[:2]
+    prior = np.full((kinds, kinds), 0.5 / (kinds * max(kinds - 1, 1)))
+    np.fill_diagonal(prior, 0.5)
+    seen = ~np.isnan(np.diagonal(fitted.confusion, axis1=1, axis2=2))
+    turned, times = patterns.T.tocsr(), weights.astype(int)
+    posterior = fitted.posterior
+    marginals, accuracy = np.empty((draws, kinds)), np.empty((draws, people))
+    for sweep in range(-BURN_IN, draws):
+        held = random.multinomial(times, posterior)
+        shares = random.dirichlet(held.sum(axis=0) + 0.5)
+        # (a, q said, q true), as in `_fit`.
+        chances = random.standard_gamma((turned @ held).reshape(people, kinds, kinds) + prior)
+        chances = np.maximum(chances / chances.sum(axis=1, keepdims=True), _LEAST)
+        posterior = _posterior(patterns, chances, shares)[0]
+        if sweep >= 0:
+            known = shares * seen
+            marginals[sweep] = shares
+            accuracy[sweep] = (np.diagonal(chances, axis1=1, axis2=2) * known).sum(axis=1) / known.sum(axis=1)
+    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
+    return {
+        "marginals_interval": _holding(np.quantile(marginals, ends, axis=0), fitted.marginals),
+        "accuracy_interval": _holding(np.quantile(accuracy, ends, axis=0), _accuracy(fitted)),
+    }
+
+
+def _posterior(patterns: csr_array, chances: np.ndarray, marginals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Equation 2.5: what the items of each pattern probably are, (patterns, q), and the pattern's log-likelihood."""
+    logs = patterns @ np.log(np.maximum(chances, _LEAST)).reshape(patterns.shape[1], -1)
+    logs = logs + np.log(np.maximum(marginals, _LEAST))
+    most = logs.max(axis=1, keepdims=True)
+    shares = np.exp(logs - most)
+    summed = shares.sum(axis=1, keepdims=True)
+    return shares / summed, (most + np.log(summed)).ravel()
+
+
+def _holding(ends: np.ndarray, estimate: np.ndarray) -> np.ndarray:
+    return np.array([np.minimum(ends[0], estimate), np.maximum(ends[1], estimate)])
+
+
+# How much somebody agrees with the others, and how much the others agree without them.
+
+
+@dataclass(frozen=True, slots=True)
+class WithOthers:
+    """One annotator among the others.
+
+    `percent` is the mean, over the items that others rated too, of the share of those others who gave the same label;
+    with its interval, None where `reason` says why. `alpha_without` is Krippendorff's alpha (nominal) of the ratings
+    without this annotator's; None where nothing is left to agree on.
+    """
+
+    annotator: str
+    items: int
+    percent: float | None
+    low: float | None
+    high: float | None
+    alpha_without: float | None
+    reason: str | None = None
+
+
+def leave_one_out(ratings: Ratings, least: int = LEAST) -> tuple[float | None, list[WithOthers]]:
+    """Alpha of all ratings, and each annotator among the others in the order of `ratings.annotators`.
+
+    An alpha that rises when somebody is left out says that they judge otherwise than the rest; whether they are wrong
+    it cannot say. Source of alpha: `audit.statistics.agreement.krippendorff_alpha`.
+
+    >>> import pandas as pd
+    >>> rows = [(item, who, "x" if item % 2 or who == "c" else "y") for item in range(20) for who in "abc"]
+    >>> alpha, (a, b, c) = leave_one_out(Ratings.of(pd.DataFrame(rows, columns=["item", "annotator", "label"])))
+    >>> round(alpha, 2), a.percent, c.percent, round(a.alpha_without, 2), c.alpha_without
+    (0.26, 0.75, 0.5, -0.3, 1.0)
+    """
+    same = np.asarray(ratings.counts[ratings.item, ratings.label]).ravel() - 1
+    others = ratings.per_item[ratings.item] - 1
+    found = []
+    for place, name in enumerate(ratings.annotators):
+        mine = (ratings.annotator == place) & (others > 0)
+        shares = same[mine] / others[mine]
+        without = _alpha(_kept(ratings, ratings.annotator != place))
+        if len(shares) < max(least, 1):
+            reason = too_few(len(shares), least)
+            found.append(WithOthers(name, len(shares), None, None, None, without, reason))
+            continue
+        low, high = interval(mean_of(shares)) or (None, None)
+        found.append(WithOthers(name, len(shares), float(shares.mean()), low, high, without))
+    return _alpha(ratings), found
+
+
+def _alpha(ratings: Ratings | None) -> float | None:
+    if ratings is None or not ratings.shared.any():
+        return None
+    labels = ratings.label[ratings.shared[ratings.item]]
+    return None if (labels == labels[0]).all() else krippendorff_alpha(ratings).value
+
+
+def _kept(ratings: Ratings, kept: np.ndarray) -> Ratings | None:
+    """Some of the ratings, with the same annotators and labels; items without any are gone. None: nothing is left."""
+    if not kept.any():
+        return None
+    _, item = np.unique(ratings.item[kept], return_inverse=True)
+    return Ratings(
+        item, ratings.annotator[kept], ratings.label[kept], int(item.max()) + 1, ratings.annotators, ratings.labels
+    )
+
+
+# What a protocol makes of annotators' errors: how often its answers are wrong, and what that does to R_FS.
+
+ONE, TWO, THREE = "one annotator", "two annotators and an adjudicator", "majority of three"
+PROTOCOLS = (ONE, TWO, THREE)
+
+
+@dataclass(frozen=True, eq=False)
+class Protocol:
+    """What comes out of one protocol, by its name. Rates are fractions; q labels.
+
+    `bias` is that of R_FS, None where the systems' outputs are not known.
+    """
+
+    name: str
+    confusion: np.ndarray
+    """Probability that the protocol answers a label, given the true one, (true q, answered q)."""
+    wrong_answers: float
+    """Share of its answers that are wrong."""
+    judgements: float
+    """Judgements that a question takes, an adjudicator's counted as one."""
+    bias: float | None = None
+
+
+def protocols(
+    confusion: np.ndarray,
+    marginals: Sequence[float],
+    outputs: np.ndarray | None = None,
+    adjudicator: float = 1.0,
+) -> list[Protocol]:
+    """What the three protocols of `PROTOCOLS` make of these annotators, each drawn at random among them.
+
+    `confusion` (a, true q, said q) and `marginals` (q,) are those of a Dawid-Skene fit; annotators who never saw a true
+    label (NaN there) are left out for it. Two annotators are two different ones, and so are three where there are
+    three; else a third like the average is imagined. Two who agree settle a question; a disagreement goes to an
+    adjudicator who is right with the probability `adjudicator`, and else says any other label alike. Of three different
+    labels the majority takes one at random. Annotators err independently given the true label: where the same items are
+    hard for all of them, two agree on wrong answers more often than this says.
+
+    `outputs` (true q, output q or more) counts the satisfied groups whose true label and output are these, for groups
+    that one answer settles; more columns are outputs that are none of the labels, and wrong whatever is answered. Then
+    the bias of R_FS is P(answer is not the output) - P(truth is not the output), in closed form. Raises AuditError on
+    shapes that do not fit and on an accuracy outside 0 to 1.
+
+    >>> careful = np.array([[[0.9, 0.1], [0.1, 0.9]]] * 2)
+    >>> [(one.name, round(one.wrong_answers, 3), round(one.judgements, 2)) for one in protocols(careful, [0.5, 0.5])]
+    [('one annotator', 0.1, 1.0), ('two annotators and an adjudicator', 0.01, 2.18), ('majority of three', 0.028, 3.0)]
+    """
+    said, shares = np.asarray(confusion, float), np.asarray(marginals, float)
+    kinds = len(shares)
+    if said.ndim != 3 or said.shape[1:] != (kinds, kinds) or not len(said):
+        raise AuditError(f"confusion has the shape {said.shape}; needed is (annotators, {kinds}, {kinds})")
+    if not 0 <= adjudicator <= 1:
+        raise AuditError(f"an adjudicator's accuracy of {adjudicator:g} is impossible; it lies between 0 and 1")
+    if outputs is not None and (np.ndim(outputs) != 2 or len(outputs) != kinds or np.shape(outputs)[1] < kinds):
+        raise AuditError(f"outputs have the shape {np.shape(outputs)}; needed is ({kinds}, {kinds} or more)")
+    settles = np.full((kinds, kinds), (1 - adjudicator) / max(kinds - 1, 1))
+    np.fill_diagonal(settles, adjudicator)
+    one, two, three = (np.zeros((kinds, kinds)) for _ in range(3))
+    disputed = 0.0
+    for true in range(kinds):
+        # Of a true label that nobody saw nothing is known, and its marginal is (nearly) 0: taken as never mistaken.
+        rows = said[~np.isnan(said[:, true]).any(axis=1), true]
+        rows = rows if len(rows) else np.eye(kinds)[[true]]
+        average = rows.mean(axis=0)
+        pairs = _together(rows, 2) if len(rows) > 1 else np.multiply.outer(average, average)
+        agreed = np.diag(pairs)
+        apart = max(1 - float(agreed.sum()), 0.0)
+        one[true], two[true] = average, agreed + apart * settles[true]
+        three[true] = _majority(_together(rows, 3) if len(rows) > 2 else np.multiply.outer(pairs, average))
+        disputed += float(shares[true]) * apart
+    return [
+        Protocol(name, found, float(shares @ (1 - np.diag(found))), judgements, _bias(found, outputs))
+        for name, found, judgements in zip(PROTOCOLS, (one, two, three), (1.0, 2 + disputed, 3.0), strict=True)
+    ]
+
+
+def _together(rows: np.ndarray, people: int) -> np.ndarray:
+    """Probability that `people` (2 or 3) different ones of `rows` (a, q) say these labels: (q, q) or (q, q, q).
+
+    Mean over all ordered choices, from power sums, so that a thousand annotators cost no more than three.
+    """
+    a = len(rows)
+    single, double = rows.sum(axis=0), rows.T @ rows
+    if people == 2:
+        return (np.multiply.outer(single, single) - double) / (a * (a - 1))
+    shared = np.einsum("ij,k->ijk", double, single)
+    every = np.einsum("i,j,k->ijk", single, single, single)
+    every -= shared + shared.transpose(0, 2, 1) + shared.transpose(2, 1, 0)
+    every += 2 * np.einsum("ai,aj,ak->ijk", rows, rows, rows)
+    return np.asarray(every) / (a * (a - 1) * (a - 2))
+
+
+def _majority(said: np.ndarray) -> np.ndarray:
+    """Probability of each label (q,) to be said by two of three, or else taken at random; `said` is (q, q, q)."""
+    kinds = len(said)
+    label = np.eye(kinds)
+    votes = label[:, None, None, :] + label[None, :, None, :] + label[None, None, :, :]
+    leading = votes == votes.max(axis=-1, keepdims=True)
+    return np.einsum("ijk,ijkl->l", said, leading / leading.sum(axis=-1, keepdims=True))
+
+
+def _bias(answers: np.ndarray, outputs: np.ndarray | None) -> float | None:
+    """Mean over the satisfied groups of P(answer is not the output) - [truth is not the output]."""
+    if outputs is None:
+        return None
+    joint = np.asarray(outputs, float)
+    total = float(joint.sum())
+    if total <= 0:
+        return None
+    return float((joint[:, : len(joint)] / total * (np.eye(len(joint)) - answers)).sum())
+
+
+# Rogan and Gladen's correction of a rate for judgements that are sometimes wrong.
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """The rate that remains when errors of judgement are taken out, all fractions, and the rate as it was judged."""
+
+    rate: float
+    low: float
+    high: float
+    judged: float
+
+
+def rogan_gladen(
+    k: int,
+    n: int,
+    sensitivity: tuple[int, int],
+    specificity: tuple[int, int],
+    confidence: float = 0.95,
+) -> Corrected:
+    """The true rate behind k of n groups judged false, by annotators whose errors were audited.
+
+    `sensitivity` is (found, really false): of the audited groups that are false, how many the annotators called false;
+    `specificity` is (found, really true) likewise for the others. rate = (k / n + sp - 1) / (se + sp - 1), cut to 0..1.
+    The n groups and the audited ones are taken as independent samples of large populations. The interval counts the
+    uncertainty of all three rates. Raises AuditError for impossible counts, and where se + sp is at most 1, since such
+    judgements say nothing. Source: Rogan and Gladen, American Journal of Epidemiology 107 (1978); interval: Lang and
+    Reiczigel, Preventive Veterinary Medicine 113 (2014), equation 16.
+
+    >>> found = rogan_gladen(30, 100, sensitivity=(90, 100), specificity=(95, 100))
+    >>> round(found.rate, 3), round(found.low, 3), round(found.high, 3)
+    (0.294, 0.182, 0.413)
+    """
+    for name, (part, whole) in (("judged", (k, n)), ("sensitivity", sensitivity), ("specificity", specificity)):
+        if whole < 1 or not 0 <= part <= whole:
+            raise AuditError(f"{name} {part} of {whole} is impossible; allowed are 0 to {max(whole, 1)} of 1 or more")
+    if not 0 < confidence < 1:
+        raise AuditError(f"confidence {confidence} is impossible; it lies between 0 and 1, for example 0.95")
+    judged, right_false, right_true = k / n, sensitivity[0] / sensitivity[1], specificity[0] / specificity[1]
+    if right_false + right_true <= 1:
+        raise AuditError(
+            f"sensitivity {right_false:.3f} and specificity {right_true:.3f} add to {right_false + right_true:.3f}, "
+            "which is no better than chance; the correction needs more than 1; judge again, or audit more groups"
+        )
+    rate = min(max((judged + right_true - 1) / (right_false + right_true - 1), 0.0), 1.0)
+
+    # Adding z * z (and two) imagined observations keeps the interval honest near 0 and 1 and for small audits.
+    z = float(ndtri((1 + confidence) / 2))
+    size = n + z * z
+    near = (n * judged + z * z / 2) / size
+    false_size, true_size = sensitivity[1] + 2, specificity[1] + 2
+    se, sp = (sensitivity[0] + 1) / false_size, (specificity[0] + 1) / true_size
+    gain = se + sp - 1
+    if gain <= 0:
+        return Corrected(rate, 0.0, 1.0, judged)
+    centre = (near + sp - 1) / gain
+    false_error, true_error = se * (1 - se) / false_size, sp * (1 - sp) / true_size
+    shift = 2 * z * z * (centre * false_error - (1 - centre) * true_error)
+    variance = near * (1 - near) / size + centre**2 * false_error + (1 - centre) ** 2 * true_error
+    half = z * math.sqrt(variance) / gain
+    low, high = (min(max(centre + shift + sign * half, 0.0), 1.0) for sign in (-1, 1))
+    return Corrected(rate, min(low, rate), max(high, rate), judged)
+
+
+__all__ = [
+    "Alarm",
+    "Bias",
+    "Competence",
+    "Corrected",
+    "Drift",
+    "Protocol",
+    "Share",
+    "Speed",
+    "WithOthers",
+    "alarms",
+    "confusion",
+    "dawid_skene",
+    "drift",
+    "label_bias",
+    "leave_one_out",
+    "protocols",
+    "rogan_gladen",
+    "share",
+    "speed",
+]
