@@ -14,7 +14,7 @@ SCORES = {"accuracy": "accuracy", "observed": "sr_observed", "genuine": "sr_genu
 
 
 def accuracy_entries(
-    violations: Sequence[Mapping[str, Any]], found: Sequence[RightOutputs], confidence: float = 0.95
+    violations: Sequence[Mapping[str, Any]], right_outputs: Sequence[RightOutputs], confidence: float = 0.95
 ) -> list[dict[str, Any]]:
     """One entry a table of `violations`: each system's accuracy with its interval, and its SR_o and SR_g.
 
@@ -24,31 +24,39 @@ def accuracy_entries(
     document. `order_*` are the systems, best first (ties by name), by each of the three; None where one system lacks
     the rate. Without gold `systems` is empty, with the reason.
     """
-    counts = {one.study: one for one in found}
+    counts = {outputs.study: outputs for outputs in right_outputs}
     return [_entry(table, counts.get(table["study"]), confidence) for table in violations]
 
 
-def _entry(table: Mapping[str, Any], found: RightOutputs | None, confidence: float) -> dict[str, Any]:
+def _entry(table: Mapping[str, Any], right_outputs: RightOutputs | None, confidence: float) -> dict[str, Any]:
     entry: dict[str, Any] = {name: table[name] for name in ("task", "study", "corpus")}
-    entry |= {"sources": found.sources if found else 0, "systems": [], "reason": found.reason if found else NO_GOLD}
+    entry |= {
+        "sources": right_outputs.sources if right_outputs else 0,
+        "systems": [],
+        "reason": right_outputs.reason if right_outputs else NO_GOLD,
+    }
     entry["over"] = next(row["name"] for row in table["rows"] if row["by"] == _over(table))
-    if found is not None and found.reason is None:
-        by_name = {one.system: one for one in found.systems}
+    if right_outputs is not None and right_outputs.reason is None:
+        by_name = {answered.system: answered for answered in right_outputs.systems}
         entry["systems"] = [_system(table, by_name[system], confidence) for system in table["systems"]]
     orders = {score: _order(entry["systems"], rate) for score, rate in SCORES.items()}
     return entry | {f"order_{score}": order for score, order in orders.items()}
 
 
-def _system(table: Mapping[str, Any], one: Answered, confidence: float) -> dict[str, Any]:
+def _system(table: Mapping[str, Any], answered: Answered, confidence: float) -> dict[str, Any]:
     # What groups of a document are worth takes the place of their number.
-    share = 1.0 if one.worth is None else one.worth / one.outputs
-    ends = mid_p(one.right * share, one.outputs * share, None, confidence=confidence) if one.outputs else None
-    (rates,) = rates_of(table, _over(table), one.system)
+    share = 1.0 if answered.worth is None else answered.worth / answered.outputs
+    ends = (
+        mid_p(answered.right * share, answered.outputs * share, None, confidence=confidence)
+        if answered.outputs
+        else None
+    )
+    (rates,) = rates_of(table, _over(table), answered.system)
     return {
-        "system": one.system,
-        "outputs": one.outputs,
-        "right": one.right,
-        "accuracy": one.right / one.outputs if one.outputs else None,
+        "system": answered.system,
+        "outputs": answered.outputs,
+        "right": answered.right,
+        "accuracy": answered.right / answered.outputs if answered.outputs else None,
         "low": ends.low if ends else None,
         "high": ends.high if ends else None,
         "sr_observed": _rest(rates["vr_observed"]),
@@ -68,9 +76,11 @@ def _rest(rate: float | None) -> float | None:
 
 def _order(systems: Sequence[Mapping[str, Any]], rate: str) -> list[str] | None:
     """Systems, best first; None where there are none or one lacks the rate."""
-    if not systems or any(one[rate] is None for one in systems):
+    if not systems or any(system[rate] is None for system in systems):
         return None
-    return [one["system"] for one in sorted(systems, key=lambda one: (-round(one[rate], 12), one["system"]))]
+    return [
+        system["system"] for system in sorted(systems, key=lambda system: (-round(system[rate], 12), system["system"]))
+    ]
 
 
 def order_words(entry: Mapping[str, Any], score: str) -> str:
@@ -80,5 +90,5 @@ def order_words(entry: Mapping[str, Any], score: str) -> str:
     >>> order_words({"systems": systems, "order_accuracy": ["a", "b"]}, "accuracy")
     'a > b'
     """
-    rates = {one["system"]: one[SCORES[score]] for one in entry["systems"]}
+    rates = {system["system"]: system[SCORES[score]] for system in entry["systems"]}
     return in_order(entry[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))

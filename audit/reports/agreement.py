@@ -64,15 +64,15 @@ def agreement_report(
     # Spellings of one number are one label from here on, in the parts as in the whole.
     frame = frame.assign(label=np.array(ratings.labels, dtype=object)[ratings.label])
     groups = []
-    for value, some in _parts(frame, by, parts):
-        part = _ratings(some, ratings.labels, ratings.labels if ratings.scale == "order" else None)
+    for value, part_frame in _parts(frame, by, parts):
+        part = _ratings(part_frame, ratings.labels, ratings.labels if ratings.scale == "order" else None)
         groups.append(
             {"by": by, "value": value}
             | _counts(part)
-            | {"coefficients": [asdict(one) for one in suite(part, level, confidence)]}
+            | {"coefficients": [asdict(coefficient) for coefficient in suite(part, level, confidence)]}
         )
     return {
-        "coefficients": [asdict(one) for one in suite(ratings, level, confidence)],
+        "coefficients": [asdict(coefficient) for coefficient in suite(ratings, level, confidence)],
         **_counts(ratings),
         "annotators": list(ratings.annotators),
         "labels": list(ratings.labels),
@@ -113,11 +113,11 @@ def _parts(frame: pd.DataFrame, by: str | None, parts: pd.DataFrame | None) -> I
 
     if by == "pair":
         by_name = dict(iter(frame.groupby("annotator")))
-        for one, other in combinations(sorted(by_name), 2):
-            both = set(by_name[one]["item"]) & set(by_name[other]["item"])
+        for first, second in combinations(sorted(by_name), 2):
+            both = set(by_name[first]["item"]) & set(by_name[second]["item"])
             if both:
-                some = pd.concat([by_name[one], by_name[other]])
-                yield f"{one}, {other}", some[some["item"].isin(both)]
+                ratings = pd.concat([by_name[first], by_name[second]])
+                yield f"{first}, {second}", ratings[ratings["item"].isin(both)]
     elif by is not None and parts is not None:
         joined = parts.merge(frame, on="item")
         for value in sorted(joined["value"].unique(), key=name_order):
@@ -126,22 +126,26 @@ def _parts(frame: pd.DataFrame, by: str | None, parts: pd.DataFrame | None) -> I
 
 def _pairs(ratings: Ratings) -> list[dict[str, Any]]:
     """One row a pair of annotators who share an item."""
-    found = agreement_of_pairs(ratings)
+    agreement = agreement_of_pairs(ratings)
     rows = []
-    for one, other in zip(*np.nonzero(np.triu(found.items, 1)), strict=True):
+    for first, second in zip(*np.nonzero(np.triu(agreement.items, 1)), strict=True):
         values = {
-            name: None if np.isnan(matrix[one, other]) else float(matrix[one, other])
+            name: None if np.isnan(matrix[first, second]) else float(matrix[first, second])
             for name, matrix in (
-                ("percent_agreement", found.percent),
-                ("cohen_kappa", found.kappa),
-                ("gwet_ac1", found.ac1),
+                ("percent_agreement", agreement.percent),
+                ("cohen_kappa", agreement.kappa),
+                ("gwet_ac1", agreement.ac1),
             )
         }
         note = None
         if values["cohen_kappa"] is None:
             note = f"undefined: no variation; percent agreement {percent(values['percent_agreement'])} %"
         rows.append(
-            {"one": ratings.annotators[one], "other": ratings.annotators[other], "items": int(found.items[one, other])}
+            {
+                "one": ratings.annotators[first],
+                "other": ratings.annotators[second],
+                "items": int(agreement.items[first, second]),
+            }
             | values
             | {"note": note}
         )
@@ -158,8 +162,12 @@ def agreement_lines(report: dict[str, Any]) -> list[str]:
     if people > 2:
         lines += ["", *_matrix(report)]
     # One paradox is told once, however many coefficients it strikes.
-    said = {one["note"].split(":")[0]: one["note"] for one in reversed(report["coefficients"]) if one["note"]}
-    notes = [*said.values(), *report["notes"]]
+    distinct_notes = {
+        coefficient["note"].split(":")[0]: coefficient["note"]
+        for coefficient in reversed(report["coefficients"])
+        if coefficient["note"]
+    }
+    notes = [*distinct_notes.values(), *report["notes"]]
     if notes:
         lines.append("")
     for note in notes:
@@ -169,35 +177,40 @@ def agreement_lines(report: dict[str, Any]) -> list[str]:
 
 def _table(report: dict[str, Any]) -> list[str]:
     lines = [f"  {'coefficient':<20}{'level':<11}{'estimate':>9}  {'95 % interval':<17}{'items':>9}"]
-    for one in report["coefficients"]:
-        ends = f"{_number(one['low'])} to {_number(one['high'])}" if one["low"] is not None else UNKNOWN
-        estimate = "undefined" if one["estimate"] is None else _number(one["estimate"])
-        lines.append(f"  {one['name']:<20}{one['level'] or '':<11}{estimate:>9}  {ends:<17}{count(one['items']):>9}")
+    for coefficient in report["coefficients"]:
+        ends = (
+            f"{_number(coefficient['low'])} to {_number(coefficient['high'])}"
+            if coefficient["low"] is not None
+            else UNKNOWN
+        )
+        estimate = "undefined" if coefficient["estimate"] is None else _number(coefficient["estimate"])
+        name, level, items = coefficient["name"], coefficient["level"] or "", count(coefficient["items"])
+        lines.append(f"  {name:<20}{level:<11}{estimate:>9}  {ends:<17}{items:>9}")
     return lines
 
 
 def _groups(report: dict[str, Any]) -> list[str]:
     """A line a part: items, and the coefficients of `SHOWN` that there are."""
-    names = [name for name in SHOWN if any(_of(part, name) for part in report["groups"])]
+    names = [name for name in SHOWN if any(_coefficient(part, name) for part in report["groups"])]
     widest = min(max(len(part["value"]) for part in report["groups"]), 30)
     lines = [f"  {report['groups'][0]['by']:<{widest}}{'items':>9}" + "".join(f"{name:>20}" for name in names)]
     for part in report["groups"]:
-        cells = "".join(f"{_number((_of(part, name) or {}).get('estimate')):>20}" for name in names)
+        cells = "".join(f"{_number((_coefficient(part, name) or {}).get('estimate')):>20}" for name in names)
         lines.append(f"  {part['value'][:widest]:<{widest}}{count(part['items']):>9}{cells}")
     return lines
 
 
-def _of(part: dict[str, Any], name: str) -> dict[str, Any] | None:
-    return next((one for one in part["coefficients"] if one["name"] == name and one["level"] is None), None)
+def _coefficient(part: dict[str, Any], name: str) -> dict[str, Any] | None:
+    return next((entry for entry in part["coefficients"] if entry["name"] == name and entry["level"] is None), None)
 
 
 def _matrix(report: dict[str, Any]) -> list[str]:
     """Cohen's kappa of each pair: as a matrix, or the pairs that agree least where there are many annotators."""
     people = report["annotators"]
     if len(people) > _MATRIX:
-        known = [pair for pair in report["pairs"] if pair["cohen_kappa"] is not None]
+        defined = [pair for pair in report["pairs"] if pair["cohen_kappa"] is not None]
         # Two people who share two items agree by luck or not at all; look at them only where there is nobody else.
-        firm = [pair for pair in known if pair["items"] >= _FIRM] or known
+        firm = [pair for pair in defined if pair["items"] >= _FIRM] or defined
         lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"])[:_MATRIX]
         lines = [f"  Cohen's kappa of the {len(lowest)} pairs that agree least"]
         return lines + [
@@ -206,12 +219,12 @@ def _matrix(report: dict[str, Any]) -> list[str]:
     by_pair = {(pair["one"], pair["other"]): pair["cohen_kappa"] for pair in report["pairs"]}
     size = max(7, *(min(len(name), 12) + 1 for name in people))
     lines = ["  Cohen's kappa of each pair", "  " + " " * size + "".join(f"{name[:12]:>{size}}" for name in people)]
-    for row, one in enumerate(people):
+    for row, annotator in enumerate(people):
         cells = [
-            _number(by_pair.get((other, one))) if place < row else "" if place > row else "·"
-            for place, other in enumerate(people)
+            _number(by_pair.get((other, annotator))) if column < row else "" if column > row else "·"
+            for column, other in enumerate(people)
         ]
-        lines.append(f"  {one[:12]:<{size}}" + "".join(f"{cell:>{size}}" for cell in cells))
+        lines.append(f"  {annotator[:12]:<{size}}" + "".join(f"{cell:>{size}}" for cell in cells))
     return [line.rstrip() for line in lines]
 
 

@@ -151,8 +151,8 @@ def build_report(
     relations, standing, commons, primary = compare_all(
         frame, shared, target, delta, confidence, stopping, comparison.DRAWS, named
     )
-    for one in relations:
-        one["holds"] = holds.get((one["task"], one["study"], one["relation"]))
+    for relation in relations:
+        relation["holds"] = holds.get((relation["task"], relation["study"], relation["relation"]))
     families = families_of(frame, "file" not in signature)
     entries = cell_entries(frame)
     report: Report = {
@@ -198,12 +198,12 @@ def _all_together(
     None where R_FS was estimated with proxies, which have no other ends.
     """
     number = int(_with_interval(frame).sum())
-    found = with_rates(frame, interval, 1 - (1 - confidence) / max(number, 1), target)
+    adjusted = with_rates(frame, interval, 1 - (1 - confidence) / max(number, 1), target)
     if "gain" in frame:
-        found.loc[frame["gain"] > 1, list(ALL_TOGETHER.values())] = float("nan")
+        adjusted.loc[frame["gain"] > 1, list(ALL_TOGETHER.values())] = float("nan")
     return [
-        {name: _plain(one[column]) for name, column in ALL_TOGETHER.items()}
-        for one in found[list(ALL_TOGETHER.values())].to_dict("records")
+        {name: _plain(row[column]) for name, column in ALL_TOGETHER.items()}
+        for row in adjusted[list(ALL_TOGETHER.values())].to_dict("records")
     ]
 
 
@@ -233,14 +233,14 @@ def compare_all(
         observed, genuine = rates_of(group, common, relative=True)
         standing.loc[group.index, ["sr_observed", "sr_genuine"]] = np.column_stack([observed, genuine])
         standing.loc[group.index, "relative"] = common is not None and bool(np.isnan(common.sr_genuine).all())
-        found = None if common is None or stopping or not size else common.draws(target, size, len(relations))
+        draws = None if common is None or stopping or not size else common.draws(target, size, len(relations))
         relations.append(
             {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
             | dict(compare_orders(standing.loc[group.index]))
             | {"best_own": (order_where_known(group, "sr_genuine") or (None, None))[1]}
             | _corrected_order(group)
             | {"common": common_entry(common, stopping), "overtaking": []}
-            | {"ranking": compared(group, common, found, delta, confidence)}
+            | {"ranking": compared(group, common, draws, delta, confidence)}
             | {"pairs": _pairs(common, target, confidence, delta, stopping)}
         )
     primary = primary_entries(named, relations, commons, target, confidence, delta, stopping)
@@ -255,13 +255,13 @@ def rated(
     needed = [name for name in ("task", "relation", "system") if len(cells) and name not in cells]
     if needed:
         raise AuditError(f"cells lack the column(s) {', '.join(needed)}; needed are task, relation and system")
-    given = [name for name in ("sr_observed", "fs_rate", "family", "documents", *WORTH) if name in cells]
-    frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *given, *corrected.COUNTS]))
+    optional = [name for name in ("sr_observed", "fs_rate", "family", "documents", *WORTH) if name in cells]
+    frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *optional, *corrected.COUNTS]))
     frame = with_bounds(with_rates(frame, interval, confidence, target), interval, confidence, target)
     frame = with_corrected(frame, interval, confidence, target)
-    again = frame.duplicated(["task", "study", "relation", "system"])
-    if again.any():
-        first = frame[again].iloc[0]
+    repeated = frame.duplicated(["task", "study", "relation", "system"])
+    if repeated.any():
+        first = frame[repeated].iloc[0]
         raise AuditError(f"the cell of relation {first.relation} and system {first.system} is there twice")
     return frame
 

@@ -66,10 +66,10 @@ class Certainty:
         Of sequences each cell's holds with the risk divided by the number of cells, and the distances are added: then
         all hold at once, at every look, however cells go together (Bonferroni's inequality).
         """
-        some = cells.iloc[list(places)]
-        if (some["method"] != PRIOR_POSTERIOR).all():
-            return some, None if sums is None else sums.cautious(places)
-        return with_rates(some, METHODS[SEQUENCE], self._union(some), "corpus"), np.ones((len(some), len(some)))
+        chosen = cells.iloc[list(places)]
+        if (chosen["method"] != PRIOR_POSTERIOR).all():
+            return chosen, None if sums is None else sums.cautious(places)
+        return with_rates(chosen, METHODS[SEQUENCE], self._union(chosen), "corpus"), np.ones((len(chosen), len(chosen)))
 
     def method(self, cells: pd.DataFrame) -> str:
         """How these cells are put together."""
@@ -84,42 +84,42 @@ class Certainty:
         that. The ends are those of roll-ups of rates as if the open groups were true, and as if they were false, at the
         level that `ends_confidence` says. None where no cell has a weight.
         """
-        some = cells.iloc[list(places)]
+        chosen = cells.iloc[list(places)]
         sequence = self.interval is METHODS[SEQUENCE]
-        outer = self._union(some) if sequence else self.confidence
+        outer = self._union(chosen) if sequence else self.confidence
         # More false satisfactions are less satisfaction: the least of SR_g is that of all open groups false.
         under, over = SUPPOSED[::-1] if satisfied else SUPPOSED
-        found = [self._supposing(some, places, one, satisfied, outer) for one in (under, over)]
-        if found[0] is None or found[1] is None:
+        means = [self._supposing(chosen, places, case, satisfied, outer) for case in (under, over)]
+        if means[0] is None or means[1] is None:
             return None
         if not sequence:
-            size = some.loc[has_bounds(some)].reindex(columns=["drawn", *(f"{one}_worth" for one in SUPPOSED)])
-            one, other = (np.array([[mean.rate], [mean.low], [mean.high]]) for mean in found if mean)
-            (level,) = ends_confidence(one, other, np.array([size.min().min()]), self.confidence)
-            found = [self._supposing(some, places, one, satisfied, float(level)) for one in (under, over)]
-        least, most = (one for one in found if one)
+            size = chosen.loc[has_bounds(chosen)].reindex(columns=["drawn", *(f"{case}_worth" for case in SUPPOSED)])
+            of_least, of_most = (np.array([[mean.rate], [mean.low], [mean.high]]) for mean in means if mean)
+            (level,) = ends_confidence(of_least, of_most, np.array([size.min().min()]), self.confidence)
+            means = [self._supposing(chosen, places, case, satisfied, float(level)) for case in (under, over)]
+        least, most = (mean for mean in means if mean)
         return least.rate, most.rate, least.low, most.high
 
     def _supposing(
-        self, some: pd.DataFrame, places: Sequence[int], supposed: Supposed, satisfied: bool, confidence: float
+        self, cells: pd.DataFrame, places: Sequence[int], supposed: Supposed, satisfied: bool, confidence: float
     ) -> Combined | None:
         """The mean of R_FS, or of SR_g, over cells whose open groups are supposed to be true, or false."""
         rate, prefix = ("sr_genuine", "sr_genuine") if satisfied else ("fs_rate", "fs")
         names = [rate, *(f"{prefix}_{name}" for name in ("low", "high", "reach"))]
-        ends = with_rates(as_if(some, supposed), self.interval, confidence, self.target)
-        if "gain" in some:  # estimated with proxies, which have no ends of another level
-            ends = ends.assign(**{name: some[name].where(some["gain"] > 1, ends[name]) for name in names})
+        ends = with_rates(as_if(cells, supposed), self.interval, confidence, self.target)
+        if "gain" in cells:  # estimated with proxies, which have no ends of another level
+            ends = ends.assign(**{name: cells[name].where(cells["gain"] > 1, ends[name]) for name in names})
         weights = ends["satisfied"] + ends["violated"] if satisfied else ends["satisfied"]
         sums = self.supposed.get(supposed, (None, None))[satisfied]
         together = None if sums is None else sums.cautious(places)
         if self.interval is METHODS[SEQUENCE]:
-            together = np.ones((len(some), len(some)))
+            together = np.ones((len(cells), len(cells)))
         rates, low, high, reach = (ends[name].to_numpy(float) for name in names)
         return combine(rates, low, high, weights.to_numpy(float), together, reach)
 
-    def _union(self, some: pd.DataFrame) -> float:
+    def _union(self, cells: pd.DataFrame) -> float:
         """The confidence of each of these cells' sequences with which all of them hold at once."""
-        return 1 - (1 - self.confidence) / max(1, int((some["satisfied"] > 0).sum()))
+        return 1 - (1 - self.confidence) / max(1, int((cells["satisfied"] > 0).sum()))
 
 
 def only_compared(cells: pd.DataFrame) -> np.ndarray:
@@ -149,7 +149,7 @@ def certainty(
     of_false, of_genuine = dependence(cells, judged, checked, target)
     supposed: dict[Supposed, tuple[Sums | None, Sums | None]] = {}
     if judged is not None and drawn is not None and len(drawn):
-        supposed = {one: dependence(cells, _supposed(judged, drawn, one), checked, target) for one in SUPPOSED}
+        supposed = {case: dependence(cells, _supposed(judged, drawn, case), checked, target) for case in SUPPOSED}
     return Certainty(of_false, of_genuine, target, confidence, interval, supposed)
 
 
@@ -192,7 +192,7 @@ def with_worth(
         return cells
     frames = {"": judged}
     if drawn is not None and len(drawn):
-        frames |= {f"{one}_": _supposed(judged.iloc[:0], drawn, one) for one in SUPPOSED}
+        frames |= {f"{case}_": _supposed(judged.iloc[:0], drawn, case) for case in SUPPOSED}
     for prefix, groups in frames.items():
         of_judged, of_checked = _coded(cells, groups, "false", checked, "population")
         cells = cells.assign(**{f"{prefix or 'judged_'}worth": deviations(*of_judged, len(cells)).worth(confidence)})
@@ -204,34 +204,40 @@ def with_worth(
 
 
 def with_documents(
-    cells: pd.DataFrame, judged: pd.DataFrame, checked: pd.DataFrame | None, asked: pd.DataFrame, confidence: float
+    cells: pd.DataFrame,
+    judged: pd.DataFrame,
+    checked: pd.DataFrame | None,
+    asked_groups: pd.DataFrame,
+    confidence: float,
 ) -> pd.DataFrame:
     """The cells with a column `documents`: what the groups behind SR_c are worth, None where nobody was asked.
 
-    `asked` has a row per group that people were asked about: columns of `KEY`, kind (genuine, false or violated),
-    broken (0 or 1) and cluster; `judged` and `checked` as in `certainty`, with clusters.
+    `asked_groups` has a row per group that people were asked about: columns of `KEY`, kind (genuine, false or
+    violated), broken (0 or 1) and cluster; `judged` and `checked` as in `certainty`, with clusters.
     """
     parts = [judged.assign(share=SHARES.index("false"), value=judged["false"])]
     if checked is not None:
         parts.append(checked.assign(share=SHARES.index("violated"), value=1 - checked["satisfied"]))
-    of_kind = asked["kind"].map({name.removeprefix("broken_"): at for at, name in enumerate(SHARES) if "_" in name})
-    parts.append(asked.assign(share=of_kind, value=asked["broken"]))
+    of_kind = asked_groups["kind"].map(
+        {name.removeprefix("broken_"): at for at, name in enumerate(SHARES) if "_" in name}
+    )
+    parts.append(asked_groups.assign(share=of_kind, value=asked_groups["broken"]))
     places = [_places(cells, part) for part in parts]
-    # Without those of whom nobody was asked: their dense products would be in the way.
-    there = np.unique(places[-1][places[-1] >= 0])
+    # Only the cells that people were asked about: the dense products of all the others would take too long.
+    asked_cells = np.unique(places[-1][places[-1] >= 0])
     groups = pd.concat([part[["cluster", "share", "value"]] for part in parts], ignore_index=True)
     place = np.concatenate(places)
-    groups, place = groups[np.isin(place, there)], place[np.isin(place, there)]
+    groups, place = groups[np.isin(place, asked_cells)], place[np.isin(place, asked_cells)]
     number, share = len(SHARES), groups["share"].to_numpy(int)
-    code = np.searchsorted(there, place) * number + share
+    code = np.searchsorted(asked_cells, place) * number + share
     cluster = pd.factorize(groups["cluster"])[0]
-    sums = deviations(cluster, code, groups["value"].to_numpy(float), len(there) * number)
+    sums = deviations(cluster, code, groups["value"].to_numpy(float), len(asked_cells) * number)
     worth, together = np.where(sums.observations > 0, sums.worth(confidence), np.inf), sums.correlations()
-    found: list[Documents | None] = [None] * len(cells)
-    for at, one in enumerate(there.tolist()):
+    documents: list[Documents | None] = [None] * len(cells)
+    for at, cell in enumerate(asked_cells.tolist()):
         pick = slice(at * number, (at + 1) * number)
-        found[one] = Documents(worth[pick], together[pick, pick])
-    return cells.assign(documents=pd.Series(found, index=cells.index, dtype=object))
+        documents[cell] = Documents(worth[pick], together[pick, pick])
+    return cells.assign(documents=pd.Series(documents, index=cells.index, dtype=object))
 
 
 Coded = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -250,9 +256,9 @@ def _coded(
     parts: list[Coded] = []
     start = 0
     for frame, place, name in zip(frames, places, (value, "satisfied"), strict=False):
-        known = place >= 0
-        of = code[start : start + len(frame)][known]
-        parts.append((of, place[known], frame[name].to_numpy(float)[known]))
+        matched = place >= 0
+        clusters = code[start : start + len(frame)][matched]
+        parts.append((clusters, place[matched], frame[name].to_numpy(float)[matched]))
         start += len(frame)
     return parts[0], parts[1] if len(parts) == 2 else None
 
@@ -268,7 +274,7 @@ def _places(cells: pd.DataFrame, groups: pd.DataFrame) -> np.ndarray:
         of_cell = of_cell * (len(names) + 1) + np.array([values.get(value, len(names)) for value in cells[name]], int)
     distinct, code = np.unique(number, return_inverse=True)
     place = dict(zip(of_cell.tolist(), range(len(cells)), strict=True))
-    return np.array([place.get(one, -1) for one in distinct.tolist()], np.int64)[code]
+    return np.array([place.get(key, -1) for key in distinct.tolist()], np.int64)[code]
 
 
 def roll_ups(cells: pd.DataFrame, sure: Certainty, families: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
@@ -278,7 +284,7 @@ def roll_ups(cells: pd.DataFrame, sure: Certainty, families: Mapping[tuple[str, 
     taken together. A rate is None, with the reason and the cells that are to blame, where one of its cells has none;
     where these have bounds there are `BOUNDS` in its place.
     """
-    found = []
+    entries = []
     for by in LEVELS:
         members: dict[tuple[str | None, str], list[int]] = {}
         for place, (task, relation, system) in enumerate(
@@ -288,8 +294,8 @@ def roll_ups(cells: pd.DataFrame, sure: Certainty, families: Mapping[tuple[str, 
             if name[by] is not None:
                 members.setdefault((None if by == "overall" else task, str(name[by])), []).append(place)
         for (task, label), places in members.items():
-            found.append({"by": by, "name": label, "task": task} | _roll_up(cells, sure, places))
-    return found
+            entries.append({"by": by, "name": label, "task": task} | _roll_up(cells, sure, places))
+    return entries
 
 
 def covered(cells: pd.DataFrame, sure: Certainty) -> dict[str, Any]:
@@ -302,9 +308,9 @@ def covered(cells: pd.DataFrame, sure: Certainty) -> dict[str, Any]:
     satisfied, violated, judged, false = (cells[name].to_numpy(float, na_value=np.nan) for name in names)
     enough = ~np.isnan(satisfied + violated + false) & ((judged >= LEAST) | (judged == satisfied)) & (satisfied > 0)
     places = np.flatnonzero(enough)
-    found = _roll_up(cells, sure, places.tolist())
+    roll_up = _roll_up(cells, sure, places.tolist())
     rates = ("sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
-    return {name: found[name] for name in rates} | {
+    return {name: roll_up[name] for name in rates} | {
         "least_judged": LEAST,
         "cells_covered": len(places),
         "satisfied_covered": int(satisfied[places].sum()),
@@ -312,34 +318,34 @@ def covered(cells: pd.DataFrame, sure: Certainty) -> dict[str, Any]:
 
 
 def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dict[str, Any]:
-    some = cells.iloc[list(places)]
-    satisfied, violated = (some[name].to_numpy(float, na_value=np.nan) for name in ("satisfied", "violated"))
-    fs_rate, sr_genuine = some["fs_rate"].to_numpy(float), some["sr_genuine"].to_numpy(float)
+    chosen = cells.iloc[list(places)]
+    satisfied, violated = (chosen[name].to_numpy(float, na_value=np.nan) for name in ("satisfied", "violated"))
+    fs_rate, sr_genuine = chosen["fs_rate"].to_numpy(float), chosen["sr_genuine"].to_numpy(float)
     counted = not np.isnan(satisfied + violated).any()
     checked = satisfied + violated
-    lacking = (np.isnan(sr_genuine) & ~(checked == 0)) if counted else np.zeros(len(some), bool)
-    answer: dict[str, Any] = dict.fromkeys(
+    lacking = (np.isnan(sr_genuine) & ~(checked == 0)) if counted else np.zeros(len(chosen), bool)
+    entry: dict[str, Any] = dict.fromkeys(
         ("sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high", *BOUNDS)
     )
-    answer |= {"cells": len(some), "method": None, "reason": None, "missing": []}
+    entry |= {"cells": len(chosen), "method": None, "reason": None, "missing": []}
     if not counted:
-        return answer | {"reason": "the totals have rates without counts, so cells cannot be weighed"}
+        return entry | {"reason": "the totals have rates without counts, so cells cannot be weighed"}
     if not checked.sum():
-        return answer | {"reason": "nothing was satisfied or violated"}
-    answer["sr_observed"] = float(satisfied.sum() / checked.sum())
+        return entry | {"reason": "nothing was satisfied or violated"}
+    entry["sr_observed"] = float(satisfied.sum() / checked.sum())
     if lacking.any():
         names = ("study", "relation", "system")
-        blamed = some.loc[lacking, list(names)].astype(object).where(lambda frame: frame.notna(), None)
-        answer["missing"] = [{name: row[name] for name in names} for row in blamed.to_dict("records")]
+        blamed = chosen.loc[lacking, list(names)].astype(object).where(lambda frame: frame.notna(), None)
+        entry["missing"] = [{name: row[name] for name in names} for row in blamed.to_dict("records")]
         was, has = ("cell was", "cell has") if lacking.sum() == 1 else ("cells were", "cells have")
-        if (only_compared(some) | ~lacking).all():
-            return answer | {"reason": f"{lacking.sum()} {was} drawn to compare systems only"}
-        if not bounds_together(some, lacking):
-            return answer | {"reason": f"{lacking.sum()} {has} no estimate yet"}
+        if (only_compared(chosen) | ~lacking).all():
+            return entry | {"reason": f"{lacking.sum()} {was} drawn to compare systems only"}
+        if not bounds_together(chosen, lacking):
+            return entry | {"reason": f"{lacking.sum()} {has} no estimate yet"}
         for ends, satisfaction in ((BOUNDS[:4], False), (BOUNDS[4:], True)):
-            answer |= dict(zip(ends, sure.bounds(cells, places, satisfaction) or (None,) * 4, strict=True))
-        answer["reason"] = f"{lacking.sum()} {has} bounds only, so there are bounds of all together"
-        return answer | {"method": sure.method(some)}
+            entry |= dict(zip(ends, sure.bounds(cells, places, satisfaction) or (None,) * 4, strict=True))
+        entry["reason"] = f"{lacking.sum()} {has} bounds only, so there are bounds of all together"
+        return entry | {"method": sure.method(chosen)}
     of_false, false_together = sure.together(cells, places, sure.of_false)
     of_genuine, genuine_together = sure.together(cells, places, sure.of_genuine)
     low, high, reach = (of_false[f"fs_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
@@ -347,22 +353,22 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
     low, high, reach = (of_genuine[f"sr_genuine_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
     genuine = combine(sr_genuine, low, high, checked, genuine_together, reach)
     if false is not None:
-        answer |= {"fs_rate": false.rate, "fs_low": false.low, "fs_high": false.high}
+        entry |= {"fs_rate": false.rate, "fs_low": false.low, "fs_high": false.high}
     if genuine is not None:
-        answer |= {
+        entry |= {
             "sr_genuine": genuine.rate,
             "sr_genuine_low": genuine.low,
             "sr_genuine_high": genuine.high,
         }
-    return answer | {"method": sure.method(some)}
+    return entry | {"method": sure.method(chosen)}
 
 
 def bounds_together(cells: pd.DataFrame, lacking: np.ndarray) -> bool:
     """Whether cells that are together, of which the lacking ones have no rate, have bounds that say something."""
     if not lacking.any() or not has_bounds(cells)[lacking].all():
         return False
-    told = (cells.loc[lacking, "drawn_open"] < cells.loc[lacking, "drawn"]).any()
-    return bool(told or not lacking.all())
+    informative = (cells.loc[lacking, "drawn_open"] < cells.loc[lacking, "drawn"]).any()
+    return bool(informative or not lacking.all())
 
 
 def compared(
@@ -376,18 +382,18 @@ def compared(
     """
     reason = WITHOUT_COUNTS if common is None else common.short or (NO_PROBABILITIES if draws is None else None)
     observed, genuine = rates_of(cells, common)
-    known = ~np.isnan(observed)
+    has_rate = ~np.isnan(observed)
     entries: list[dict[str, Any]] = [
         {"system": str(system), "sr_observed": _number(before), "sr_genuine": _number(after)}
         | {"p_best": None, "rank_low": None, "rank_high": None, "letters": None}
         | {"reason": (reason if compares else "nothing was satisfied or violated")}
-        for system, before, after, compares in zip(cells["system"], observed, genuine, known, strict=True)
+        for system, before, after, compares in zip(cells["system"], observed, genuine, has_rate, strict=True)
     ]
     if common is None or draws is None:
         return entries
     by_name = {entry["system"]: entry for entry in entries}
-    for system, one in zip(common.systems, rank_systems(draws, delta, confidence), strict=True):
-        by_name[system] |= {"p_best": one.p_best, "rank_low": one.rank_low, "rank_high": one.rank_high}
+    for system, standing in zip(common.systems, rank_systems(draws, delta, confidence), strict=True):
+        by_name[system] |= {"p_best": standing.p_best, "rank_low": standing.rank_low, "rank_high": standing.rank_high}
     return entries
 
 
@@ -417,30 +423,34 @@ def decide(
     rival has to be better than each of them (the largest p counts). Where a `primary` comparison was named
     (`audit.reports.primary`), it is tested by itself, and no other adjusted p is below its own.
     """
-    decided = [one for one in relations if one["common"] and not one["common"]["reason"]]
-    pairs = [pair for one in decided for pair in one["pairs"]]
-    gate, settled = settle_primary(primary, decided, delta, confidence)
-    tested = [pair for pair in pairs if pair["p"] is not None and not any(pair is one for one in settled)]
+    decided = [relation for relation in relations if relation["common"] and not relation["common"]["reason"]]
+    pairs = [pair for relation in decided for pair in relation["pairs"]]
+    gate, primary_pairs = settle_primary(primary, decided, delta, confidence)
+    tested = [
+        pair
+        for pair in pairs
+        if pair["p"] is not None and not any(pair is primary_pair for primary_pair in primary_pairs)
+    ]
     for pair, p in zip(tested, holm([pair["p"] for pair in tested]), strict=True):
         pair |= {"p_holm": max(p, gate), "apart": max(p, gate) <= 1 - confidence}
     for pair in pairs:
         if pair["p"] is None and pair["difference"] is not None:
             pair["apart"] = bool(abs(pair["difference"]) > delta + TIED)
     rivals: list[dict[str, Any]] = []
-    for one in decided:
-        one["overtaking"] = [
-            found for system in one["order_observed"] if (found := _overtakes(one, system, delta)) is not None
+    for relation in decided:
+        relation["overtaking"] = [
+            rival for system in relation["order_observed"] if (rival := _overtakes(relation, system, delta)) is not None
         ]
-        rivals += [found for found in one["overtaking"] if found["p"] is not None]
-        if not one["common"]["stopping"]:
-            told = [(pair["system"], pair["other"]) for pair in one["pairs"] if pair["apart"]]
-            letters = letters_of(one["order_genuine"], told)
-            for entry in one["ranking"]:
+        rivals += [rival for rival in relation["overtaking"] if rival["p"] is not None]
+        if not relation["common"]["stopping"]:
+            apart = [(pair["system"], pair["other"]) for pair in relation["pairs"] if pair["apart"]]
+            letters = letters_of(relation["order_genuine"], apart)
+            for entry in relation["ranking"]:
                 entry["letters"] = letters.get(entry["system"])
-    for found, p in zip(rivals, holm([found["p"] for found in rivals]), strict=True):
-        found |= {"p_holm": max(p, gate), "sure": max(p, gate) <= 1 - confidence}
-    for one in relations:
-        one["best_changes_sure"] = any(found["sure"] for found in one["overtaking"])
+    for rival, p in zip(rivals, holm([rival["p"] for rival in rivals]), strict=True):
+        rival |= {"p_holm": max(p, gate), "sure": max(p, gate) <= 1 - confidence}
+    for relation in relations:
+        relation["best_changes_sure"] = any(rival["sure"] for rival in relation["overtaking"])
 
 
 def _overtakes(relation: Mapping[str, Any], rival: str, delta: float) -> dict[str, Any] | None:
@@ -463,27 +473,27 @@ def _overtakes(relation: Mapping[str, Any], rival: str, delta: float) -> dict[st
     return {"system": rival, "p": worst, "p_holm": None, "sure": worst is None}
 
 
-def pair_entries(systems: Sequence[str], found: Iterable[PairedDifference]) -> list[dict[str, Any]]:
+def pair_entries(systems: Sequence[str], differences: Iterable[PairedDifference]) -> list[dict[str, Any]]:
     """Differences as entries of a report, with the systems' names in place of their columns."""
     return [
         {
-            "system": systems[one.one],
-            "other": systems[one.other],
-            "difference": one.difference,
-            "low": one.low,
-            "high": one.high,
-            "p": one.p,
-            "p_above": one.p_above,
-            "p_below": one.p_below,
+            "system": systems[difference.one],
+            "other": systems[difference.other],
+            "difference": difference.difference,
+            "low": difference.low,
+            "high": difference.high,
+            "p": difference.p,
+            "p_above": difference.p_above,
+            "p_below": difference.p_below,
             "p_holm": None,
             "apart": False,
-            "mcnemar_p": one.mcnemar_p,
-            "groups": one.groups,
-            "informative": one.informative,
-            "judged": one.judged,
-            "reason": one.reason,
+            "mcnemar_p": difference.mcnemar_p,
+            "groups": difference.groups,
+            "informative": difference.informative,
+            "judged": difference.judged,
+            "reason": difference.reason,
         }
-        for one in found
+        for difference in differences
     ]
 
 
@@ -511,16 +521,16 @@ def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], 
     For totals of a file (`registered` false), whose MR1.1 may be another relation than ours, the family is the part of
     the name before its last full stop: MR1 of MR1.1.
     """
-    found: dict[tuple[str, str], str] = {}
-    given = cells["family"] if "family" in cells else pd.Series([None] * len(cells), index=cells.index)
-    for task, relation, family in zip(cells["task"], cells["relation"], given, strict=True):
+    families: dict[tuple[str, str], str] = {}
+    column = cells["family"] if "family" in cells else pd.Series([None] * len(cells), index=cells.index)
+    for task, relation, family in zip(cells["task"], cells["relation"], column, strict=True):
         if isinstance(family, str) and family:
-            found[task, relation] = family
+            families[task, relation] = family
         elif registered:
             try:
-                found[task, relation] = get_relation(task, relation).family
+                families[task, relation] = get_relation(task, relation).family
             except UnknownName:
                 continue  # an imported relation that nobody registered has no family
         elif "." in relation:
-            found[task, relation] = relation.rsplit(".", 1)[0]
-    return found
+            families[task, relation] = relation.rsplit(".", 1)[0]
+    return families

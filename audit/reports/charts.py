@@ -66,8 +66,8 @@ def rollup_chart(report: Report, by: str, palette: Palette = LIGHT, width: int =
 
     `by` is `relation`, `system`, `family` or `overall`. None where no roll-up of the level has an observed rate.
     """
-    entries = [one for one in report["rollups"] if one["by"] == by and one["sr_observed"] is not None]
-    rows = [_row(rollup_name(report, one), one, "sr_", None) for one in entries]
+    entries = [entry for entry in report["rollups"] if entry["by"] == by and entry["sr_observed"] is not None]
+    rows = [_row(rollup_name(report, entry), entry, "sr_", None) for entry in entries]
     return (
         _before_and_after(rows, palette, width, _room((row["name"] for row in rows), LONGEST_FAMILY)) if rows else None
     )
@@ -78,14 +78,14 @@ def scores_chart(report: Report, palette: Palette = LIGHT, width: int = 250) -> 
 
     None where the report has no `preference`, or no system has a score in it.
     """
-    found = report.get("preference")
-    scored = [one for one in found["ranking"] if one["score_observed"] is not None] if found else []
-    scored.sort(key=lambda one: (one["score"] is None, -(one["score"] or 0.0), one["system"]))
+    preference = report.get("preference")
+    scored = [entry for entry in preference["ranking"] if entry["score_observed"] is not None] if preference else []
+    scored.sort(key=lambda entry: (entry["score"] is None, -(entry["score"] or 0.0), entry["system"]))
     rows = [
-        _row(one["system"], one, "score_", None)
-        | {"genuine": one["score"]}
-        | {"low": one["score_low"], "high": one["score_high"]}
-        for one in scored
+        _row(entry["system"], entry, "score_", None)
+        | {"genuine": entry["score"]}
+        | {"low": entry["score_low"], "high": entry["score_high"]}
+        for entry in scored
     ]
     return _before_and_after(rows, palette, width, _room(row["name"] for row in rows)) if rows else None
 
@@ -210,8 +210,8 @@ def heat_map(
     """
     import altair as alt
 
-    filled = [dict(one, fill=0 if one["share"] is None else 0.04 + 0.96 * one["share"]) for one in values]
-    columns, rows = (list(dict.fromkeys(one[name] for one in values)) for name in (across, down))
+    filled = [dict(value, fill=0 if value["share"] is None else 0.04 + 0.96 * value["share"]) for value in values]
+    columns, rows = (list(dict.fromkeys(value[name] for value in values)) for name in (across, down))
     top = alt.Axis(orient="top", labelAngle=0, labelLimit=width - 4, domain=False, ticks=False, labelPadding=6)
     left = alt.Axis(domain=False, ticks=False, labelPadding=8)
     base = alt.Chart().encode(
@@ -236,8 +236,8 @@ def rates_in_words(report: Report, relation: Mapping[str, Any]) -> str:
         if cell["sr_observed"] is None:
             parts.append(f"{cell['system']}: nothing to compare")
         elif cell["sr_genuine"] is None:
-            known = f"{genuine_text(cell)} % genuine" if cell["sr_least"] is not None else "genuine not known yet"
-            parts.append(f"{cell['system']}: {percent(cell['sr_observed'])} % observed, {known}")
+            rate_text = f"{genuine_text(cell)} % genuine" if cell["sr_least"] is not None else "genuine not known yet"
+            parts.append(f"{cell['system']}: {percent(cell['sr_observed'])} % observed, {rate_text}")
         else:
             observed, genuine = percent(cell["sr_observed"]), percent(cell["sr_genuine"])
             parts.append(f"{cell['system']}: {observed} % observed, {genuine} % genuine")
@@ -304,21 +304,23 @@ def oriented(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     of the difference and of its interval turned.
 
     >>> pair = {"system": "a", "other": "b", "difference": -0.2, "low": -0.3, "high": -0.1, "p_holm": 0.01}
-    >>> found = oriented([pair])[0]
-    >>> found["system"], found["difference"], found["low"], found["high"]
+    >>> best = oriented([pair])[0]
+    >>> best["system"], best["difference"], best["low"], best["high"]
     ('b', 0.2, 0.1, 0.3)
     """
-    found = []
+    turned = []
     for pair in pairs:
         if pair["difference"] is None:
             continue
-        one = dict(pair)
+        entry = dict(pair)
         if pair["difference"] < 0:
-            one |= {"system": pair["other"], "other": pair["system"], "difference": -pair["difference"]}
-            one |= {"low": -pair["high"], "high": -pair["low"]}
-        found.append(one)
+            entry |= {"system": pair["other"], "other": pair["system"], "difference": -pair["difference"]}
+            entry |= {"low": -pair["high"], "high": -pair["low"]}
+        turned.append(entry)
     # Differences known without error have no p, and are the surest.
-    return sorted(found, key=lambda one: (one["p_holm"] or 0.0, -one["difference"], one["system"], one["other"]))
+    return sorted(
+        turned, key=lambda entry: (entry["p_holm"] or 0.0, -entry["difference"], entry["system"], entry["other"])
+    )
 
 
 def exact(pair: Mapping[str, Any]) -> bool:
@@ -346,10 +348,10 @@ def pairs_text(pairs: Sequence[Mapping[str, Any]]) -> str:
     >>> pairs_text([pair | {"apart": True, "judged": 40, "informative": 90}])
     'a is better than b by 20.0 points [10.0 to 30.0]; p =\xa0.010 after Holm’s adjustment over the whole report.'
     """
-    found = oriented(pairs)
-    if not found:
+    ordered = oriented(pairs)
+    if not ordered:
         return ""
-    best = found[0]
+    best = ordered[0]
     numbers = f"{percent(best['difference'])} points [{percent(best['low'])} to {percent(best['high'])}]"
     tests = f"p {p_text(best['p_holm'])} after Holm’s adjustment over the whole report"
     if exact(best):
@@ -380,19 +382,19 @@ def differences_chart(
     """
     import altair as alt
 
-    found = oriented(pairs)
-    if not found:
+    ordered = oriented(pairs)
+    if not ordered:
         return None
     values = [
         {
-            "pair": f"{cut(one['system'])} – {cut(one['other'])}",
-            "difference": 100 * one["difference"],
-            "low": 100 * one["low"],
-            "high": 100 * one["high"],
-            "apart": one["apart"],
-            "numbers": f"{percent(one['difference'])} · p {p_text(one['p_holm'])}",
+            "pair": f"{cut(pair['system'])} – {cut(pair['other'])}",
+            "difference": 100 * pair["difference"],
+            "low": 100 * pair["low"],
+            "high": 100 * pair["high"],
+            "apart": pair["apart"],
+            "numbers": f"{percent(pair['difference'])} · p {p_text(pair['p_holm'])}",
         }
-        for one in found
+        for pair in ordered
     ]
     lowest, highest = (pick(value[end] for value in values) for pick, end in ((min, "low"), (max, "high")))
     reach = [min(lowest, -100 * delta, -5.0), max(highest, 100 * delta, 5.0)]
@@ -463,8 +465,7 @@ def moves(relation: Mapping[str, Any]) -> list[Moved]:
     ...     {"system": "a", "sr_observed": 0.9, "sr_genuine": 0.4},
     ...     {"system": "b", "sr_observed": 0.8, "sr_genuine": 0.6},
     ... ]
-    >>> found = moves({"ranking": ranking})
-    >>> [(one.system, one.rank_before, one.rank_after) for one in found]
+    >>> [(move.system, move.rank_before, move.rank_after) for move in moves({"ranking": ranking})]
     [('b', 2, 1), ('a', 1, 2)]
     """
     both = {
@@ -481,7 +482,9 @@ def moves(relation: Mapping[str, Any]) -> list[Moved]:
     lines = [
         {
             name: line
-            for line, name in enumerate(sorted(both, key=lambda one: (ranks[side][one], ranks[1 - side][one], one)))
+            for line, name in enumerate(
+                sorted(both, key=lambda system: (ranks[side][system], ranks[1 - side][system], system))
+            )
         }
         for side in (0, 1)
     ]
@@ -501,26 +504,26 @@ def order_chart(
     """
     import altair as alt
 
-    found = moves(relation)
-    if not found:
+    moved = moves(relation)
+    if not moved:
         return None
     ends: list[dict[str, Any]] = [
         {
-            "system": one.system,
+            "system": move.system,
             "side": side,
             "line": line,
             "kind": "same"
-            if one.rank_before == one.rank_after
+            if move.rank_before == move.rank_after
             else "up"
-            if one.rank_after < one.rank_before
+            if move.rank_after < move.rank_before
             else "down",
-            "left": f"{cut(one.system)}  {percent(one.observed)}" if not side else "",
-            "right": f"{percent(one.genuine)}  {cut(one.system)}" if side else "",
+            "left": f"{cut(move.system)}  {percent(move.observed)}" if not side else "",
+            "right": f"{percent(move.genuine)}  {cut(move.system)}" if side else "",
         }
-        for one in found
-        for side, line in ((0, one.line_before), (1, one.line_after))
+        for move in moved
+        for side, line in ((0, move.line_before), (1, move.line_after))
     ]
-    scale = alt.Scale(domain=[-0.5, len(found) - 0.5], reverse=True, nice=False)
+    scale = alt.Scale(domain=[-0.5, len(moved) - 0.5], reverse=True, nice=False)
     # The texts stand inside the drawing, so that it keeps their room in any font.
     room = LETTER * max(len(end["left"] or end["right"]) for end in ends) + 10
     x = alt.X("side:Q", axis=None, scale=alt.Scale(domain=[0, 1], range=[room, room + BETWEEN], nice=False))
@@ -535,11 +538,11 @@ def order_chart(
         "up": {"color": palette.genuine, "strokeWidth": 3},
     }
     for kind, look in looks.items():
-        some = base.transform_filter(alt.datum.kind == kind)
+        of_kind = base.transform_filter(alt.datum.kind == kind)
         colour = look["color"]
         layers += [
-            some.mark_line(**look).encode(detail=alt.Detail("system:N")),
-            some.mark_point(shape="circle", size=46, filled=True, color=colour, opacity=1),
+            of_kind.mark_line(**look).encode(detail=alt.Detail("system:N")),
+            of_kind.mark_point(shape="circle", size=46, filled=True, color=colour, opacity=1),
         ]
     layers += [
         base.mark_text(align="right", dx=-10, color=palette.ink, fontSize=12).encode(text=alt.Text("left:N")),
@@ -552,11 +555,11 @@ def order_chart(
         .encode(x=x, y=alt.YValue(-6), text=alt.Text("title:N"))
     )
     return styled(
-        alt.layer(*layers, data=alt.Data(values=ends), width=2 * room + BETWEEN, height=ROW * len(found)), palette
+        alt.layer(*layers, data=alt.Data(values=ends), width=2 * room + BETWEEN, height=ROW * len(moved)), palette
     )
 
 
 def order_in_words(relation: Mapping[str, Any]) -> str:
     """What `order_chart` shows, for those who cannot see it."""
-    parts = [f"{one.system} from rank {one.rank_before} to {one.rank_after}" for one in moves(relation)]
+    parts = [f"{move.system} from rank {move.rank_before} to {move.rank_after}" for move in moves(relation)]
     return f"Ranks by the reported and by the genuine rate of {relation['relation']}: " + "; ".join(parts) + "."

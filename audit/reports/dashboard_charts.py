@@ -39,11 +39,11 @@ def confusion_chart(
 ) -> "alt.Chart":
     """Heat map of which labels people take for each other: in each field how often, filled by its share of the row."""
     values = []
-    for one, row in zip(labels, matrix, strict=True):
+    for label, row in zip(labels, matrix, strict=True):
         total = sum(row)
         for other, count in zip(labels, row, strict=True):
             share = count / total if total else 0.0
-            values.append({"row": one, "column": other, "share": share, "text": f"{count:,}"})
+            values.append({"row": label, "column": other, "share": share, "text": f"{count:,}"})
     return _heat(values, palette, palette.observed, width)
 
 
@@ -73,17 +73,17 @@ def firming_chart(
     low, high = ("fs_low", "fs_high") if rate == "fs_rate" else ("sr_genuine_low", "sr_genuine_high")
     values = [
         {
-            "system": one["system"],
+            "system": system["system"],
             "judgements": point["judgements"],
-            "rate": one[rate][at],
-            "low": one[low][at],
-            "high": one[high][at],
-            "observed": one["sr_observed"][at] if rate == "sr_genuine" else None,
-            "judged": one["judged"][at],
+            "rate": system[rate][at],
+            "low": system[low][at],
+            "high": system[high][at],
+            "observed": system["sr_observed"][at] if rate == "sr_genuine" else None,
+            "judged": system["judged"][at],
         }
-        for one in systems
+        for system in systems
         for at, point in enumerate(points)
-        if one[rate][at] is not None
+        if system[rate][at] is not None
     ]
     if not values:
         return None
@@ -111,7 +111,7 @@ def firming_chart(
                 y=alt.Y("observed:Q", scale=share)
             )
         )
-    order = list(dict.fromkeys(one["system"] for one in values))
+    order = list(dict.fromkeys(value["system"] for value in values))
     return styled(panels(alt.layer(*layers, width=width, height=150), "system", order, values, palette), palette)
 
 
@@ -126,15 +126,17 @@ def best_chart(
     import altair as alt
 
     values = [
-        {"system": cut(one["system"]), "judgements": point["judgements"], "p_best": one["p_best"][at]}
-        for one in systems
+        {"system": cut(system["system"]), "judgements": point["judgements"], "p_best": system["p_best"][at]}
+        for system in systems
         for at, point in enumerate(points)
-        if one["p_best"][at] is not None
+        if system["p_best"][at] is not None
     ]
     if not values:
         return None
-    names = list(dict.fromkeys(one["system"] for one in values))
-    ends = _apart([{**[one for one in values if one["system"] == name][-1]} for name in names], "p_best", 0.1)
+    names = list(dict.fromkeys(value["system"] for value in values))
+    ends = _spread_labels(
+        [{**[value for value in values if value["system"] == name][-1]} for name in names], "p_best", 0.1
+    )
     dashes = alt.Scale(domain=names, range=[DASHES[at % len(DASHES)] for at in range(len(names))])
     x = alt.X("judgements:Q", title=titles[0], axis=alt.Axis(tickCount=6, grid=False, format=",d"))
     share = alt.Scale(domain=[0, 1], nice=False)
@@ -150,22 +152,22 @@ def best_chart(
             tooltip=["system:N", alt.Tooltip("judgements:Q", format=","), alt.Tooltip("p_best:Q", format=".1%")],
         )
     )
-    written = (
+    labels = (
         alt.Chart(alt.Data(values=ends))
         .mark_text(align="left", dx=8, color=palette.ink, fontSize=12)
         .encode(x=x, y=alt.Y("place:Q", scale=share), text=alt.Text("written:N"))
     )
-    return styled(alt.layer(lines, written, width=width, height=200), palette)
+    return styled(alt.layer(lines, labels, width=width, height=200), palette)
 
 
-def _apart(ends: list[dict[str, Any]], name: str, least: float) -> list[dict[str, Any]]:
+def _spread_labels(ends: list[dict[str, Any]], name: str, least: float) -> list[dict[str, Any]]:
     """The ends with a `place` for what is `written` there, so that no text stands on another."""
     place = -least
-    for one in sorted(ends, key=lambda end: end[name]):
-        place = max(one[name], place + least)
-        one |= {"place": place, "written": f"{one['system']}  {percent(one[name], 0)}"}
-    over = max((one["place"] for one in ends), default=0.0) - 1.0
-    return [one | {"place": one["place"] - max(over, 0.0)} for one in ends]
+    for entry in sorted(ends, key=lambda end: end[name]):
+        place = max(entry[name], place + least)
+        entry |= {"place": place, "written": f"{entry['system']}  {percent(entry[name], 0)}"}
+    over = max((entry["place"] for entry in ends), default=0.0) - 1.0
+    return [entry | {"place": entry["place"] - max(over, 0.0)} for entry in ends]
 
 
 def agreement_chart(
@@ -195,7 +197,7 @@ def agreement_chart(
                      alt.Tooltip("items:Q", format=",")],
         ),
     ]  # fmt: skip
-    order = list(dict.fromkeys(one["name"] for one in values))
+    order = list(dict.fromkeys(value["name"] for value in values))
     return styled(panels(alt.layer(*layers, width=width, height=150), "name", order, values, palette), palette)
 
 
@@ -240,9 +242,9 @@ def people_chart(people: Sequence[Mapping[str, Any]], palette: Palette = LIGHT, 
     import altair as alt
 
     values = [
-        {"name": cut(one["name"]), "number": one["judgements"], "written": f"{one['judgements']:,}"}
-        for one in people
-        if one["judgements"]
+        {"name": cut(person["name"]), "number": person["judgements"], "written": f"{person['judgements']:,}"}
+        for person in people
+        if person["judgements"]
     ]
     if not values:
         return None
@@ -287,11 +289,11 @@ def shares_chart(
     `names` are the measures' headings. None where no annotator has a share.
     """
     rows = [
-        {"name": one["annotator"], "measure": names[measure]} | _ends(one[measure])
-        for one in report["annotators"]
+        {"name": annotator["annotator"], "measure": names[measure]} | _ends(annotator[measure])
+        for annotator in report["annotators"]
         for measure in MEASURES
     ]
-    return _discs(rows, [names[one] for one in MEASURES], [0.0, 0.5, 1.0], ".0%", palette, width)
+    return _discs(rows, [names[measure] for measure in MEASURES], [0.0, 0.5, 1.0], ".0%", palette, width)
 
 
 def bias_chart(
@@ -302,19 +304,19 @@ def bias_chart(
     `names` are the labels' headings. None where no bias is known.
     """
     rows = [
-        {"name": one["annotator"], "measure": names[bias["label"]]} | _ends(bias)
-        for one in report["annotators"]
-        for bias in one["bias"]
+        {"name": annotator["annotator"], "measure": names[bias["label"]]} | _ends(bias)
+        for annotator in report["annotators"]
+        for bias in annotator["bias"]
     ]
-    known = [abs(row[end]) for row in rows for end in ("low", "high") if row[end] is not None]
-    reach = round(max([0.1, *known]) + 0.005, 2)
+    ends = [abs(row[end]) for row in rows for end in ("low", "high") if row[end] is not None]
+    reach = round(max([0.1, *ends]) + 0.005, 2)
     return _discs(
-        rows, [names[one] for one in report["labels"]], [-reach, 0.0, reach], "+.0%", palette, width, line=True
+        rows, [names[label] for label in report["labels"]], [-reach, 0.0, reach], "+.0%", palette, width, line=True
     )
 
 
-def _ends(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: one[name] for name in ("value", "low", "high")}
+def _ends(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: entry[name] for name in ("value", "low", "high")}
 
 
 def _discs(
@@ -387,7 +389,7 @@ def bounds_chart(
 
     ends = [rate["at"] for cell in cells for rate in cell["rates"] if rate["sr_observed"] > 0]
     last = max([*ends, *(cell["bound"] for cell in cells)])
-    shown = next((rate["at"] for rate in cells[0]["rates"] if rate["at"] > last), last)
+    last_shown = next((rate["at"] for rate in cells[0]["rates"] if rate["at"] > last), last)
     values: list[dict[str, Any]] = []
     for cell in cells:
         name = cell["system"]
@@ -396,12 +398,12 @@ def bounds_chart(
             | {"share": rate["sr_observed"]}
             for other in cells
             for rate in other["rates"]
-            if rate["at"] <= shown
+            if rate["at"] <= last_shown
         ]
         reported = cell["sr_observed"]
         values.append({"panel": name, "run": cell["bound"], "reported": reported, "written": percent(reported)})
     low = min([0.0, *(rate["at"] for rate in cells[0]["rates"]), *(cell["bound"] for cell in cells)])
-    across, share = alt.Scale(domain=[low, shown], nice=False), alt.Scale(domain=[0, 1], nice=False)
+    across, share = alt.Scale(domain=[low, last_shown], nice=False), alt.Scale(domain=[0, 1], nice=False)
     x_axis = alt.Axis(tickCount=5, grid=False, format="~r")
     y_axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%", grid=True)
 
@@ -412,24 +414,26 @@ def bounds_chart(
         return alt.Y(f"{field}:Q", scale=share, axis=y_axis, title=titles[1])
 
     # Lines fall: there is room above a point at the left, and below one at the right.
-    left = 2 * cells[0]["bound"] < low + shown
+    left = 2 * cells[0]["bound"] < low + last_shown
     beside: dict[str, Any] = {"align": "left", "dx": 6, "dy": -8} if left else {"align": "right", "dx": -6, "dy": 12}
     line = alt.Chart().encode(x=x("bound"), y=y("share"), detail="line:N", order="bound:Q")
     run = alt.Chart().transform_filter("isValid(datum.run)").encode(x=x("run"))
     tooltip = [alt.Tooltip("bound:Q", title=titles[0]), alt.Tooltip("share:Q", format=".1%", title=titles[1])]
-    told = [alt.Tooltip("run:Q", title=titles[0]), alt.Tooltip("reported:Q", format=".1%", title=titles[1])]
+    run_tooltip = [alt.Tooltip("run:Q", title=titles[0]), alt.Tooltip("reported:Q", format=".1%", title=titles[1])]
     layers = [
         line.transform_filter("datum.own === false").mark_line(color=palette.observed, strokeWidth=1, opacity=0.45),
         run.mark_rule(color=palette.muted, strokeDash=[4, 4], strokeWidth=1.5),
         line.transform_filter("datum.own === true")
         .mark_line(color=palette.genuine, strokeWidth=2.5, point=alt.OverlayMarkDef(size=60, opacity=0))
         .encode(tooltip=tooltip),
-        run.mark_point(filled=True, color=palette.genuine, size=50, opacity=1).encode(y=y("reported"), tooltip=told),
+        run.mark_point(filled=True, color=palette.genuine, size=50, opacity=1).encode(
+            y=y("reported"), tooltip=run_tooltip
+        ),
         run.mark_text(color=palette.ink, fontSize=12, fontWeight="bold", **beside).encode(
             y=y("reported"), text="written:N"
         ),
     ]
-    order = list(dict.fromkeys(one["panel"] for one in values))
+    order = list(dict.fromkeys(value["panel"] for value in values))
     panel = alt.layer(*layers, width=width, height=130)
     return styled(panels(panel, "panel", order, values, palette, columns=3), palette)
 
@@ -448,13 +452,13 @@ def means_chart(
     """
     import altair as alt
 
-    found = sorted((one for one in means if one["mean"] is not None), key=lambda one: -one["mean"])
-    if not found:
+    ordered = sorted((mean for mean in means if mean["mean"] is not None), key=lambda mean: -mean["mean"])
+    if not ordered:
         return None
     values = [
-        {"level": one["level"], "mean": one["mean"], "low": one["low"], "high": one["high"]}
-        | {"numbers": number(one["mean"], 3), "letters": letters.get(one["level"], "")}
-        for one in found
+        {"level": mean["level"], "mean": mean["mean"], "low": mean["low"], "high": mean["high"]}
+        | {"numbers": number(mean["mean"], 3), "letters": letters.get(mean["level"], "")}
+        for mean in ordered
     ]
     names = alt.Axis(labelLimit=LETTER * LONGEST, labelPadding=8)
     base = alt.Chart().encode(y=alt.Y("level:N", sort=[value["level"] for value in values], title=None, axis=names))

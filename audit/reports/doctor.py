@@ -53,46 +53,46 @@ def doctor(where: str) -> list[Check]:
     A check that cannot read what it needs is a finding, and the others go on.
     """
     file = file_of(where)
-    found = _of_file(file) if file is not None and file.is_file() else []
+    checks = _file_checks(file) if file is not None and file.is_file() else []
     try:
         engine = open_store(where)
     except AuditError as problem:
         advice = "name another with --db, or restore a backup with `audit restore`"
-        return [*found, Check("opens", False, str(problem), advice)]
+        return [*checks, Check("opens", False, str(problem), advice)]
     except Exception as problem:  # a damaged file may end in anything, and must not end the doctor
-        return [*found, Check("opens", False, _unread(problem), _RESTORE)]
-    found.append(Check("opens", True, f"tables of version {tables.SCHEMA_VERSION}"))
+        return [*checks, Check("opens", False, _unread(problem), _RESTORE)]
+    checks.append(Check("opens", True, f"tables of version {tables.SCHEMA_VERSION}"))
     try:
         for name, check in CHECKS.items():
             try:
                 with engine.connect() as connection:
-                    found += check(connection, name)
+                    checks += check(connection, name)
             except Exception as problem:  # as above
-                found.append(Check(name, False, _unread(problem), _RESTORE))
+                checks.append(Check(name, False, _unread(problem), _RESTORE))
     finally:
         engine.dispose()
-    return found
+    return checks
 
 
 def _unread(problem: Exception) -> str:
     return f"cannot be read ({type(problem).__name__}: {first_line(problem)})"
 
 
-def _of_file(file: Path) -> list[Check]:
+def _file_checks(file: Path) -> list[Check]:
     """What only a file can have wrong; looked at before anything else opens it."""
-    found = [_found("file", page_faults(file), "whole", _RESTORE)]
+    checks = [_check("file", page_faults(file), "whole", _RESTORE)]
     objects, values = foreign_objects(file), changed_values(file)
-    found.append(_found("tables", objects, "what audit makes, and nothing else", _STRANGE))
-    found.append(_found("values", values, "as audit wrote them", _RESTORE))
+    checks.append(_check("tables", objects, "what audit makes, and nothing else", _STRANGE))
+    checks.append(_check("values", values, "as audit wrote them", _RESTORE))
     log = file.with_name(file.name + "-wal")
     size = log.stat().st_size if log.exists() else 0
     if size > _LARGE_LOG:
         advice = (
             "stop all that has the database open, then run `audit doctor` again: the last one to close empties the log"
         )
-        found.append(Check("size of the log", False, f"{size / 2**30:.1f} GiB", advice))
+        checks.append(Check("size of the log", False, f"{size / 2**30:.1f} GiB", advice))
     free, needed = shutil.disk_usage(file.absolute().parent).free, max(LEAST_SPACE, file.stat().st_size)
-    found.append(
+    checks.append(
         Check(
             "disk",
             free >= needed,
@@ -103,14 +103,14 @@ def _of_file(file: Path) -> list[Check]:
         )
     )
     if os.name == "posix":
-        found.append(_permissions(file))
-    return found
+        checks.append(_permissions(file))
+    return checks
 
 
 def _permissions(file: Path) -> Check:
     """New files are their owner's alone; an older one is left as it is, and may be shared with a group on purpose."""
     beside = (file.with_name(file.name + end) for end in ("", "-wal", "-shm"))
-    open_ = [str(one) for one in beside if one.exists() and one.stat().st_mode & _OF_OTHERS]
+    open_ = [str(path) for path in beside if path.exists() and path.stat().st_mode & _OF_OTHERS]
     return Check(
         "permissions",
         not open_,
@@ -126,33 +126,33 @@ def _log(connection: Connection, name: str) -> list[Check]:
         # Not a fault of this database: who keeps the server chooses.
         return [Check("checksums of the server", True, "on" if on else "off, so that it does not see flipped bits")]
     mode = str(connection.execute(text("PRAGMA journal_mode")).scalar())
-    wrong = [] if mode == "wal" else [f"journal mode is {mode}, so that readers block writers"]
-    return [_found(name, wrong, "on", "put the file on a local disk: network file systems have no write-ahead log")]
+    faults = [] if mode == "wal" else [f"journal mode is {mode}, so that readers block writers"]
+    return [_check(name, faults, "on", "put the file on a local disk: network file systems have no write-ahead log")]
 
 
 def _keys(connection: Connection, name: str) -> list[Check]:
     """Inputs, questions and groups are named by their content, and sources' random numbers come from theirs."""
-    given, source, study = (table_of(model) for model in (tables.Input, tables.Source, tables.Study))
+    input_, source, study = (table_of(model) for model in (tables.Input, tables.Source, tables.Study))
     group, question = table_of(tables.Group), table_of(tables.Question)
-    wrong = Counter[str]()
+    misfits = Counter[str]()
     keys: dict[int, bytes] = {}
-    columns = (given.c.id, given.c.key, given.c.texts, given.c.languages)
+    columns = (input_.c.id, input_.c.key, input_.c.texts, input_.c.languages)
     for id, key, texts, languages in _rows(connection, select(*columns)):
         keys[id] = bytes(key)
-        wrong["inputs"] += Input.stored(texts, languages).key != keys[id]
+        misfits["inputs"] += Input.stored(texts, languages).key != keys[id]
     about = (question.c.task, question.c.kind, question.c.input_id, question.c.output, question.c.key)
     for task, kind, input_id, output, key in _rows(connection, select(*about).where(question.c.kind != "group")):
-        wrong["questions"] += question_key(task, kind, keys.get(input_id, b""), output) != bytes(key)
+        misfits["questions"] += question_key(task, kind, keys.get(input_id, b""), output) != bytes(key)
     of = select(
         group.c.id, group.c.source_id, group.c.relation_id, group.c.system_id, group.c.study_id, source.c.study_id
     )
     for id, *parts, study_id, theirs in _rows(connection, of.join(source, source.c.id == group.c.source_id)):
-        wrong["groups"] += group_id(*parts) != id or study_id != theirs
+        misfits["groups"] += group_id(*parts) != id or study_id != theirs
     drawn = select(study.c.seed, source.c.row, source.c.u).join(study, study.c.id == source.c.study_id)
     for seed, row, u in _rows(connection, drawn):
-        wrong["random numbers of sources"] += uniform(seed, row) != u
-    lost = [f"{number:,} {what} do not fit their content" for what, number in wrong.items() if number]
-    return [_found(name, lost, "inputs, questions, groups and random numbers fit their content", _RESTORE)]
+        misfits["random numbers of sources"] += uniform(seed, row) != u
+    faults = [f"{number:,} {what} do not fit their content" for what, number in misfits.items() if number]
+    return [_check(name, faults, "inputs, questions, groups and random numbers fit their content", _RESTORE)]
 
 
 def _rows(connection: Connection, query: Any) -> Iterator[Any]:
@@ -163,23 +163,25 @@ def _rows(connection: Connection, query: Any) -> Iterator[Any]:
 def _queue(connection: Connection, name: str) -> list[Check]:
     """People are asked what drawn groups wait for, in the order in which these want it, and nothing else."""
     queue = queue_difference(connection)
-    lost = []
+    faults = []
     if queue.absent:
-        lost.append(f"{queue.absent:,} questions that drawn groups wait for were never made")
+        faults.append(f"{queue.absent:,} questions that drawn groups wait for were never made")
     if queue.misplaced:
-        lost.append(f"{_named(queue.misplaced)} that drawn groups wait for: not asked, or not in their place")
+        faults.append(
+            f"{_question_numbers(queue.misplaced)} that drawn groups wait for: not asked, or not in their place"
+        )
     if queue.idle:
-        lost.append(f"{_named(queue.idle)} asked that no drawn group waits for")
+        faults.append(f"{_question_numbers(queue.idle)} asked that no drawn group waits for")
     if queue.checks:
-        lost.append(f"{_named(queue.checks)} wrong about whether their agreed answer waits for a check")
+        faults.append(f"{_question_numbers(queue.checks)} wrong about whether their agreed answer waits for a check")
     advice = "run `audit doctor --rebuild`, which brings the queue up to date"
-    return [_found(name, lost, "people are asked what drawn groups wait for", advice)]
+    return [_check(name, faults, "people are asked what drawn groups wait for", advice)]
 
 
-def _named(ids: Sequence[int]) -> str:
+def _question_numbers(ids: Sequence[int]) -> str:
     """How many questions, and the numbers of the first ones.
 
-    >>> _named([4, 7]), _named(range(1, 13))
+    >>> _question_numbers([4, 7]), _question_numbers(range(1, 13))
     ('2 questions (4, 7)', '12 questions (1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ...)')
     """
     more = " ..." if len(ids) > _IDS else ""
@@ -188,7 +190,7 @@ def _named(ids: Sequence[int]) -> str:
 
 def _references(connection: Connection, name: str) -> list[Check]:
     """Rows that refer to nothing: declared foreign keys, and the group ids that have none."""
-    lost = []
+    faults = []
     for table in SQLModel.metadata.sorted_tables:
         for column in table.columns:
             targets = [foreign.column for foreign in column.foreign_keys]
@@ -199,8 +201,8 @@ def _references(connection: Connection, name: str) -> list[Check]:
                 missing = and_(column.is_not(None), ~exists().where(other.c[target.name] == column))
                 number = connection.execute(select(func.count()).select_from(table).where(missing)).scalar() or 0
                 if number:
-                    lost.append(f"{number:,} in {table.name}.{column.name}")
-    return [_found(name, lost, "every row refers to something that is there", _RESTORE)]
+                    faults.append(f"{number:,} in {table.name}.{column.name}")
+    return [_check(name, faults, "every row refers to something that is there", _RESTORE)]
 
 
 def _outputs(connection: Connection, name: str) -> list[Check]:
@@ -213,8 +215,8 @@ def _outputs(connection: Connection, name: str) -> list[Check]:
         .where(member.c.role.in_(COUNTED), ~there)
     )
     number = connection.execute(query).scalar() or 0
-    lost = [f"{number:,} members of drawn groups have none"] if number else []
-    return [_found(name, lost, "every member of a drawn group has one", "repeat `audit run`, which makes them")]
+    faults = [f"{number:,} members of drawn groups have none"] if number else []
+    return [_check(name, faults, "every member of a drawn group has one", "repeat `audit run`, which makes them")]
 
 
 def _draws(connection: Connection, name: str) -> list[Check]:
@@ -225,10 +227,10 @@ def _draws(connection: Connection, name: str) -> list[Check]:
         verdict.c.system_id == draw.c.system_id,
         verdict.c.outcome == int(Outcome.SATISFIED),
     )
-    wrong = []
+    faults = []
     number = connection.execute(select(func.count()).select_from(draw).where(~satisfied)).scalar() or 0
     if number:
-        wrong.append(f"{number:,} drawn groups are not satisfied")
+        faults.append(f"{number:,} drawn groups are not satisfied")
     cell = (draw.c.sample_id, draw.c.relation_id, draw.c.system_id)
     gaps = (
         select(func.count())
@@ -239,8 +241,8 @@ def _draws(connection: Connection, name: str) -> list[Check]:
     )
     number = connection.execute(select(func.count()).select_from(gaps)).scalar() or 0
     if number:
-        wrong.append(f"{number:,} cells have gaps in their ranks")
-    return [_found(name, wrong, "drawn groups are satisfied and ranked without gaps", "repeat `audit sample`")]
+        faults.append(f"{number:,} cells have gaps in their ranks")
+    return [_check(name, faults, "drawn groups are satisfied and ranked without gaps", "repeat `audit sample`")]
 
 
 def _chains(connection: Connection, name: str) -> list[Check]:
@@ -253,10 +255,10 @@ def _chains(connection: Connection, name: str) -> list[Check]:
     strange = (earlier.c.question_id != judgement.c.question_id) | (earlier.c.annotator_id != judgement.c.annotator_id)
     late = (earlier.c.id >= judgement.c.id) | (earlier.c.round != judgement.c.round)
     joined = judgement.join(earlier, earlier.c.id == judgement.c.supersedes)
-    wrong = []
+    faults = []
     number = connection.execute(select(func.count()).select_from(joined).where(strange | late)).scalar() or 0
     if number:
-        wrong.append(f"{number:,} judgements supersede what they cannot")
+        faults.append(f"{number:,} judgements supersede what they cannot")
     superseded = judgement.c.supersedes.is_not(None)
     twice = (
         select(judgement.c.supersedes)
@@ -267,14 +269,14 @@ def _chains(connection: Connection, name: str) -> list[Check]:
     )
     number = connection.execute(select(func.count()).select_from(twice)).scalar() or 0
     if number:
-        wrong.append(f"{number:,} judgements are superseded twice")
+        faults.append(f"{number:,} judgements are superseded twice")
     seen = judgement.join(earlier, earlier.c.id == judgement.c.saw)
     strange = (earlier.c.question_id != judgement.c.question_id) | (earlier.c.annotator_id == judgement.c.annotator_id)
     query = select(func.count()).select_from(seen).where(strange | (earlier.c.id >= judgement.c.id))
     number = connection.execute(query).scalar() or 0
     if number:
-        wrong.append(f"{number:,} judgements were given seeing what they cannot have seen")
-    return [_found(name, wrong, "judgements supersede their own annotator's", _RESTORE)]
+        faults.append(f"{number:,} judgements were given seeing what they cannot have seen")
+    return [_check(name, faults, "judgements supersede their own annotator's", _RESTORE)]
 
 
 def _votes(connection: Connection, name: str) -> list[Check]:
@@ -289,8 +291,8 @@ def _votes(connection: Connection, name: str) -> list[Check]:
         .subquery()
     )
     number = connection.execute(select(func.count()).select_from(twice)).scalar() or 0
-    wrong = [f"{number:,} questions have two answers of the same annotator that count"] if number else []
-    return [_found(name, wrong, "nobody's answer to a question counts twice", _RESTORE)]
+    faults = [f"{number:,} questions have two answers of the same annotator that count"] if number else []
+    return [_check(name, faults, "nobody's answer to a question counts twice", _RESTORE)]
 
 
 def _answers(connection: Connection, name: str) -> list[Check]:
@@ -303,10 +305,10 @@ def _answers(connection: Connection, name: str) -> list[Check]:
         stored = {(int(row[0]), str(row[1])): sorted(row[2]) for row in connection.execute(query)}
         rebuilt = {key: sorted(allowed) for key, allowed in settled_answers(connection, piece).items()}
         differing += len({key[0] for key in stored.keys() | rebuilt.keys() if stored.get(key) != rebuilt.get(key)})
-    wrong = [f"{differing:,} of {len(ids):,} questions have another answer than their history"] if differing else []
+    faults = [f"{differing:,} of {len(ids):,} questions have another answer than their history"] if differing else []
     if misfiled := wrongly_filled(connection):
-        wrong.append(f"{misfiled:,} questions are wrong about whether they have all their votes")
-    return [_found(name, wrong, "as the history has them", "run `audit doctor --rebuild`, which writes them anew")]
+        faults.append(f"{misfiled:,} questions are wrong about whether they have all their votes")
+    return [_check(name, faults, "as the history has them", "run `audit doctor --rebuild`, which writes them anew")]
 
 
 def _leases(connection: Connection, name: str) -> list[Check]:
@@ -317,15 +319,15 @@ def _leases(connection: Connection, name: str) -> list[Check]:
     expired = connection.execute(query).scalar() or 0
     gone = select(func.count()).select_from(lease.join(annotator, annotator.c.id == lease.c.annotator_id))
     disabled = connection.execute(gone.where(annotator.c.disabled.is_(True))).scalar() or 0
-    found = f"{held:,} held, {expired:,} of them expired, which the next annotator takes back"
+    summary = f"{held:,} held, {expired:,} of them expired, which the next annotator takes back"
     if disabled:
-        found += f"; {disabled:,} of disabled accounts, until they expire"
-    return [Check(name, True, found)]
+        summary += f"; {disabled:,} of disabled accounts, until they expire"
+    return [Check(name, True, summary)]
 
 
-def _found(name: str, wrong: Iterable[str], good: str, advice: str) -> Check:
-    problems = "; ".join(wrong)
-    return Check(name, not problems, problems or good, advice if problems else None)
+def _check(name: str, faults: Iterable[str], good: str, advice: str) -> Check:
+    summary = "; ".join(faults)
+    return Check(name, not summary, summary or good, advice if summary else None)
 
 
 CHECKS: dict[str, Callable[[Connection, str], list[Check]]] = {

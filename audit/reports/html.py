@@ -64,7 +64,9 @@ def tables_html(report: Report) -> Any:
         template(TABLES_TEMPLATE).render(
             light=charts.LIGHT,
             how=violation_charts.rates_key(report),
-            tables=[one for one in (_table(report, table) for table in report["violations"]) if one["chart"]],
+            tables=[
+                rendered for rendered in (_table(report, table) for table in report["violations"]) if rendered["chart"]
+            ],
             across=inlined(
                 violation_charts.bars_chart(violation_charts.task_groups(report), longest=40),
                 "Violation rates of the relations that several tasks share; the numbers are in the tables above",
@@ -83,7 +85,9 @@ def _table(report: Report, table: Mapping[str, Any]) -> dict[str, Any]:
         if row["by"] != above and row["by"] != "estimated":
             kinds.append([])
         above = row["by"]
-        kinds[-1].append((violation_charts.row_name(row), [violation_charts.rates_text(one) for one in row["rates"]]))
+        kinds[-1].append(
+            (violation_charts.row_name(row), [violation_charts.rates_text(rates) for rates in row["rates"]])
+        )
     groups = violation_charts.relation_groups(table)
     families = violation_charts.relation_groups(table, "family")
     return {
@@ -148,7 +152,7 @@ def to_html(report: Report) -> str:
     >>> to_html(build_report(pd.DataFrame([]), {})).startswith("<!doctype html>")
     True
     """
-    found: str = template(TEMPLATE).render(
+    document: str = template(TEMPLATE).render(
         version=audit.__version__,
         light=charts.LIGHT,
         dark=charts.DARK,
@@ -159,7 +163,7 @@ def to_html(report: Report) -> str:
         plans=plan_lines(report),
         confidence=words.percent(report["signature"].get("confidence") or 0.95, 0),
         intervals=any(cell["fs_low"] is not None for cell in report["cells"]),
-        bounds=any(one.get("sr_least") is not None for one in (*report["cells"], *report["rollups"])),
+        bounds=any(entry.get("sr_least") is not None for entry in (*report["cells"], *report["rollups"])),
         counts=[name for name in COUNTS if any(cell[name] is not None for cell in report["cells"])],
         population=report["signature"].get("target") == "population",
         corrected=any(cell["sr_corrected"] is not None for cell in report["cells"]),
@@ -179,7 +183,7 @@ def to_html(report: Report) -> str:
         how=words.how_text(report) if report["cells"] else "",
         delta=words.delta_text(report["signature"].get("delta") or 0.0).capitalize(),
         rollups=words.rollup_rows(report),
-        reasons=any(one["reason"] for one in report["rollups"]),
+        reasons=any(entry["reason"] for entry in report["rollups"]),
         rollup_charts=_rollup_charts(report),
         tables=tables_html(report),
         preference=words.preference_lines(report),
@@ -187,7 +191,7 @@ def to_html(report: Report) -> str:
         line=words.signature_line(report["signature"]),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
     )
-    return found
+    return document
 
 
 def _sections(report: Report) -> list[dict[str, Any]]:
@@ -212,8 +216,10 @@ def _sections(report: Report) -> list[dict[str, Any]]:
         if pairs:
             sections[key]["pairs"].append({"name": relation["relation"], "pairs": pairs})
     for section in sections.values():
-        asked = [(one["name"], [c for c in one["cells"] if c["holds_judged"]]) for one in section["relations"]]
-        section["audited"] = [(name, cells) for name, cells in asked if cells]
+        judged_cells = [
+            (relation["name"], [c for c in relation["cells"] if c["holds_judged"]]) for relation in section["relations"]
+        ]
+        section["audited"] = [(name, cells) for name, cells in judged_cells if cells]
     return list(sections.values())
 
 

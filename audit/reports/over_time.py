@@ -52,7 +52,7 @@ def history_report(
     for point in replay(engine, whose, study, points):
         if checked is None or compared is None:  # what was checked, and what is compared, is the same at all points
             with engine.connect() as connection:
-                clusters = source_clusters(connection, [int(str(one["id"])) for one in point.counted.studies])
+                clusters = source_clusters(connection, [int(str(row["id"])) for row in point.counted.studies])
             checked = checked_groups(point.counted, clusters)
             compared = comparisons(engine, point.counted)
         report = _report(point.counted, clusters, checked, shared_groups(point.counted, compared))
@@ -60,9 +60,9 @@ def history_report(
             key = (entry["task"], entry["study"], entry["relation"])
             relations.setdefault(key, {"corpus": entry["corpus"], "systems": {}})
         for system, numbers, key in _systems(report):
-            into = relations[key]["systems"].setdefault(system, {name: [] for name in (*RATES, "p_best")})
+            series = relations[key]["systems"].setdefault(system, {name: [] for name in (*RATES, "p_best")})
             for name, value in numbers.items():
-                into[name].append(value)
+                series[name].append(value)
         reached.append(
             {
                 "judgements": point.judgements,
@@ -78,19 +78,21 @@ def history_report(
             {
                 "task": task,
                 "study": number,
-                "corpus": one["corpus"],
+                "corpus": record["corpus"],
                 "relation": relation,
-                "systems": [{"system": name} | lists for name, lists in one["systems"].items()],
-                **_winner(one["systems"]),
+                "systems": [{"system": name} | lists for name, lists in record["systems"].items()],
+                **_winner(record["systems"]),
             }
-            for (task, number, relation), one in relations.items()
+            for (task, number, relation), record in relations.items()
         ],
     }
 
 
 def _report(counted: Counted, clusters: Clusters, checked: pd.DataFrame, shared: Sequence[Shared]) -> Report:
     """The report of the counts at a point, with default settings; without roll-ups of audits and notes."""
-    common: CommonBy = {(one.task, one.study, one.relation): one.common for one in shared}
+    common: CommonBy = {
+        (comparison.task, comparison.study, comparison.relation): comparison.common for comparison in shared
+    }
     return build_report(
         counted.cells.join(counted.keys[CELL]),
         {},
@@ -100,9 +102,9 @@ def _report(counted: Counted, clusters: Clusters, checked: pd.DataFrame, shared:
 
 def _systems(report: Report) -> Iterator[tuple[str, dict[str, Any], tuple[str, Any, str]]]:
     chances = {
-        (one["task"], one["study"], one["relation"], entry["system"]): entry["p_best"]
-        for one in report["relations"]
-        for entry in one["ranking"]
+        (relation["task"], relation["study"], relation["relation"], entry["system"]): entry["p_best"]
+        for relation in report["relations"]
+        for entry in relation["ranking"]
     }
     for cell in report["cells"]:
         key = (cell["task"], cell["study"], cell["relation"])
@@ -135,8 +137,8 @@ def agreement_over_time(rated: Rated, periods: int = PERIODS) -> dict[str, Any]:
 def _stretches(frame: pd.DataFrame, periods: int) -> pd.DataFrame:
     """Columns item and value (the number of its stretch, as text)."""
     placed = pd.DataFrame({"item": frame["item"].to_numpy(), "place": np.arange(len(frame))})
-    found = placed.groupby("item")["place"].agg(["size", "max"])
-    shared = found[found["size"] >= 2].sort_values("max")
+    spans = placed.groupby("item")["place"].agg(["size", "max"])
+    shared = spans[spans["size"] >= 2].sort_values("max")
     number = min(periods, len(shared) // LEAST)
     if number < 2:
         return pd.DataFrame({"item": [], "value": []})
@@ -149,19 +151,19 @@ def stored_agreement(engine: Engine, by: int | None = None) -> list[dict[str, An
 
     For a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None).
     """
-    found = []
-    for task, kind in _asked(engine):
+    reports = []
+    for task, kind in _question_kinds(engine):
         try:
             report = agreement_over_time(stored_ratings(engine, task, kind, by=by))
         except AuditError as problem:
             if type(problem) is not AuditError:
                 raise
             continue  # fewer than two people have judged such questions
-        found.append({"task": task, "kind": kind} | report)
-    return found
+        reports.append({"task": task, "kind": kind} | report)
+    return reports
 
 
-def _asked(engine: Engine) -> Sequence[tuple[str, Kind]]:
+def _question_kinds(engine: Engine) -> Sequence[tuple[str, Kind]]:
     question = table_of(tables.Question)
     # About outputs or inputs first, then about groups.
     groups = question.c.kind == "group"
@@ -179,39 +181,39 @@ CELLS = (
 """Keys of each cell."""
 
 
-def progress_document(found: Overview, people: Sequence[AtWork], cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def progress_document(overview: Overview, people: Sequence[AtWork], cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The document of `audit progress --json`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
-    return {**totals(found), "cells": list(cells), "people": [person(one) for one in people]}
+    return {**totals(overview), "cells": list(cells), "people": [person(at_work) for at_work in people]}
 
 
-def totals(found: Overview) -> dict[str, Any]:
+def totals(overview: Overview) -> dict[str, Any]:
     """The document's counts over the whole database: `questions`, `judgements`, `pace` and `unread`."""
-    progress = found.progress
+    progress = overview.progress
     return {
         "questions": {
             "open": progress.open,
             "audits": progress.audits,
             "checks": progress.checks,
             **progress.answers,
-            "filled": found.filled,
-            "split": found.split,
-            "disputed": found.disputed,
-            "flagged": found.flagged,
+            "filled": overview.filled,
+            "split": overview.split,
+            "disputed": overview.disputed,
+            "flagged": overview.flagged,
         },
-        "judgements": {"today": found.today, "week": found.week, "left": found.left},
-        "pace": asdict(found.speed) | {"ends": found.ends.isoformat() if found.ends else None},
-        "unread": [asdict(one) | {"languages": list(one.languages)} for one in found.unread],
+        "judgements": {"today": overview.today, "week": overview.week, "left": overview.left},
+        "pace": asdict(overview.speed) | {"ends": overview.ends.isoformat() if overview.ends else None},
+        "unread": [asdict(item) | {"languages": list(item.languages)} for item in overview.unread],
     }
 
 
-def person(one: AtWork) -> dict[str, Any]:
+def person(at_work: AtWork) -> dict[str, Any]:
     """One person at work, with shares: None where there is nothing to divide by."""
     return {
-        **asdict(one),
-        "languages": list(one.languages),
-        "seen_at": one.seen_at.isoformat() if one.seen_at else None,
-        "unsure_share": one.unsure / one.judgements if one.judgements else None,
-        "agreed_share": one.agreed / one.settled if one.settled else None,
+        **asdict(at_work),
+        "languages": list(at_work.languages),
+        "seen_at": at_work.seen_at.isoformat() if at_work.seen_at else None,
+        "unsure_share": at_work.unsure / at_work.judgements if at_work.judgements else None,
+        "agreed_share": at_work.agreed / at_work.settled if at_work.settled else None,
     }
 
 
@@ -227,26 +229,26 @@ def cells_at_work(counted: Counted, cells: Sequence[Mapping[str, Any]]) -> list[
     key = ["study", "task", "relation", "system"]
     number = {tuple(row[:4]): int(row[4]) for row in named[[*key, "settled"]].itertuples(index=False)}
     return [
-        {name: (dict(cell) | {"settled": number.get(tuple(cell[one] for one in key), 0)})[name] for name in CELLS}
+        {name: (dict(cell) | {"settled": number.get(tuple(cell[column] for column in key), 0)})[name] for name in CELLS}
         for cell in cells
         if cell["drawn"]
     ]
 
 
-def unread_line(one: Mapping[str, Any]) -> str:
+def unread_line(item: Mapping[str, Any]) -> str:
     """What an item of `unread` says, and what to do.
 
     >>> unread_line({"languages": ["en", "es"], "questions": 9, "wanted": 2, "readers": 0, "others": 0})[:58]
     '9 questions in en, es wait, and no annotator reads all of '
     """
-    codes, number = one["languages"], one["questions"]
+    codes, number = item["languages"], item["questions"]
     questions = f"{count(number)} question{'' if number == 1 else 's'} in {', '.join(codes)}"
     ends = "s" if number == 1 else ""
     add = f"add accounts with `audit user add NAME --languages {','.join(codes)}`"
-    if not one["readers"]:
+    if not item["readers"]:
         return f"{questions} wait{ends}, and no annotator reads all of these languages; {add}."
-    able = one["readers"] + one["others"]
-    return f"{questions} want{ends} {one['wanted']} people, and only {able} can read all of these languages; {add}."
+    able = item["readers"] + item["others"]
+    return f"{questions} want{ends} {item['wanted']} people, and only {able} can read all of these languages; {add}."
 
 
 def progress_lines(document: dict[str, Any]) -> list[str]:
@@ -264,7 +266,7 @@ def progress_lines(document: dict[str, Any]) -> list[str]:
     if pace["per_hour"] is not None:
         ends = f"; at this pace the last one comes on {pace['ends'][:10]}" if pace["ends"] else ""
         lines.append(f"Pace: {pace['per_hour']:,.0f} an hour of work, {pace['per_day']:,.0f} a day{ends}.")
-    lines += [unread_line(one) for one in document["unread"]]
+    lines += [unread_line(item) for item in document["unread"]]
     if document["cells"]:
         lines += ["", f"  {'relation':<10}{'system':<22}{'drawn':>7}{'settled':>9}{'judged':>8}{'waits':>7}  R_FS"]
         lines += [
@@ -272,16 +274,16 @@ def progress_lines(document: dict[str, Any]) -> list[str]:
             f"{cell['judged']:>8,}{cell['waiting']:>7,}  {with_interval(cell, 'fs_rate', 'fs_low', 'fs_high')}"
             for cell in document["cells"]
         ]
-    judged = [one for one in document["people"] if one["judgements"]]
+    judged = [row for row in document["people"] if row["judgements"]]
     if judged:
         lines += [
             "",
             f"  {'person':<22}{'judgements':>11}{'today':>7}{'seconds':>9}{'unsure %':>10}{'settled on %':>14}",
         ]
         lines += [
-            f"  {one['name'][:21]:<22}{one['judgements']:>11,}{one['today']:>7,}"
-            f"{UNKNOWN if one['seconds'] is None else format(one['seconds'], '.1f'):>9}"
-            f"{percent(one['unsure_share']):>10}{percent(one['agreed_share']):>14}"
-            for one in judged
+            f"  {row['name'][:21]:<22}{row['judgements']:>11,}{row['today']:>7,}"
+            f"{UNKNOWN if row['seconds'] is None else format(row['seconds'], '.1f'):>9}"
+            f"{percent(row['unsure_share']):>10}{percent(row['agreed_share']):>14}"
+            for row in judged
         ]
     return lines

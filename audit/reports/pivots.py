@@ -82,7 +82,7 @@ def pivots_report(
         "usable": len(chains.frame),
         "analysed": len(frame),
         "lacking": list(chains.lacking),
-        "oddities": [asdict(one) for one in chains.oddities],
+        "oddities": [asdict(oddity) for oddity in chains.oddities],
         "recorded": [_recorded(frame, name) for name in SCORES if name not in chains.lacking],
         "pivots": _part(frame[~back], by, settings, confidence),
         "round_trips": _part(frame[back], "pivot" if "pivot" not in chains.lacking else "target", settings, confidence)
@@ -114,9 +114,9 @@ def scored(frame: "pd.DataFrame", watch: Watch | None = None) -> "pd.DataFrame":
 
 
 def _check(chains: Chains, by: str, score: str, threshold: float, errors: str) -> None:
-    for what, value, known in (("factor", by, BY), ("score", score, KINDS), ("kind of errors", errors, ERRORS)):
-        if value not in known:
-            raise AuditError(f"unknown {what} {value!r}; known are: {', '.join(known)}")
+    for what, value, allowed in (("factor", by, BY), ("score", score, KINDS), ("kind of errors", errors, ERRORS)):
+        if value not in allowed:
+            raise AuditError(f"unknown {what} {value!r}; known are: {', '.join(allowed)}")
     if not 0 <= threshold <= 1:
         raise AuditError(f"the threshold {threshold:g} is impossible; it lies between 0 and 1, as scores do")
     if by in chains.lacking:
@@ -126,10 +126,10 @@ def _check(chains: Chains, by: str, score: str, threshold: float, errors: str) -
 
 
 def _chosen(chains: Chains, column: str, names: Sequence[str] | None) -> "pd.DataFrame":
-    known = sorted(chains.frame[column].unique())
-    strange = [name for name in names or () if name not in known]
+    present = sorted(chains.frame[column].unique())
+    strange = [name for name in names or () if name not in present]
     if strange:
-        raise AuditError(f"{chains.name} has no {column} {strange[0]!r}; it has: {', '.join(known)}")
+        raise AuditError(f"{chains.name} has no {column} {strange[0]!r}; it has: {', '.join(present)}")
     return chains.frame if names is None else chains.frame[chains.frame[column].isin(list(names))]
 
 
@@ -154,29 +154,29 @@ def _part(frame: "pd.DataFrame", by: str, settings: Mapping[str, Any], confidenc
         "pairs": len(frame),
         "sentences": _sentences(frame),
         "cells": [
-            {"level": level, "system": system} | _cell(some, settings["threshold"], confidence)
-            for (level, system), some in frame.groupby([by, "system"], sort=True)
+            {"level": level, "system": system} | _cell(pairs, settings["threshold"], confidence)
+            for (level, system), pairs in frame.groupby([by, "system"], sort=True)
         ],
         "model": _model(frame, by, settings, confidence),
     }
 
 
 def _sentences(frame: "pd.DataFrame") -> int | None:
-    known = frame.loc[frame["source"].ne(""), "source"]
-    return int(known.nunique()) if len(known) else None
+    sentences = frame.loc[frame["source"].ne(""), "source"]
+    return int(sentences.nunique()) if len(sentences) else None
 
 
-def _cell(some: "pd.DataFrame", threshold: float, confidence: float) -> dict[str, Any]:
-    hit = some["score"].to_numpy() >= threshold
-    rate = float(hit.mean())
-    ends = effective_interval(rate, effective_size(some["sentence"].to_numpy(), hit, confidence), confidence)
+def _cell(pairs: "pd.DataFrame", threshold: float, confidence: float) -> dict[str, Any]:
+    satisfied = pairs["score"].to_numpy() >= threshold
+    rate = float(satisfied.mean())
+    ends = effective_interval(rate, effective_size(pairs["sentence"].to_numpy(), satisfied, confidence), confidence)
     return {
-        "pairs": len(some),
-        "sentences": _sentences(some),
-        **{name: float(some[f"computed_{name}"].mean()) for name in FUNCTIONS},
-        CONSISTENCY: float(some[CONSISTENCY].mean()),
-        "equal": int(some["direct"].eq(some["alternate"]).sum()),
-        "satisfied": int(hit.sum()),
+        "pairs": len(pairs),
+        "sentences": _sentences(pairs),
+        **{name: float(pairs[f"computed_{name}"].mean()) for name in FUNCTIONS},
+        CONSISTENCY: float(pairs[CONSISTENCY].mean()),
+        "equal": int(pairs["direct"].eq(pairs["alternate"]).sum()),
+        "satisfied": int(satisfied.sum()),
         "sr_observed": rate,
         "sr_low": ends.low,
         "sr_high": ends.high,
@@ -198,8 +198,10 @@ def _model(frame: "pd.DataFrame", by: str, settings: Mapping[str, Any], confiden
             clusters="sentence" if settings["errors"] == "sentence" else None,
         )
         means, differences = [], []
-        for factor, found, pairs, letters in compared(fit, confidence, ALPHA):
-            means += [{"factor": factor} | asdict(mean) | {"letters": letters.get(mean.level, "")} for mean in found]
+        for factor, factor_means, pairs, letters in compared(fit, confidence, ALPHA):
+            means += [
+                {"factor": factor} | asdict(mean) | {"letters": letters.get(mean.level, "")} for mean in factor_means
+            ]
             differences += [{"factor": factor} | asdict(pair) for pair in pairs]
     except AuditError as problem:
         return model | nothing | {"reason": str(problem) if len(frame) else "there are no such pairs"}
@@ -224,10 +226,10 @@ def pivot_lines(report: Mapping[str, Any]) -> list[str]:
         f"{count(report['rows'])} rows, {count(report['usable'])} of them usable, {count(report['analysed'])} of these "
         f"chosen: {count(pivots['pairs'])} over a pivot, {count(trips['pairs'])} round trips."
     )
-    for one in report["oddities"]:
-        used = "used" if one["used"] else "left out"
+    for oddity in report["oddities"]:
+        used = "used" if oddity["used"] else "left out"
         lines += _wrapped(
-            f"- Rows that {one['says']}: {count(one['rows'])}, {used} (first: line {count(one['first'])})."
+            f"- Rows that {oddity['says']}: {count(oddity['rows'])}, {used} (first: line {count(oddity['first'])})."
         )
     if trips["unlike"]:
         lines += _wrapped(f"- Round trips whose direct translation is not the source: {count(trips['unlike'])}.")
@@ -235,7 +237,7 @@ def pivot_lines(report: Mapping[str, Any]) -> list[str]:
         lines += _wrapped(f"- The file has no column {', '.join(report['lacking'])}.")
     if report["recorded"]:
         lines += ["", f"Recorded scores, and those computed here: met within {CLOSE:g}", ""]
-        lines += aligned(_SCORE_HEADS, [_score_row(one) for one in report["recorded"]], 1, WIDTH)
+        lines += aligned(_SCORE_HEADS, [_score_row(row) for row in report["recorded"]], 1, WIDTH)
     for title, part in (("Over a pivot", pivots), ("Round trips", trips)):
         if part["pairs"]:
             lines += ["", *_part_lines(title, part, report["signature"])]
@@ -263,9 +265,9 @@ def _part_lines(title: str, part: Mapping[str, Any], signature: Mapping[str, Any
         "(Tukey-Kramer, 5 %)."
     )
     for factor in model["factors"]:
-        means = sorted((one for one in model["means"] if one["factor"] == factor), key=_best_first)
+        means = sorted((mean for mean in model["means"] if mean["factor"] == factor), key=_best_first)
         lines += ["", *aligned((factor, *_MEAN_HEADS), [_mean_row(mean) for mean in means], 1, WIDTH)]
-        lines += _unknown(means)
+        lines += _not_estimated(means)
     lines += ["", "F tests (type III)", ""]
     for test in model["tests"]:
         lines += _wrapped(f"{test['effect']}: {_test_text(test)}")
@@ -276,21 +278,23 @@ def _part_lines(title: str, part: Mapping[str, Any], signature: Mapping[str, Any
     return lines
 
 
-def _unknown(means: Sequence[Mapping[str, Any]]) -> list[str]:
+def _not_estimated(means: Sequence[Mapping[str, Any]]) -> list[str]:
     """A line for all levels that cannot be estimated for the same reason."""
     levels: dict[str, list[str]] = {}
     for mean in means:
         if mean["mean"] is None:
             levels.setdefault(mean["reason"], []).append(mean["level"])
     return [
-        line for why, some in levels.items() for line in _wrapped(f"  Cannot be estimated: {', '.join(some)} ({why}).")
+        line
+        for why, names in levels.items()
+        for line in _wrapped(f"  Cannot be estimated: {', '.join(names)} ({why}).")
     ]
 
 
-def _score_row(one: Mapping[str, Any]) -> tuple[str, ...]:
-    farthest = UNKNOWN if one["largest"] is None else f"{one['largest']:.1e}"
-    means = (number(one["recorded_mean"]), number(one["computed_mean"]))
-    return (one["score"], count(one["rows"]), count(one["met"]), percent(one["share"], 2), farthest, *means)
+def _score_row(row: Mapping[str, Any]) -> tuple[str, ...]:
+    farthest = UNKNOWN if row["largest"] is None else f"{row['largest']:.1e}"
+    means = (number(row["recorded_mean"]), number(row["computed_mean"]))
+    return (row["score"], count(row["rows"]), count(row["met"]), percent(row["share"], 2), farthest, *means)
 
 
 def _cell_row(cell: Mapping[str, Any]) -> tuple[str, ...]:

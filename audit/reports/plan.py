@@ -72,31 +72,43 @@ def matches(
     `states` has 1 or 0 by (group, system) for what is settled; `seeds` by study those of the random numbers.
     """
     numbers = {study: Numbers.of_study(connection, study, seed) for study, seed in seeds.items()}
-    for study, relation, some in _applying(counted.checks):
-        systems = [int(one) for one in some["system_id"].unique()]
+    for study, relation, checked in _applying(counted.checks):
+        systems = [int(system) for system in checked["system_id"].unique()]
         if len(systems) < 2:
             continue
-        totals = some.groupby("system_id")["satisfied"].agg(["sum", "mean"]).loc[systems]
-        some = some.merge(output_codes(connection, study, relation), on=["group_id", "system_id"])
-        number = numbers[study].of(some["source"].to_numpy())
-        some = some.assign(number=number, y=_outcomes(some, states)).sort_values(["number", "source"], kind="stable")
-        table = {name: some.pivot(index=["number", "source"], columns="system_id", values=name)[systems]
+        totals = checked.groupby("system_id")["satisfied"].agg(["sum", "mean"]).loc[systems]
+        checked = checked.merge(output_codes(connection, study, relation), on=["group_id", "system_id"])
+        number = numbers[study].of(checked["source"].to_numpy())
+        checked = checked.assign(number=number, y=_outcomes(checked, states)).sort_values(
+            ["number", "source"], kind="stable"
+        )
+        table = {name: checked.pivot(index=["number", "source"], columns="system_id", values=name)[systems]
                  for name in ("satisfied", "code", "y", "group_id")}  # fmt: skip
         # A group that does not apply to every compared system compares nothing.
         common = table["satisfied"].notna().all(axis=1)
-        satisfied, code, y, ids = (one[common].to_numpy() for one in table.values())
+        satisfied, code, y, ids = (frame[common].to_numpy() for frame in table.values())
         source = common.index.get_level_values("source")[common].to_numpy()
         satisfied = satisfied.astype(bool)
-        made = contest(satisfied, code)
-        rates, sums = totals["mean"].tolist(), totals["sum"].tolist()
-        yield Match(study, relation, tuple(systems), made, source, ids, satisfied, code, y.astype(float), rates, sums)
+        yield Match(
+            study,
+            relation,
+            tuple(systems),
+            contest(satisfied, code),
+            source,
+            ids,
+            satisfied,
+            code,
+            y.astype(float),
+            totals["mean"].tolist(),
+            totals["sum"].tolist(),
+        )
 
 
 def _applying(checks: Checked) -> Iterator[tuple[int, int, pd.DataFrame]]:
     """By study and relation (ids) the satisfied and violated groups: columns group_id, system_id, source, satisfied."""
-    of = checks.study * LIMIT + checks.relation
-    for pair in np.unique(of).tolist():
-        rows = np.flatnonzero(of == pair)
+    code = checks.study * LIMIT + checks.relation
+    for pair in np.unique(code).tolist():
+        rows = np.flatnonzero(code == pair)
         outcome, groups = checks.outcome[rows], checks.groups(rows)
         applies = (outcome == Outcome.SATISFIED) | (outcome == Outcome.VIOLATED)
         column, row = np.nonzero(applies.T)
@@ -109,17 +121,19 @@ def _applying(checks: Checked) -> Iterator[tuple[int, int, pd.DataFrame]]:
         yield pair // LIMIT, pair % LIMIT, pd.DataFrame(columns)
 
 
-def _outcomes(some: pd.DataFrame, states: Mapping[tuple[int, int], float]) -> np.ndarray:
+def _outcomes(checked: pd.DataFrame, states: Mapping[tuple[int, int], float]) -> np.ndarray:
     """y of every checked group: 0 where it is violated, what is settled where it is satisfied, else NaN."""
-    keys = zip(some["group_id"], some["system_id"], some["satisfied"], strict=True)
-    return np.array([states.get((group, system), np.nan) if held else 0.0 for group, system, held in keys], float)
+    keys = zip(checked["group_id"], checked["system_id"], checked["satisfied"], strict=True)
+    return np.array(
+        [states.get((group, system), np.nan) if satisfied else 0.0 for group, system, satisfied in keys], float
+    )
 
 
 def seeds_of(counted: Counted, designs: Collection[str]) -> dict[int, int]:
     """By study, the seed of its sample of one of these designs, or else the study's."""
-    seeds = {int(str(one["id"])): int(str(one["seed"])) for one in counted.studies}
-    drawn = [one for one in counted.samples if one["design"] in designs]
-    return seeds | {int(str(one["study_id"])): int(str(one["seed"])) for one in drawn}
+    seeds = {int(str(study["id"])): int(str(study["seed"])) for study in counted.studies}
+    drawn = [sample for sample in counted.samples if sample["design"] in designs]
+    return seeds | {int(str(sample["study_id"])): int(str(sample["seed"])) for sample in drawn}
 
 
 def beginnings(connection: Connection, counted: Counted, design: str, lengths: np.ndarray) -> pd.DataFrame:
@@ -128,13 +142,13 @@ def beginnings(connection: Connection, counted: Counted, design: str, lengths: n
     A cell is named by its place in `counted.cells`; `lengths` (cells,) says how many groups of each there are at most.
     """
     place = {tuple(cell): at for at, cell in enumerate(counted.keys[CELL].to_numpy().tolist())}
-    found = [pd.DataFrame({name: np.empty(0, np.int64) for name in ("cell", "rank", "group_id")})]
+    parts = [pd.DataFrame({name: np.empty(0, np.int64) for name in ("cell", "rank", "group_id")})]
     for study, seed in seeds_of(counted, [design]).items():
-        for one in cell_lists(connection, counted.checks.of(study), study, design, seed):
-            cell = place[study, int(one["relation_id"].iloc[0]), int(one["system_id"].iloc[0])]
-            first = one.iloc[: int(lengths[cell])]
-            found.append(first[["rank", "group_id"]].assign(cell=cell))
-    return pd.concat(found, ignore_index=True)
+        for ranked in cell_lists(connection, counted.checks.of(study), study, design, seed):
+            cell = place[study, int(ranked["relation_id"].iloc[0]), int(ranked["system_id"].iloc[0])]
+            first = ranked.iloc[: int(lengths[cell])]
+            parts.append(first[["rank", "group_id"]].assign(cell=cell))
+    return pd.concat(parts, ignore_index=True)
 
 
 def questions(connection: Connection, counted: Counted) -> pd.DataFrame:
@@ -166,14 +180,14 @@ def _about_inputs(connection: Connection, counted: Counted, carried: list[int], 
         )
         .order_by(member.c.group_id)
     )
-    found = integers(connection, query)
-    relation = found[:, 0] // LIMIT % LIMIT
-    asked = ((found[:, 2] == 1) | ~np.isin(relation, carried)) & ~np.isin(relation, pairs)
-    return pd.DataFrame({"group_id": found[asked, 0], "system_id": 0, "question": found[asked, 1]})
+    members = integers(connection, query)
+    relation = members[:, 0] // LIMIT % LIMIT
+    needed = ((members[:, 2] == 1) | ~np.isin(relation, carried)) & ~np.isin(relation, pairs)
+    return pd.DataFrame({"group_id": members[needed, 0], "system_id": 0, "question": members[needed, 1]})
 
 
 def _about_outputs(connection: Connection, counted: Counted, carried: list[int], pairs: list[int]) -> pd.DataFrame:
-    member, output, verdict = (table_of(one) for one in (tables.Member, tables.Output, tables.Verdict))
+    member, output, verdict = (table_of(model) for model in (tables.Member, tables.Output, tables.Verdict))
     sources = counted.checks.source
     query = (
         select(member.c.group_id, output.c.system_id, member.c.input_id, output.c.text, member.c.role)
@@ -187,12 +201,12 @@ def _about_outputs(connection: Connection, counted: Counted, carried: list[int],
         )
     )
     parts = [np.empty((0, 3), np.int64)]
-    for some in connection.execute(query, execution_options={"yield_per": _ROWS}).partitions():
+    for batch in connection.execute(query, execution_options={"yield_per": _ROWS}).partitions():
         rows = []
-        for group, system, given, text, role in some:
+        for group, system, input_id, text, role in batch:
             relation = int(group) // LIMIT % LIMIT
             if relation in pairs and (role == "source" or relation not in carried):
-                rows.append((group, system, numbered(given, text)))
+                rows.append((group, system, numbered(input_id, text)))
         parts.append(np.array(rows, np.int64).reshape(-1, 3))
     return pd.DataFrame(np.concatenate(parts), columns=["group_id", "system_id", "question"])
 
@@ -208,31 +222,33 @@ def numbered(input_id: int, output: str | None) -> int:
     return -1 - (int.from_bytes(digest(str(input_id), output)[:8], "big") >> 2)
 
 
-def asked_of(asked: pd.DataFrame, groups: np.ndarray, systems: np.ndarray) -> set[int]:
-    """What must be asked for each of these groups and the system beside it; `asked` is what `questions` returns.
+def questions_of(group_questions: pd.DataFrame, groups: np.ndarray, systems: np.ndarray) -> set[int]:
+    """The numbers of the questions that settle each of these groups for the system beside it.
 
-    >>> asked = pd.DataFrame({"group_id": [1, 1, 4, 4], "system_id": [0, 0, 2, 3], "question": [7, 8, -9, -10]})
-    >>> asked_of(asked, np.array([1, 4]), np.array([2, 2])) == {7, 8, -9}
+    `group_questions` is what `questions` returns.
+
+    >>> rows = pd.DataFrame({"group_id": [1, 1, 4, 4], "system_id": [0, 0, 2, 3], "question": [7, 8, -9, -10]})
+    >>> questions_of(rows, np.array([1, 4]), np.array([2, 2])) == {7, 8, -9}
     True
-    >>> asked_of(asked, np.array([2, 4]), np.array([3, 3]))
+    >>> questions_of(rows, np.array([2, 4]), np.array([3, 3]))
     {-10}
     """
-    group, question = asked["group_id"].to_numpy(), asked["question"].to_numpy()
+    group, question = group_questions["group_id"].to_numpy(), group_questions["question"].to_numpy()
     first, number = np.searchsorted(group, groups), np.searchsorted(group, groups, "right")
     number -= first
     places = np.repeat(first - np.cumsum(number) + number, number) + np.arange(number.sum())
-    of = asked["system_id"].to_numpy()[places]
-    return set(question[places[(of == 0) | (of == np.repeat(systems, number))]].tolist())
+    owner = group_questions["system_id"].to_numpy()[places]
+    return set(question[places[(owner == 0) | (owner == np.repeat(systems, number))]].tolist())
 
 
-def asked_in(asked: pd.DataFrame, lists: pd.DataFrame, systems: np.ndarray) -> pd.DataFrame:
+def questions_in(group_questions: pd.DataFrame, lists: pd.DataFrame, systems: np.ndarray) -> pd.DataFrame:
     """The lists of `beginnings` with a row for each question of each group: columns cell, rank, group_id, question.
 
     `systems` (cells,) are the ids of the cells' systems.
     """
-    found = lists.merge(asked, on="group_id")
-    of = found["system_id"].to_numpy()
-    return found.loc[(of == 0) | (of == systems[found["cell"].to_numpy(int)])].drop(columns="system_id")
+    rows = lists.merge(group_questions, on="group_id")
+    owner = rows["system_id"].to_numpy()
+    return rows.loc[(owner == 0) | (owner == systems[rows["cell"].to_numpy(int)])].drop(columns="system_id")
 
 
 def output_codes(connection: Connection, study: int, relation_id: int) -> pd.DataFrame:
@@ -256,8 +272,8 @@ def output_codes(connection: Connection, study: int, relation_id: int) -> pd.Dat
     )
     codes: dict[tuple[str | None, str | None], int] = {}
     parts = [np.empty((0, 6), np.int64)]
-    for some in connection.execute(query, execution_options={"yield_per": _ROWS}).partitions():
-        rows = [(*row[:5], codes.setdefault((row[5], row[6]), len(codes))) for row in some]
+    for batch in connection.execute(query, execution_options={"yield_per": _ROWS}).partitions():
+        rows = [(*row[:5], codes.setdefault((row[5], row[6]), len(codes))) for row in batch]
         parts.append(np.array(rows, np.int64))
     key = ["group_id", "system_id", "step"]
     rows = pd.DataFrame(np.concatenate(parts), columns=[*key, "input_id", "attempt", "said"])
@@ -333,24 +349,26 @@ def plan(
         0, 1 if annotators is None else annotators, pace, price_per_hour
     )  # mistakes in these are found before minutes of reading
     counted = count(engine, whose, study, domain=domain)
-    own = {int(str(one["id"])): int(str(one["seed"])) for one in counted.studies}
+    own = {int(str(row["id"])): int(str(row["seed"])) for row in counted.studies}
     if domain is not None:
         counted = _with_free_seeds(engine, counted, domain)
     people = (
         annotators
         if annotators is not None
-        else max((int(str(one["annotators"])) for one in counted.samples), default=ANNOTATORS)
+        else max((int(str(sample["annotators"])) for sample in counted.samples), default=ANNOTATORS)
     )
     with engine.connect() as connection:
-        asked = questions(connection, counted)
-        known = known_answers(connection, whose)
+        group_questions = questions(connection, counted)
+        answers = known_answers(connection, whose)
         cells: list[dict[str, Any]] = []
         if decide is None and half_width is not None:
-            needs, cells, relations = _for_width(connection, asked, counted, known, half_width, confidence, guess)
+            needs, cells, relations = _for_width(
+                connection, group_questions, counted, answers, half_width, confidence, guess
+            )
         elif decide is not None:
-            states = _states(connection, counted, known)
+            states = _states(connection, counted, answers)
             needs, relations = _for_decisions(
-                connection, asked, counted, known, states, decide, delta, confidence, guess
+                connection, group_questions, counted, answers, states, decide, delta, confidence, guess
             )
     designs = []
     for need in needs:
@@ -394,17 +412,17 @@ def lines(document: Plan) -> list[str]:
         "winner": f"For the best system of every relation, differences up to {document['delta']} aside",
         "order": f"For the order of systems in every relation, differences up to {document['delta']} aside",
     }[document["goal"]]
-    found = [f"{goal}, at {100 * document['confidence']:g} % confidence:"]
-    for one in sorted(document["designs"], key=lambda need: need["to_go"]):
-        text = f"  {one['design']:12} {one['to_go']:>9,} questions to go ({one['answered']:,} of {one['questions']:,} "
-        text += f"are answered; at worst {one['questions_worst']:,})"
-        if one["hours"] is not None:
-            text += f", {one['hours']:,.1f} hours"
-        if one["price"] is not None:
-            text += f", price {one['price']:,.2f}"
-        found.append(f"{text}: {one['promise']}.")
-        found += [f"    {one['draw']}"] if one["draw"] else []
-    return found + [f"Note: {note}" for note in document["notes"]]
+    result = [f"{goal}, at {100 * document['confidence']:g} % confidence:"]
+    for design in sorted(document["designs"], key=lambda need: need["to_go"]):
+        text = f"  {design['design']:12} {design['to_go']:>9,} questions to go ({design['answered']:,} of "
+        text += f"{design['questions']:,} are answered; at worst {design['questions_worst']:,})"
+        if design["hours"] is not None:
+            text += f", {design['hours']:,.1f} hours"
+        if design["price"] is not None:
+            text += f", price {design['price']:,.2f}"
+        result.append(f"{text}: {design['promise']}.")
+        result += [f"    {design['draw']}"] if design["draw"] else []
+    return result + [f"Note: {note}" for note in document["notes"]]
 
 
 def _with_free_seeds(engine: Engine, counted: Counted, domain: str) -> Counted:
@@ -419,7 +437,7 @@ def _with_free_seeds(engine: Engine, counted: Counted, domain: str) -> Counted:
             seed += 1
         return seed
 
-    studies = [one | {"seed": free(int(str(one["id"])), int(str(one["seed"])))} for one in counted.studies]
+    studies = [row | {"seed": free(int(str(row["id"])), int(str(row["seed"])))} for row in counted.studies]
     return replace(counted, studies=studies)
 
 
@@ -439,8 +457,12 @@ def _command(
     """
     commands = []
     for study, seed in seeds_of(counted, (by,) if by != INFORMATIVE else SHARING).items():
-        needed = [(str(one["relation"]), int(one["groups"][design])) for one in relations if one["study"] == study]
-        sizes = {name: max(size for of, size in needed if of == name) for name, size in needed if size}
+        needed = [
+            (str(relation["relation"]), int(relation["groups"][design]))
+            for relation in relations
+            if relation["study"] == study
+        ]
+        sizes = {name: max(size for other, size in needed if other == name) for name, size in needed if size}
         if not sizes:
             continue
         words = ["audit", "sample", *(["--db", database] if database else [])]
@@ -474,15 +496,15 @@ def _notes(counted: Counted, guess: float, decide: Goal | None, domain: str | No
     return notes
 
 
-def _answered(known: Mapping[Asked, Any]) -> np.ndarray:
-    return np.array(sorted({numbered(given, output) for _, given, output in known}), np.int64)
+def _answered(answers: Mapping[Asked, Any]) -> np.ndarray:
+    return np.array(sorted({numbered(input_id, output) for _, input_id, output in answers}), np.int64)
 
 
 def _for_width(
     connection: Connection,
-    asked: pd.DataFrame,
+    group_questions: pd.DataFrame,
     counted: Counted,
-    known: Mapping[Asked, Any],
+    answers: Mapping[Asked, Any],
     half_width: float,
     confidence: float,
     guess: float,
@@ -492,45 +514,46 @@ def _for_width(
     # What was judged to compare systems says nothing about a cell's rate: there the work is before its beginning.
     cells.loc[cells["false"].isna(), ["judged", "false"]] = 0
     by_cell = sizes_by_design(cells, half_width, confidence, guess)
-    needs, lists, answered = [], {}, _answered(known)
+    needs, lists, answered = [], {}, _answered(answers)
     # A relation's cells are drawn alike: as many groups of each as the one that needs most.
     relation = cells.groupby(["study", "task", "relation"], sort=False).ngroup()
     satisfied = cells["satisfied"].to_numpy(int)
     designs = {
         design: tuple(
-            pd.Series(one).groupby(relation).transform("max").clip(upper=satisfied).to_numpy(int) for one in both
+            pd.Series(cell_sizes).groupby(relation).transform("max").clip(upper=satisfied).to_numpy(int)
+            for cell_sizes in both
         )
         for design, both in by_cell.items()
     }
     longest = np.max([np.maximum(*sizes) for sizes in designs.values()], axis=0)
     systems = counted.keys["system_id"].to_numpy(np.int64)
     for order in ("simple", "shared"):
-        lists[order] = asked_in(asked, beginnings(connection, counted, order, longest), systems)
+        lists[order] = questions_in(group_questions, beginnings(connection, counted, order, longest), systems)
     for design, (expected, worst) in designs.items():
-        of = lists[ORDERED_BY.get(design, "shared")]
-        questions, there = distinct_questions(of, expected, answered)
-        needs.append(Need(design, questions, max(distinct_questions(of, worst)[0], questions), there))
+        listed = lists[ORDERED_BY.get(design, "shared")]
+        questions, done = distinct_questions(listed, expected, answered)
+        needs.append(Need(design, questions, max(distinct_questions(listed, worst)[0], questions), done))
     rows = cells[["study", "task", "relation", "system", "satisfied", "judged", "false"]].to_dict("records")
     places = [dict(row) | {"needed": int(n)} for row, n in zip(rows, by_cell["two-phase"][0], strict=True)]
     relations = []
-    for key, some in cells.groupby(["study", "task", "relation"], sort=False):
+    for key, relation_cells in cells.groupby(["study", "task", "relation"], sort=False):
         to_go, groups = {}, {}
         for design, (expected, _) in designs.items():
-            groups[design] = int(expected[some.index].max())
-            of = lists[ORDERED_BY.get(design, "shared")]
-            found, there = distinct_questions(of[of["cell"].isin(some.index)], expected, answered)
-            to_go[design] = found - there
+            groups[design] = int(expected[relation_cells.index].max())
+            listed = lists[ORDERED_BY.get(design, "shared")]
+            distinct, done = distinct_questions(listed[listed["cell"].isin(relation_cells.index)], expected, answered)
+            to_go[design] = distinct - done
         named = dict(zip(("study", "task", "relation"), key, strict=True))
         relations.append(named | {"to_go": to_go, "groups": groups})
     return needs, places, relations
 
 
-def _states(connection: Connection, counted: Counted, known: Mapping[Asked, Any]) -> dict[tuple[int, int], float]:
+def _states(connection: Connection, counted: Counted, answers: Mapping[Asked, Any]) -> dict[tuple[int, int], float]:
     """(group, system) -> 1 (genuinely satisfied) or 0 (false satisfaction), of drawn groups that are settled."""
-    samples = [int(str(one["id"])) for one in counted.samples]
+    samples = [int(str(sample["id"])) for sample in counted.samples]
     states = {}
     for drawn in drawn_groups(connection, samples) if samples else ():
-        state = settle_group(drawn, known).state
+        state = settle_group(drawn, answers).state
         if state is not State.WAITING:
             states[drawn.group_id, drawn.system_id] = float(state is State.TRUE)
     return states
@@ -538,9 +561,9 @@ def _states(connection: Connection, counted: Counted, known: Mapping[Asked, Any]
 
 def _for_decisions(
     connection: Connection,
-    asked: pd.DataFrame,
+    group_questions: pd.DataFrame,
     counted: Counted,
-    known: Mapping[Asked, Any],
+    answers: Mapping[Asked, Any],
     states: dict[tuple[int, int], float],
     goal: Goal,
     delta: float,
@@ -550,8 +573,8 @@ def _for_decisions(
     wanted: dict[str, tuple[set[int], set[int]]] = {
         name: (set(), set()) for name in ("simple", "shared", "always-valid")
     }
-    places: list[dict[str, Any]] = []
-    answered = set(_answered(known).tolist())
+    entries: list[dict[str, Any]] = []
+    answered = set(_answered(answers).tolist())
     simple = beginnings(connection, counted, "simple", counted.cells["satisfied"].to_numpy())
     place = {tuple(cell): at for at, cell in enumerate(counted.keys[CELL].to_numpy().tolist())}
     relation, system = table_of(tables.Relation), table_of(tables.System)
@@ -559,14 +582,14 @@ def _for_decisions(
     relations = {int(id): (str(task), str(name)) for id, task, name in rows}
     names = {int(id): str(name) for id, name in connection.execute(select(system.c.id, system.c.name))}
     for match in matches(connection, counted, states, seeds_of(counted, SHARING)):
-        made, systems = match.contest, match.systems
-        values = [_settled(match.y, made, pair) for pair in range(len(made.pairs))]
-        at = standing(made, values, goal, delta, confidence)
-        sizes = sizes_to_decide(made, at, [len(one) for one in values], goal, delta, confidence, guess)
+        contest, systems = match.contest, match.systems
+        values = [_settled_differences(match.y, contest, pair) for pair in range(len(contest.pairs))]
+        at = standing(contest, values, goal, delta, confidence)
+        sizes = sizes_to_decide(contest, at, [len(value) for value in values], goal, delta, confidence, guess)
         to_go, groups = {}, {}
         for design, both in sizes.items():
             groups[design] = both[0]
-            expected, worst = (_questions(match, first, asked) for first in both)
+            expected, worst = (_questions(match, first, group_questions) for first in both)
             wanted[design][0].update(expected)
             wanted[design][1].update(worst)
             to_go[design] = len(expected - answered)
@@ -575,61 +598,61 @@ def _for_decisions(
         lengths = {place[match.study, match.relation, system]: size for system, size in fixed.items()}
         drawn = simple[simple["rank"] <= simple["cell"].map(lengths).fillna(0)]
         of_cells = counted.keys["system_id"].to_numpy(np.int64)[drawn["cell"].to_numpy(int)]
-        needed = asked_of(asked, drawn["group_id"].to_numpy(), of_cells)
-        for into in wanted["simple"]:
-            into |= needed
+        needed = questions_of(group_questions, drawn["group_id"].to_numpy(), of_cells)
+        for collected in wanted["simple"]:
+            collected |= needed
         to_go["simple"], groups["simple"] = len(needed - answered), int(max(fixed.values()))
         task, name = relations[match.relation]
         named = {"study": match.study, "task": task, "relation": name}
-        places.append(
+        entries.append(
             named
-            | _place([names[one] for one in systems], systems, made, values, at)
+            | _contest_entry([names[system_id] for system_id in systems], systems, contest, values, at)
             | {"to_go": to_go, "groups": groups}
         )
     needs = [
         Need(design, len(expected), max(len(worst), len(expected)), len(expected & answered))
         for design, (expected, worst) in wanted.items()
     ]
-    return needs, places
+    return needs, entries
 
 
-def _settled(y: np.ndarray, made: Contest, pair: int) -> np.ndarray:
+def _settled_differences(y: np.ndarray, contest: Contest, pair: int) -> np.ndarray:
     """Differences of a pair over the longest settled beginning of its informative groups."""
-    i, j = made.pairs[pair]
-    difference = y[made.groups[pair], i] - y[made.groups[pair], j]
+    i, j = contest.pairs[pair]
+    difference = y[contest.groups[pair], i] - y[contest.groups[pair], j]
     unknown = np.isnan(difference)
     return difference[: int(np.argmax(unknown))] if unknown.any() else difference
 
 
-def _questions(match: Match, first: int, asked: pd.DataFrame) -> set[int]:
+def _questions(match: Match, first: int, group_questions: pd.DataFrame) -> set[int]:
     """Questions about the first informative groups of a contest, for the systems that are satisfied."""
     drawn = np.isin(np.arange(match.contest.common), _informative(match.contest)[:first])
     row, column = np.nonzero(match.satisfied & drawn[:, None])
-    return asked_of(asked, match.groups[row, column], np.array(match.systems)[column])
+    return questions_of(group_questions, match.groups[row, column], np.array(match.systems)[column])
 
 
-def _informative(made: Contest) -> np.ndarray:
-    return np.unique(np.concatenate(made.groups))
+def _informative(contest: Contest) -> np.ndarray:
+    return np.unique(np.concatenate(contest.groups))
 
 
-def _place(
-    names: Sequence[str], systems: Sequence[int], made: Contest, values: list[np.ndarray], at: Any
+def _contest_entry(
+    names: Sequence[str], systems: Sequence[int], contest: Contest, values: list[np.ndarray], at: Any
 ) -> dict[str, Any]:
     """What is known of one relation's contest; `names` are those of `systems`, whose ids tell equal ones apart."""
     if len(set(names)) < len(names):
         names = [f"{name}#{system}" for name, system in zip(names, systems, strict=True)]
-    begun = at.decided or any(len(one) for one in values)
+    any_judged = at.decided or any(len(pair_values) for pair_values in values)
     return {
-        "common": made.common,
-        "informative": len(_informative(made)),
+        "common": contest.common,
+        "informative": len(_informative(contest)),
         "judged": len(np.unique(np.concatenate(
-            [rows[: len(one)] for rows, one in zip(made.groups, values, strict=True)]))),
+            [rows[: len(pair_values)] for rows, pair_values in zip(contest.groups, values, strict=True)]))),
         "decided": bool(at.decided),
-        "risk": float(at.risk) if begun else None,
-        "order": [names[i] for i in at.order] if begun else [],
+        "risk": float(at.risk) if any_judged else None,
+        "order": [names[i] for i in at.order] if any_judged else [],
         "differences": [
             {"system": names[i], "other": names[j], "difference": float(at.difference[i, j]),
              "low": float(at.low[i, j]), "high": float(at.high[i, j])}
             for i, j in combinations(at.order, 2)
-        ] if begun else [],
+        ] if any_judged else [],
     }  # fmt: skip

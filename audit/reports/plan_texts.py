@@ -31,25 +31,25 @@ def plan_entries(
     """
     return [
         {
-            "plan": one.plan.name,
-            "study": one.study,
-            "version": one.version,
-            "frozen_version": one.plan.version if one.frozen_at else None,
-            "frozen_at": _time(one.frozen_at),
-            "run_began": _time(one.began),
-            "judgements": one.judgements,
-            "judgements_before": one.before,
+            "plan": standing.plan.name,
+            "study": standing.study,
+            "version": standing.version,
+            "frozen_version": standing.plan.version if standing.frozen_at else None,
+            "frozen_at": _time(standing.frozen_at),
+            "run_began": _time(standing.began),
+            "judgements": standing.judgements,
+            "judgements_before": standing.before,
             "changed": [
-                {"key": change.key, "before": change.before, "after": change.after, "version": made.version}
-                | {"at": _time(made.at)}
-                for made, change in one.changed
+                {"key": change.key, "before": change.before, "after": change.after, "version": version.version}
+                | {"at": _time(version.at)}
+                for version, change in standing.changed
             ],
             "deviates": [
-                {"key": found.key, "planned": found.planned, "found": found.found}
-                for found in _all(one, how, primary.get(one.study))
+                {"key": deviation.key, "planned": deviation.planned, "found": deviation.found}
+                for deviation in _deviations(standing, how, primary.get(standing.study))
             ],
         }
-        for one in plans
+        for standing in plans
     ]
 
 
@@ -69,11 +69,15 @@ def plan_lines(report: Mapping[str, Any]) -> list[str]:
         lines.append(f"Study {entry['study']}, plan {entry['plan']}: {_frozen(entry)}.")
         if entry["changed"]:
             listed = "; ".join(
-                f"{one['key']} {from_to(one['before'], one['after'])} ({one['at'][:10]})" for one in entry["changed"]
+                f"{change['key']} {from_to(change['before'], change['after'])} ({change['at'][:10]})"
+                for change in entry["changed"]
             )
             lines.append(f"Changed after it was frozen: {listed}.")
         if entry["deviates"]:
-            listed = "; ".join(f"{one['key']} {from_to(one['planned'], one['found'])}" for one in entry["deviates"])
+            listed = "; ".join(
+                f"{deviation['key']} {from_to(deviation['planned'], deviation['found'])}"
+                for deviation in entry["deviates"]
+            )
             lines.append(f"Otherwise than {'frozen' if entry['frozen_at'] else 'planned'}: {listed}.")
     return lines
 
@@ -92,14 +96,14 @@ def _frozen(entry: Mapping[str, Any]) -> str:
     return f"frozen on {entry['frozen_at'][:10]}, {run} and {judged}"
 
 
-def _all(one: Standing, how: Mapping[str, Any], primary: Primary | None) -> list[Deviation]:
-    planned = dict(one.plan.content.get("report", {}))
+def _deviations(standing: Standing, how: Mapping[str, Any], primary: Primary | None) -> list[Deviation]:
+    planned = dict(standing.plan.content.get("report", {}))
     # Both keys are one comparison: without a relation it is over all of them.
     if named := primary_named(planned.get("primary"), planned.get("primary_relation")):
         planned, how = planned | {"primary": str(named)}, {**how, "primary": str(primary) if primary else None}
     if planned.get("interval") in RENAMED:
         planned["interval"] = RENAMED[planned["interval"]]
-    return [*one.deviates, *differences("report", planned, how)]
+    return [*standing.deviates, *differences("report", planned, how)]
 
 
 def _time(moment: Any) -> str | None:
@@ -142,12 +146,12 @@ def primary_lines(report: Report, words: Mapping[str, str] = ENGLISH, reasons: A
     ('Primary comparison of study 1, named on 2026-03-0', 'It is tested by itself, at 5 %, and holds')
     """
     entries = report.get("primary") or ()
-    lines = [line for entry in entries for line in _lines(entry, words, reasons)]
-    tested = [one for one in entries if one["tested"]]
+    lines = [line for entry in entries for line in _primary_lines(entry, words, reasons)]
+    tested = [entry for entry in entries if entry["tested"]]
     return [*lines, words[_gate(tested)]] if tested else lines
 
 
-def _lines(entry: Mapping[str, Any], words: Mapping[str, str], reasons: Any) -> Iterator[str]:
+def _primary_lines(entry: Mapping[str, Any], words: Mapping[str, str], reasons: Any) -> Iterator[str]:
     numbers = {name: percent(entry[name]) for name in ("difference", "low", "high")}
     over = "" if entry["relation"] else words["over"].format(part=entry["relations"], whole=entry["compared"])
     key = "late"
@@ -156,8 +160,8 @@ def _lines(entry: Mapping[str, Any], words: Mapping[str, str], reasons: Any) -> 
     reason = reasons(entry["reason"]) if key == "not_yet" else ""
     p = p_text(entry["p_holm"])
     yield words[key].format(**_when(entry, words), **numbers, study=entry["study"], over=over, reason=reason, p=p)
-    for one in entry["later"]:
-        yield words["instead"].format(**_when(one, words))
+    for naming in entry["later"]:
+        yield words["instead"].format(**_when(naming, words))
 
 
 def _when(entry: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, str]:
@@ -168,6 +172,6 @@ def _when(entry: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, str]:
 
 
 def _gate(tested: Sequence[Mapping[str, Any]]) -> str:
-    if any(one["difference"] is None for one in tested):
+    if any(entry["difference"] is None for entry in tested):
         return "waits"
-    return "holds" if all(one["apart"] or one["p"] is None for one in tested) else "fails"
+    return "holds" if all(entry["apart"] or entry["p"] is None for entry in tested) else "fails"

@@ -47,11 +47,11 @@ class Weights:
         >>> Weights("mine.csv", {"MR1.1": 3, "MR2.1": 1}).over(["MR1.1", "MR1.2", "MR2.1"])
         {'MR1.1': 0.75, 'MR1.2': 0.0, 'MR2.1': 0.25}
         """
-        given = self.of(relations if rated is None else rated) if callable(self.of) else self.of
-        for relation in given:
+        weights = self.of(relations if rated is None else rated) if callable(self.of) else self.of
+        for relation in weights:
             if relation not in relations:
                 raise UnknownName("relation with a weight", relation, relations)
-        shares = normalised([given.get(relation, 0.0) for relation in relations])
+        shares = normalised([weights.get(relation, 0.0) for relation in relations])
         return dict(zip(relations, shares.tolist(), strict=True))
 
 
@@ -73,27 +73,27 @@ def read_weights(name: str) -> Weights:
     for column in ("relation", "weight"):
         if header.count(column) != 1:
             raise BadFile(f"{path}: needed is one column {column!r} in the header; it has {', '.join(header)}")
-    at, of = header.index("relation"), header.index("weight")
-    found: dict[str, float] = {}
+    relation_column, weight_column = header.index("relation"), header.index("weight")
+    weights: dict[str, float] = {}
     bad: list[tuple[int, str]] = []
     for number, row in rows:
         if len(row) != len(header):
             bad.append((number, f"{len(row)} fields where the header has {len(header)}"))
             continue
-        relation, text = row[at], row[of]
+        relation, text = row[relation_column], row[weight_column]
         weight = _number(text)
         if not relation:
             bad.append((number, "column relation is empty"))
-        elif relation in found:
+        elif relation in weights:
             bad.append((number, f"relation {relation} is there twice"))
         elif weight is None:
             bad.append((number, f"column weight is {text!r}; allowed are numbers from 0"))
         else:
-            found[relation] = weight
+            weights[relation] = weight
     refuse_bad_rows(path, bad, len(rows))
-    if not sum(found.values()):
+    if not sum(weights.values()):
         raise BadFile(f"{path}: no relation has a weight above 0; give at least one")
-    return Weights(path.name, found)
+    return Weights(path.name, weights)
 
 
 def preference(
@@ -116,8 +116,8 @@ def preference(
     """
     entries = cells[["task", "study", "relation"]].drop_duplicates().reset_index(drop=True)
     relations = sorted(dict.fromkeys(entries["relation"]), key=name_order)
-    known = set(cells.loc[cells["sr_observed"].notna(), "relation"])
-    shares = weights.over(relations, [relation for relation in relations if relation in known])
+    rated = set(cells.loc[cells["sr_observed"].notna(), "relation"])
+    shares = weights.over(relations, [relation for relation in relations if relation in rated])
     times = entries["relation"].map(entries["relation"].value_counts())
     weight = (entries["relation"].map(shares) / times).to_numpy(float)
     systems = sorted(set(cells["system"]))
@@ -140,14 +140,17 @@ def preference(
     before = observed[np.ix_(compared, used)] @ weight[used]
     after = genuine[np.ix_(compared, used)] @ weight[used]
     relative = bool(cells["relative"].to_numpy(bool)[place[np.ix_(compared, used)]].any())
-    for at, one, other in zip(compared, before, after, strict=True):
-        ranking[at] |= {"score_observed": float(one), "score": None if relative or np.isnan(other) else float(other)}
+    for at, score_before, score_after in zip(compared, before, after, strict=True):
+        ranking[at] |= {
+            "score_observed": float(score_before),
+            "score": None if relative or np.isnan(score_after) else float(score_after),
+        }
         if relative:
             ranking[at]["reason"] = COMPARED_ONLY
-        if np.isnan(other):
+        if np.isnan(score_after):
             blamed = dict.fromkeys(names[np.isnan(genuine[at, used])])
             ranking[at]["reason"] = f"no estimate for {', '.join(blamed)}"
-    answer: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "weights": shares,
         "source": weights.source,
         "ranking": ranking,
@@ -156,8 +159,8 @@ def preference(
         "move": None,
     }
     if not len(compared) or np.isnan(after).any():
-        return answer
-    answer["winner"] = best_of(dict(zip((systems[at] for at in compared), after, strict=True)))
+        return entry
+    entry["winner"] = best_of(dict(zip((systems[at] for at in compared), after, strict=True)))
     if not relative:
         for at in compared:
             ranking[at] |= _ends(cells, sure, place[at, used], weight[used], ranking[at]["score"])
@@ -172,22 +175,22 @@ def preference(
         for at in compared:
             ranking[at]["reason"] = draws
     else:
-        for at, one in zip(compared, rank_systems(draws, delta, sure.confidence), strict=True):
-            ranking[at] |= {"p_best": one.p_best, "rank_low": one.rank_low, "rank_high": one.rank_high}
-    winner = systems.index(answer["winner"][0])
-    return answer | _moves(genuine, weight, winner, systems, entries["relation"].tolist(), delta)
+        for at, standing in zip(compared, rank_systems(draws, delta, sure.confidence), strict=True):
+            ranking[at] |= {"p_best": standing.p_best, "rank_low": standing.rank_low, "rank_high": standing.rank_high}
+    winner = systems.index(entry["winner"][0])
+    return entry | _moves(genuine, weight, winner, systems, entries["relation"].tolist(), delta)
 
 
 def _chances(
     commons: Sequence[Common | None], weight: np.ndarray, systems: list[str], target: Target, stopping: bool
 ) -> np.ndarray | str:
     """Draws of the systems' scores (draws, systems), of the relations that have a weight; or why there are none."""
-    known = [common for common in commons if common is not None]
-    if len(known) < len(commons):
+    counted = [common for common in commons if common is not None]
+    if len(counted) < len(commons):
         return WITHOUT_COUNTS
-    if len(known) > 1 and any(common.source is None for common in known):
+    if len(counted) > 1 and any(common.source is None for common in counted):
         return UNRELATED
-    draws = None if stopping else weighted_draws(known, weight.tolist(), systems, target)
+    draws = None if stopping else weighted_draws(counted, weight.tolist(), systems, target)
     return NO_CHANCES if draws is None else draws
 
 
@@ -195,13 +198,13 @@ def _ends(
     cells: pd.DataFrame, sure: Certainty, places: np.ndarray, weight: np.ndarray, score: float
 ) -> dict[str, float]:
     """The interval of a score: as wide as that of the cells' own rates, taken together with these weights."""
-    some, together = sure.together(cells.assign(sr_genuine=cells["own"]), places.tolist(), sure.of_genuine)
+    chosen, together = sure.together(cells.assign(sr_genuine=cells["own"]), places.tolist(), sure.of_genuine)
     columns = ("own", "sr_genuine_low", "sr_genuine_high", "sr_genuine_reach")
-    own, lows, highs, reach = (some[name].to_numpy(float) for name in columns)
-    found = None if np.isnan(lows + highs).any() else combine(own, lows, highs, weight.tolist(), together, reach)
-    if found is None:
+    own, lows, highs, reach = (chosen[name].to_numpy(float) for name in columns)
+    combined = None if np.isnan(lows + highs).any() else combine(own, lows, highs, weight.tolist(), together, reach)
+    if combined is None:
         return {}
-    return {"score_low": score - (found.rate - found.low), "score_high": score + (found.high - found.rate)}
+    return {"score_low": score - (combined.rate - combined.low), "score_high": score + (combined.high - combined.rate)}
 
 
 def known_everywhere(report: Mapping[str, Any]) -> dict[str, float]:
@@ -213,30 +216,30 @@ def known_everywhere(report: Mapping[str, Any]) -> dict[str, float]:
     >>> known_everywhere({"cells": cells})
     {'MR1': 1.0, 'MR2': 0.0}
     """
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for cell in report["cells"]:
-        known = cell["sr_genuine"] is not None
-        found[cell["relation"]] = min(found.get(cell["relation"], 1.0), float(known))
-    return found if any(found.values()) else dict.fromkeys(found, 1.0)
+        rated = cell["sr_genuine"] is not None
+        weights[cell["relation"]] = min(weights.get(cell["relation"], 1.0), float(rated))
+    return weights if any(weights.values()) else dict.fromkeys(weights, 1.0)
 
 
 def _moves(
     genuine: np.ndarray, weight: np.ndarray, winner: int, systems: list[str], relations: list[str], delta: float
 ) -> dict[str, Any]:
     """How far the weights can move before another system draws level; None where no move can do it."""
-    found: dict[str, Any] = {}
+    entry: dict[str, Any] = {}
     move = smallest_move(genuine, weight, winner, delta)
     if move is not None:
         new: dict[str, float] = {}
         for relation, share in zip(relations, move.weights, strict=True):
             new[relation] = new.get(relation, 0.0) + share
-        found["move"] = {"distance": move.distance, "rival": systems[move.rival], "weights": new}
-    return found
+        entry["move"] = {"distance": move.distance, "rival": systems[move.rival], "weights": new}
+    return entry
 
 
 def _keys(frame: pd.DataFrame) -> list[tuple[object, object, object]]:
     columns = (frame[name] for name in ("task", "study", "relation"))
-    return [tuple(None if pd.isna(one) else one for one in key) for key in zip(*columns, strict=True)]  # type: ignore[misc]
+    return [tuple(None if pd.isna(value) else value for value in key) for key in zip(*columns, strict=True)]  # type: ignore[misc]
 
 
 def _spread(values: np.ndarray, place: np.ndarray) -> np.ndarray:

@@ -43,33 +43,39 @@ class Named:
     later: tuple[tuple[str, str, str | None, Naming], ...] = ()
 
 
-def spelled(one: Named) -> dict[str, Any]:
+def spelled(named: Named) -> dict[str, Any]:
     """A primary comparison as a signature has it."""
-    under = {} if one.relation is None else {"relation": one.relation}
-    return {"study": one.study, "system": one.system, "other": one.other} | under
+    under = {} if named.relation is None else {"relation": named.relation}
+    return {"study": named.study, "system": named.system, "other": named.other} | under
 
 
 def read_named(engine: Engine, keys: pd.DataFrame) -> list[Named]:
     """The primary comparisons of a report's studies; `keys` has study_id, relation_id, system_id, task, relation and
     system of every cell. What is not in the report, because it was not run, has the name that ids have: `#7`."""
     with engine.connect() as connection:
-        found = namings(connection, [int(one) for one in keys["study_id"].unique()])
+        histories = namings(connection, [int(study_id) for study_id in keys["study_id"].unique()])
     named = []
-    for study, history in found.items():
+    for study, history in histories.items():
         of_study = keys[keys["study_id"] == study]
         systems, relations = (
             dict(zip(of_study[f"{of}_id"], of_study[of], strict=True)) for of in ("system", "relation")
         )
 
-        def names(one: Naming, systems: Any = systems, relations: Any = relations) -> tuple[str, str, str | None]:
-            relation = None if one.relation is None else relations.get(one.relation, f"#{one.relation}")
-            return systems.get(one.system, f"#{one.system}"), systems.get(one.other, f"#{one.other}"), relation
+        def names(naming: Naming, systems: Any = systems, relations: Any = relations) -> tuple[str, str, str | None]:
+            relation = None if naming.relation is None else relations.get(naming.relation, f"#{naming.relation}")
+            return (
+                systems.get(naming.system, f"#{naming.system}"),
+                systems.get(naming.other, f"#{naming.other}"),
+                relation,
+            )
 
         first = counting(history)
-        held = first or history[-1]
-        later = () if first is None else tuple((*names(one), one) for one in history[history.index(held) + 1 :])
+        current = first or history[-1]
+        later = (
+            () if first is None else tuple((*names(naming), naming) for naming in history[history.index(current) + 1 :])
+        )
         task = str(of_study["task"].iloc[0])
-        named.append(Named(int(study), task, *names(held), held, first is not None, later))
+        named.append(Named(int(study), task, *names(current), current, first is not None, later))
     return named
 
 
@@ -86,11 +92,11 @@ def primary_entries(
 
     A comparison under one relation is that relation's pair, over all relations `pooled_difference` of the study.
     """
-    return [_entry(one, relations, shared, target, confidence, delta, sequence) for one in named]
+    return [_entry(comparison, relations, shared, target, confidence, delta, sequence) for comparison in named]
 
 
 def _entry(
-    one: Named,
+    named: Named,
     relations: Sequence[Mapping[str, Any]],
     shared: Shared,
     target: Target,
@@ -98,39 +104,41 @@ def _entry(
     delta: float,
     sequence: bool,
 ) -> dict[str, Any]:
-    if one.relation is None:
-        commons = [common for (_, study, _), common in shared.items() if study == one.study and common is not None]
-        found = pooled_difference(commons, (one.system, one.other), target, confidence, delta, sequence)
+    if named.relation is None:
+        commons = [common for (_, study, _), common in shared.items() if study == named.study and common is not None]
+        difference = pooled_difference(commons, (named.system, named.other), target, confidence, delta, sequence)
     else:
-        found = _pair(one, relations)
-    entry = {name: getattr(one, name) for name in ("study", "task", "system", "other", "relation", "tested")}
-    entry |= {"named_at": _time(one.naming.at), "answers_before": one.naming.answers}
-    entry |= {name: getattr(found, name) for name in Pooled.__slots__}
+        difference = _pair(named, relations)
+    entry = {name: getattr(named, name) for name in ("study", "task", "system", "other", "relation", "tested")}
+    entry |= {"named_at": _time(named.naming.at), "answers_before": named.naming.answers}
+    entry |= {name: getattr(difference, name) for name in Pooled.__slots__}
     return entry | {
         "p_holm": None,
         "apart": False,
         "later": [
             {"system": system, "other": other, "relation": relation, "named_at": _time(naming.at)}
             | {"answers_before": naming.answers}
-            for system, other, relation, naming in one.later
+            for system, other, relation, naming in named.later
         ],
     }
 
 
-def _pair(one: Named, relations: Sequence[Mapping[str, Any]]) -> Pooled:
+def _pair(named: Named, relations: Sequence[Mapping[str, Any]]) -> Pooled:
     """The pair of a relation as `Pooled`, its sign that of the comparison that was named."""
-    relation = next((of for of in relations if (of["study"], of["relation"]) == (one.study, one.relation)), None)
-    pair = None if relation is None else pair_of(relation, one.system, one.other)
+    relation = next(
+        (entry for entry in relations if (entry["study"], entry["relation"]) == (named.study, named.relation)), None
+    )
+    pair = None if relation is None else pair_of(relation, named.system, named.other)
     if relation is None or pair is None:
         return Pooled(None, None, None, None, 0, 0, 0, 0, 0, "the relation has no such pair of systems")
     sizes = (pair["groups"], pair["informative"], pair["judged"])
     reason = relation["common"]["reason"] if relation["common"] else None
     if reason or pair["difference"] is None:
         return Pooled(None, None, None, None, 0, 1, *sizes, reason or pair["reason"])
-    found = Pooled(pair["difference"], pair["low"], pair["high"], pair["p"], 1, 1, *sizes)
-    if pair["system"] == one.system:
-        return found
-    return replace(found, difference=-pair["difference"], low=-pair["high"], high=-pair["low"])
+    pooled = Pooled(pair["difference"], pair["low"], pair["high"], pair["p"], 1, 1, *sizes)
+    if pair["system"] == named.system:
+        return pooled
+    return replace(pooled, difference=-pair["difference"], low=-pair["high"], high=-pair["low"])
 
 
 def pair_of(relation: Mapping[str, Any], system: str, other: str) -> dict[str, Any] | None:
@@ -147,32 +155,32 @@ def settle_primary(
     studies' comparisons each is adjusted over them, and all have to be rejected. One that is known without error is no
     hypothesis; one that cannot be tested yet keeps the gate shut.
 
-    >>> found = dict.fromkeys(("difference", "p", "relation"), None) | {"tested": True}
-    >>> settle_primary([], [], 0.0, 0.95)[0], settle_primary([found], [], 0.0, 0.95)[0]
+    >>> untested = dict.fromkeys(("difference", "p", "relation"), None) | {"tested": True}
+    >>> settle_primary([], [], 0.0, 0.95)[0], settle_primary([untested], [], 0.0, 0.95)[0]
     (0.0, 1.0)
-    >>> entry = found | {"difference": 0.1, "p": 0.03}
+    >>> entry = untested | {"difference": 0.1, "p": 0.03}
     >>> settle_primary([entry], [], 0.0, 0.95)[0], entry["p_holm"], entry["apart"]
     (0.03, 0.03, True)
     """
-    first = [one for one in entries if one["tested"]]
-    tested = [one for one in first if one["p"] is not None]
+    first = [entry for entry in entries if entry["tested"]]
+    tested = [entry for entry in first if entry["p"] is not None]
     gate = 0.0
-    for one, p in zip(tested, holm([one["p"] for one in tested]), strict=True):
-        one |= {"p_holm": p, "apart": p <= 1 - confidence}
+    for entry, p in zip(tested, holm([entry["p"] for entry in tested]), strict=True):
+        entry |= {"p_holm": p, "apart": p <= 1 - confidence}
         gate = max(gate, p)
-    settled = []
-    for one in first:
-        if one["p"] is None and one["difference"] is None:
+    pairs = []
+    for entry in first:
+        if entry["p"] is None and entry["difference"] is None:
             gate = 1.0
-        elif one["p"] is None:
-            one["apart"] = bool(abs(one["difference"]) > delta + TIED)
-        for relation in relations if one["relation"] is not None else ():
-            if (relation["study"], relation["relation"]) == (one["study"], one["relation"]):
-                pair = pair_of(relation, one["system"], one["other"])
-                if pair is not None and pair["p"] is not None and one["p"] is not None:
-                    pair |= {"p_holm": one["p_holm"], "apart": one["apart"]}
-                    settled.append(pair)
-    return gate, settled
+        elif entry["p"] is None:
+            entry["apart"] = bool(abs(entry["difference"]) > delta + TIED)
+        for relation in relations if entry["relation"] is not None else ():
+            if (relation["study"], relation["relation"]) == (entry["study"], entry["relation"]):
+                pair = pair_of(relation, entry["system"], entry["other"])
+                if pair is not None and pair["p"] is not None and entry["p"] is not None:
+                    pair |= {"p_holm": entry["p_holm"], "apart": entry["apart"]}
+                    pairs.append(pair)
+    return gate, pairs
 
 
 def _time(moment: datetime) -> str:

@@ -54,21 +54,23 @@ def quality_report(
     """
     frame = record.frame[record.frame["kind"].isin(ABOUT_OUTPUTS if kind is None else (kind,))]
     tasks = sorted(frame["task"].unique())
-    there, tasks = tasks, [one for one in tasks if matches(one, task)]
-    if task is not None and not tasks and there:
-        raise AuditError(f"nobody judged a question of the task {task}; there are judgements of {', '.join(there)}")
+    judged_tasks, tasks = tasks, [name for name in tasks if matches(name, task)]
+    if task is not None and not tasks and judged_tasks:
+        raise AuditError(
+            f"nobody judged a question of the task {task}; there are judgements of {', '.join(judged_tasks)}"
+        )
     if len(tasks) > 1:
         raise AuditError(f"there are judgements of several tasks: {', '.join(tasks)}; choose one with --task")
     chosen = tasks[0] if tasks else task or "sentiment"
     frame = frame[frame["task"] == chosen]
-    asked = kind or get_task(chosen).question_kind
-    labels = labels_of(chosen, asked)
+    question_kind = kind or get_task(chosen).question_kind
+    labels = labels_of(chosen, question_kind)
     alpha, others = _others(frame, labels, least)
     parts = {str(name): part for name, part in frame.groupby("annotator", sort=False)}
     none = frame.iloc[:0]
     return {
         "task": chosen,
-        "about": f"{asked}s",
+        "about": f"{question_kind}s",
         "labels": list(labels),
         "alpha": alpha,
         "annotators": [
@@ -80,7 +82,7 @@ def quality_report(
         "signature": {
             "audit": audit.__version__,
             "task": chosen,
-            "about": asked,
+            "about": question_kind,
             "least": least,
             "intervals": "wilson, bonett-price, newcombe",
             "confidence": 0.95,
@@ -94,8 +96,8 @@ def _others(frame: pd.DataFrame, labels: Sequence[str], least: int) -> tuple[flo
     if rated.empty:
         return None, {}
     ratings = rated.rename(columns={"question": "item", "answer": "label"})[RATING]
-    alpha, found = leave_one_out(Ratings.of(ratings, labels), least)
-    return alpha, {one.annotator: one for one in found}
+    alpha, entries = leave_one_out(Ratings.of(ratings, labels), least)
+    return alpha, {entry.annotator: entry for entry in entries}
 
 
 def _annotator(
@@ -110,19 +112,21 @@ def _annotator(
     first, answered = frame[frame["round"] == FIRST], frame[frame["answer"] != UNSURE]
     gold = answered[(answered["round"] == KNOWN) & answered["known"].notna()]
     hidden = frame[(frame["round"] == KNOWN) & frame["known"].notna()]
-    known, given = list(gold["known"]), list(gold["answer"])
-    accuracy = share(sum(one in right for one, right in zip(given, known, strict=True)), len(gold), least)
-    bias = label_bias(known, given, labels, least)
+    expected, answers = list(gold["known"]), list(gold["answer"])
+    accuracy = share(
+        sum(answer in allowed for answer, allowed in zip(answers, expected, strict=True)), len(gold), least
+    )
+    bias = label_bias(expected, answers, labels, least)
     repeats = frame[(frame["round"] == REPEAT) & frame["before"].notna()]
     consistency = share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats), least)
     settled = first[(first["answer"] != UNSURE) & first["settled"].notna()]
-    right = [one in allowed for one, allowed in zip(settled["answer"], settled["settled"], strict=True)]
+    right = [answer in allowed for answer, allowed in zip(settled["answer"], settled["settled"], strict=True)]
     agreed, halves = share(sum(right), len(right), least), drift(right, least)
     times = frame["seconds"].dropna()
     pace = speed(times.tolist(), record.settings.fastest)
     middle = len(times) // 2
     attempts, passed = record.attempts.get(name, (0, False))
-    struck = alarms(
+    raised = alarms(
         accuracy,
         bias,
         consistency,
@@ -138,18 +142,18 @@ def _annotator(
         "unsure": asdict(share(int((first["answer"] == UNSURE).sum()), len(first), least)),
         "training": {"attempts": attempts, "passed": passed},
         "accuracy": asdict(accuracy) | {"unsure": int((hidden["answer"] == UNSURE).sum())},
-        "confusion": confusion(known, given, labels) if known else None,
+        "confusion": confusion(expected, answers, labels) if expected else None,
         "bias": [
             {
-                "label": one.label,
-                "given": one.given,
-                "missed": one.missed,
-                "value": one.value,
-                "low": one.low,
-                "high": one.high,
-                "reason": one.reason,
+                "label": entry.label,
+                "given": entry.given,
+                "missed": entry.missed,
+                "value": entry.value,
+                "low": entry.low,
+                "high": entry.high,
+                "reason": entry.reason,
             }
-            for one in bias
+            for entry in bias
         ],
         "consistency": asdict(consistency),
         "settled": asdict(agreed),
@@ -174,7 +178,7 @@ def _annotator(
             "low": halves.low,
             "high": halves.high,
         },
-        "alarms": [{"rule": one.rule, "label": one.label} for one in struck],
+        "alarms": [{"rule": alarm.rule, "label": alarm.label} for alarm in raised],
     }
 
 
@@ -195,7 +199,7 @@ def quality_lines(report: dict[str, Any]) -> list[str]:
     lines = [f"{len(people):,} annotators, questions about {report['about']}. Rates are in per cent."]
     if report["alpha"] is not None:
         lines.append(f"Krippendorff's alpha of all first answers: {report['alpha']:.3f}.")
-    width = max([9, *(min(len(one["annotator"]), 20) for one in people)])
+    width = max([9, *(min(len(person["annotator"]), 20) for person in people)])
     heads = ("judged", "accuracy", "repeats", "settled", "others", "median s", "fast")
     lines += [
         "",
@@ -203,29 +207,29 @@ def quality_lines(report: dict[str, Any]) -> list[str]:
         + "annotator".ljust(width)
         + "".join(head.rjust(18 if 0 < at < 5 else 10) for at, head in enumerate(heads)),
     ]
-    for one in people:
-        cells = [count(one["judgements"]).rjust(10)]
-        cells += [_cell(one[name]).rjust(18) for name in ("accuracy", "consistency", "settled", "others")]
-        seconds = one["speed"]["seconds"]
+    for person in people:
+        cells = [count(person["judgements"]).rjust(10)]
+        cells += [_cell(person[name]).rjust(18) for name in ("accuracy", "consistency", "settled", "others")]
+        seconds = person["speed"]["seconds"]
         cells.append((UNKNOWN if seconds is None else f"{seconds:.1f}").rjust(10))
-        cells.append(percent(one["speed"]["fast"]["value"]).rjust(10))
-        lines.append("  " + one["annotator"][:20].ljust(width) + "".join(cells))
-    struck = [one for one in people if one["alarms"]]
-    lines += ["", "Alarms:" if struck else "No alarms."]
-    for one in struck:
-        said = "; ".join(RULES[alarm["rule"]].format(label=alarm["label"]) for alarm in one["alarms"])
-        lines += textwrap.wrap(f"  {one['annotator']}: {said}", WIDTH, subsequent_indent="    ")
+        cells.append(percent(person["speed"]["fast"]["value"]).rjust(10))
+        lines.append("  " + person["annotator"][:20].ljust(width) + "".join(cells))
+    alarmed = [person for person in people if person["alarms"]]
+    lines += ["", "Alarms:" if alarmed else "No alarms."]
+    for person in alarmed:
+        alarm_text = "; ".join(RULES[alarm["rule"]].format(label=alarm["label"]) for alarm in person["alarms"])
+        lines += textwrap.wrap(f"  {person['annotator']}: {alarm_text}", WIDTH, subsequent_indent="    ")
     lines.append("")
     for note in report["notes"]:
         lines += textwrap.wrap(f"Note: {note}", WIDTH, subsequent_indent="  ")
     return [*lines, "", "signature " + signature_line(report["signature"])]
 
 
-def _cell(one: dict[str, Any]) -> str:
-    if one["value"] is None:
+def _cell(entry: dict[str, Any]) -> str:
+    if entry["value"] is None:
         return UNKNOWN
-    ends = "" if one["low"] is None else f" [{percent(one['low'], 0)}–{percent(one['high'], 0)}]"
-    return percent(one["value"]) + ends
+    ends = "" if entry["low"] is None else f" [{percent(entry['low'], 0)}–{percent(entry['high'], 0)}]"
+    return percent(entry["value"]) + ends
 
 
 # How competent each annotator is, by Dawid and Skene's model: a JSON document, and text for a terminal.
@@ -250,39 +254,39 @@ def annotators_report(
     `rated.frame` has the columns item, annotator, label; repeats are taken as they are. `draws` of the model's
     posterior give the intervals, 0 none. Raises AuditError as `dawid_skene` does.
     """
-    found = dawid_skene(rated.frame, draws, seed)
+    fit = dawid_skene(rated.frame, draws, seed)
     notes = list(rated.notes)
     if rated.frame.groupby("item").size().max() < _SETTLES:
         notes.append(
             "No item has three ratings. The model then has more unknowns than the ratings can settle: take the shares "
             "and confusions as one of several explanations."
         )
-    if not found.converged:
-        notes.append(f"The fit was still moving after {found.iterations:,} iterations; its last step is shown.")
+    if not fit.converged:
+        notes.append(f"The fit was still moving after {fit.iterations:,} iterations; its last step is shown.")
     return {
-        "labels": list(found.labels),
-        "marginals": {name: float(share) for name, share in zip(found.labels, found.marginals, strict=True)},
-        "marginals_low": _ends(found, 0),
-        "marginals_high": _ends(found, 1),
+        "labels": list(fit.labels),
+        "marginals": {name: float(share) for name, share in zip(fit.labels, fit.marginals, strict=True)},
+        "marginals_low": _ends(fit, 0),
+        "marginals_high": _ends(fit, 1),
         "protocol": [
             {
-                "name": one.name,
-                "wrong_answers": one.wrong_answers,
-                "judgements": one.judgements,
-                "fs_bias": one.bias,
+                "name": protocol.name,
+                "wrong_answers": protocol.wrong_answers,
+                "judgements": protocol.judgements,
+                "fs_bias": protocol.bias,
             }
-            for one in protocols(found.confusion, found.marginals.tolist(), _joint(found, outputs), adjudicator)
+            for protocol in protocols(fit.confusion, fit.marginals.tolist(), _joint(fit, outputs), adjudicator)
         ],
-        "annotators": [_competence_entry(found, place) for place in range(len(found.annotators))],
+        "annotators": [_competence_entry(fit, place) for place in range(len(fit.annotators))],
         "items": [
-            {"item": str(item), "label": found.labels[best], "probability": float(chance)}
+            {"item": str(item), "label": fit.labels[best], "probability": float(chance)}
             for item, best, chance in zip(
-                found.items, found.posterior.argmax(axis=1), found.posterior.max(axis=1), strict=True
+                fit.items, fit.posterior.argmax(axis=1), fit.posterior.max(axis=1), strict=True
             )
         ],
-        "log_likelihood": found.log_likelihood,
-        "iterations": found.iterations,
-        "converged": found.converged,
+        "log_likelihood": fit.log_likelihood,
+        "iterations": fit.iterations,
+        "converged": fit.converged,
         "notes": notes,
         "signature": {
             "audit": audit.__version__,
@@ -296,42 +300,42 @@ def annotators_report(
     }
 
 
-def _joint(found: Competence, outputs: pd.DataFrame | None) -> np.ndarray | None:
+def _joint(fit: Competence, outputs: pd.DataFrame | None) -> np.ndarray | None:
     """Groups by the true label of their item, by what the fit makes of it, and the systems' output; (q, q or more)."""
     if outputs is None or outputs.empty:
         return None
-    place = {str(item): at for at, item in enumerate(found.items)}
-    said = [*found.labels, *sorted(set(outputs["output"]) - set(found.labels))]
-    joint = np.zeros((len(found.labels), len(said)))
+    place = {str(item): at for at, item in enumerate(fit.items)}
+    output_labels = [*fit.labels, *sorted(set(outputs["output"]) - set(fit.labels))]
+    joint = np.zeros((len(fit.labels), len(output_labels)))
     for item, output, groups in outputs[["item", "output", "groups"]].itertuples(index=False):
         if item in place:
-            joint[:, said.index(output)] += groups * found.posterior[place[item]]
+            joint[:, output_labels.index(output)] += groups * fit.posterior[place[item]]
     return joint
 
 
-def _ends(found: Competence, end: int) -> dict[str, float] | None:
-    if found.marginals_interval is None:
+def _ends(fit: Competence, end: int) -> dict[str, float] | None:
+    if fit.marginals_interval is None:
         return None
-    return {name: float(share) for name, share in zip(found.labels, found.marginals_interval[end], strict=True)}
+    return {name: float(share) for name, share in zip(fit.labels, fit.marginals_interval[end], strict=True)}
 
 
-def _competence_entry(found: Competence, place: int) -> dict[str, Any]:
-    low, high = (None, None) if found.accuracy_interval is None else found.accuracy_interval[:, place]
+def _competence_entry(fit: Competence, place: int) -> dict[str, Any]:
+    low, high = (None, None) if fit.accuracy_interval is None else fit.accuracy_interval[:, place]
     return {
-        "annotator": found.annotators[place],
-        "ratings": int(found.ratings[place]),
-        "accuracy": float(found.accuracy[place]),
-        "accuracy_low": _known(low),
-        "accuracy_high": _known(high),
+        "annotator": fit.annotators[place],
+        "ratings": int(fit.ratings[place]),
+        "accuracy": float(fit.accuracy[place]),
+        "accuracy_low": _number(low),
+        "accuracy_high": _number(high),
         # Where an annotator saw nothing of a true label, what they would say of it is not known.
         "confusion": {
-            true: {said: _known(chance) for said, chance in zip(found.labels, row, strict=True)}
-            for true, row in zip(found.labels, found.confusion[place], strict=True)
+            true: {said: _number(chance) for said, chance in zip(fit.labels, row, strict=True)}
+            for true, row in zip(fit.labels, fit.confusion[place], strict=True)
         },
     }
 
 
-def _known(value: float | None) -> float | None:
+def _number(value: float | None) -> float | None:
     return None if value is None or np.isnan(value) else float(value)
 
 
@@ -345,21 +349,24 @@ def annotators_lines(report: dict[str, Any]) -> list[str]:
         "  true label: " + ", ".join(f"{name} {percent(share)}" for name, share in report["marginals"].items())
     )
     size = max(7, *(min(len(name), 14) + 2 for name in report["labels"]))
-    for one in report["annotators"]:
+    for person in report["annotators"]:
         ends = ""
-        if one["accuracy_low"] is not None:
-            ends = f" [{percent(one['accuracy_low'])}–{percent(one['accuracy_high'])}]"
-        lines += ["", f"  {one['annotator']}: right {percent(one['accuracy'])}{ends}, {count(one['ratings'])} ratings"]
+        if person["accuracy_low"] is not None:
+            ends = f" [{percent(person['accuracy_low'])}–{percent(person['accuracy_high'])}]"
+        lines += [
+            "",
+            f"  {person['annotator']}: right {percent(person['accuracy'])}{ends}, {count(person['ratings'])} ratings",
+        ]
         lines.append(f"    {'is / says':<{size + 2}}" + "".join(f"{name[:14]:>{size}}" for name in report["labels"]))
-        for true, row in one["confusion"].items():
+        for true, row in person["confusion"].items():
             cells = "".join(f"{UNKNOWN if chance is None else percent(chance):>{size}}" for chance in row.values())
             lines.append(f"    {true[:14]:<{size + 2}}{cells}")
     right = percent(report["signature"]["adjudicator"])
     lines += ["", f"  If these people answered, independently of each other, and an adjudicator were right in {right}:"]
-    for one in report["protocol"]:
-        bias = "" if one["fs_bias"] is None else f", bias of R_FS {100 * one['fs_bias']:+.1f}"
-        wrong = f"{percent(one['wrong_answers'])} of the answers wrong{bias}"
-        lines.append(f"    {one['name']}: {wrong}, {one['judgements']:.2f} judgements a question")
+    for protocol in report["protocol"]:
+        bias = "" if protocol["fs_bias"] is None else f", bias of R_FS {100 * protocol['fs_bias']:+.1f}"
+        error_text = f"{percent(protocol['wrong_answers'])} of the answers wrong{bias}"
+        lines.append(f"    {protocol['name']}: {error_text}, {protocol['judgements']:.2f} judgements a question")
     if report["notes"]:
         lines.append("")
     for note in report["notes"]:

@@ -14,7 +14,7 @@ from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
 from audit.reports.build import Report, build_report
 from audit.reports.preference import Weights
-from audit.reports.study import how
+from audit.reports.study import settings_of
 from audit.statistics.intervals import MIDP, Target, get_method, get_target, method_name
 
 RATE_COLUMNS = ("sr_observed", "fs_rate")
@@ -51,14 +51,14 @@ def rerank(
     target = get_target(target, interval)
     method = get_method(interval, target)
     text = read_text(path)
-    header, lines = read_table(path, text, _wanted())
+    header, lines = read_table(path, text, _needed_columns())
     by_counts = _form(path, header)
-    cells = list(_checked(path, header, lines, by_counts))
+    cells = list(_cells(path, header, lines, by_counts))
     signature = {
         "audit": audit.__version__,
         "file": path.name,
         "sha": fingerprint(text.splitlines()),
-        **how(interval if by_counts else None, target, delta, weights),
+        **settings_of(interval if by_counts else None, target, delta, weights),
         "confidence": confidence if by_counts else None,
         "notes": [] if by_counts else ["The file has rates without counts, so intervals cannot be given."],
     }
@@ -73,7 +73,7 @@ def rerank(
     )
 
 
-def _wanted() -> str:
+def _needed_columns() -> str:
     return f"needed are relation, system and either {', '.join(RATE_COLUMNS)} or {', '.join(COUNT_COLUMNS)}"
 
 
@@ -85,10 +85,10 @@ def _form(path: Path, header: list[str]) -> bool:
             return form == COUNT_COLUMNS
     begun = [form for form in FORMS if set(form) & set(header)]
     what = " or ".join(f"column(s) {', '.join(lacking[form])}" for form in begun or FORMS)
-    raise BadFile(f"{path}: {what} missing; {_wanted()}")
+    raise BadFile(f"{path}: {what} missing; {_needed_columns()}")
 
 
-def _checked(
+def _cells(
     path: Path, header: list[str], lines: list[tuple[int, list[str]]], by_counts: bool
 ) -> Iterator[dict[str, Any]]:
     """Every row as a cell. Raises after the last row, so that the user sees up to ten mistakes at once."""
@@ -100,7 +100,7 @@ def _checked(
             if len(fields) != len(header):
                 raise BadRow(path, line, f"{len(fields)} fields where the header has {len(header)}")
             row = dict(zip(header, fields, strict=True))
-            cell = _named(path, line, row)
+            cell = _names(path, line, row)
             key = (cell["task"], cell["relation"], cell["system"])
             if key in seen:
                 raise BadRow(path, line, f"relation {key[1]} and system {key[2]} are already on line {seen[key]}")
@@ -112,7 +112,7 @@ def _checked(
     yield from cells
 
 
-def _named(path: Path, line: int, row: Mapping[str, str]) -> dict[str, Any]:
+def _names(path: Path, line: int, row: Mapping[str, str]) -> dict[str, Any]:
     for name in ("relation", "system"):
         if not row[name]:
             raise BadRow(path, line, f"column {name} is empty")
@@ -125,31 +125,31 @@ def _named(path: Path, line: int, row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _rates(path: Path, line: int, row: Mapping[str, str]) -> dict[str, Any]:
-    found = {}
+    rates = {}
     for name in RATE_COLUMNS:
         value = _number(path, line, name, row[name])
         if not 0 <= value <= 1:
             raise BadRow(path, line, f"column {name} is {row[name]}; allowed are fractions from 0 to 1, not per cent")
-        found[name] = value
-    return found
+        rates[name] = value
+    return rates
 
 
 def _counts(path: Path, line: int, row: Mapping[str, str]) -> dict[str, Any]:
-    found = {}
+    counts = {}
     for name in COUNT_COLUMNS:
         value = _number(path, line, name, row[name])
         if value < 0 or not value.is_integer():
             raise BadRow(path, line, f"column {name} is {row[name]}; allowed are whole numbers from 0")
-        found[name] = int(value)
+        counts[name] = int(value)
     # Each count is a part of the one before it: groups, satisfied, judged, false.
     for whole, part in pairwise(COUNT_COLUMNS):
-        if found[part] > found[whole]:
+        if counts[part] > counts[whole]:
             raise BadRow(
                 path,
                 line,
-                f"column {part} is {found[part]} but {whole} is {found[whole]}; allowed are 0 to {found[whole]}",
+                f"column {part} is {counts[part]} but {whole} is {counts[whole]}; allowed are 0 to {counts[whole]}",
             )
-    return {**found, "violated": found["groups"] - found["satisfied"]}
+    return {**counts, "violated": counts["groups"] - counts["satisfied"]}
 
 
 def _number(path: Path, line: int, name: str, value: str) -> float:

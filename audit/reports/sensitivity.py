@@ -47,25 +47,27 @@ def read_lenient(
     ground = Ground(counted.studies, counted.samples, counted.checks, counted.keys.join(counted.cells[_OBSERVED]))
     cells, says = [], []
     with engine.connect() as connection:
-        known = {
-            asked: Known(one.allowed | set(lacking.get(asked[0], ())), one.origin) if one.origin == "gold" else one
-            for asked, one in known_answers(connection, whose).items()
+        answers = {
+            question: Known(answer.allowed | set(lacking.get(question[0], ())), answer.origin)
+            if answer.origin == "gold"
+            else answer
+            for question, answer in known_answers(connection, whose).items()
         }
         process = read_process(connection)
         gold = {task: labels | set(lacking.get(task, ())) for task, labels in process.gold.items()}
         process = replace(process, gold=gold)
     samples = {sample["study_id"]: sample for sample in counted.samples}
-    for study, some in groupby(drawn, lambda cell: cell.key[0]):
-        groups = [one.drawn for cell in some for one in cell.settled]
-        cells += drawn_cells(samples[study], groups, known, process)
+    for study, study_cells in groupby(drawn, lambda cell: cell.key[0]):
+        groups = [group.drawn for cell in study_cells for group in cell.settled]
+        cells += drawn_cells(samples[study], groups, answers, process)
         says += [
-            (study, one.relation_id, one.system_id, one.group_id)
-            for one in groups
-            if any(step.output.label in lacking.get(one.task, ()) for step in one.steps)
+            (study, group.relation_id, group.system_id, group.group_id)
+            for group in groups
+            if any(step.output.label in lacking.get(group.task, ()) for step in group.steps)
         ]
-    found = counted_from(ground, cells, 0, counted.audited)
-    labels = tuple(dict.fromkeys(label for some in lacking.values() for label in some))
-    return Lenient(labels, found, shared_groups(found, compared), pd.DataFrame(says, columns=[*CELL, "group_id"]))
+    lenient = counted_from(ground, cells, 0, counted.audited)
+    labels = tuple(dict.fromkeys(label for missing in lacking.values() for label in missing))
+    return Lenient(labels, lenient, shared_groups(lenient, compared), pd.DataFrame(says, columns=[*CELL, "group_id"]))
 
 
 _OBSERVED = ["groups", "satisfied", "violated", "inapplicable", "errors"]
@@ -92,7 +94,7 @@ def sensitivity_entry(
         "labels": list(lenient.labels),
         "share": _mean(of_false, "says"),
         **_rates(judged),
-        "systems": [{"system": system} | _rates(some) for system, some in judged.groupby("system")],
+        "systems": [{"system": system} | _rates(of_system) for system, of_system in judged.groupby("system")],
         "best_changes_sure": totals["best_changes_sure"],
         "best_changes_estimated": totals["best_changes_estimated"],
         "best_changes_sure_right": lenient_totals["best_changes_sure"],
@@ -119,8 +121,8 @@ class GoldError:
         >>> GoldError.read("0.02-0.05"), GoldError.read(".1")
         (GoldError(low=0.02, high=0.05), GoldError(low=0.1, high=0.1))
         """
-        found = GOLD_ERROR.fullmatch(text.strip())
-        low, high = (float(found[1]), float(found[2] or found[1])) if found else (1.0, 0.0)
+        match = GOLD_ERROR.fullmatch(text.strip())
+        low, high = (float(match[1]), float(match[2] or match[1])) if match else (1.0, 0.0)
         if not 0 <= low <= high < 1:
             raise AuditError(
                 f"the error of gold {text[:40]!r} is no rate; allowed are a number from 0 to less than 1, such as "
@@ -141,43 +143,45 @@ def gold_error_entry(
     judged = _weighted(counted).merge(resting, on=[*CELL, "group_id"]).merge(counted.keys[[*CELL, "system"]], on=CELL)
     groups = [
         Resting(
-            one["labels"],
-            one["seen"],
-            one["false"],
-            float(one["weight"]),
-            float(one["of"] / one["satisfied"]) if target == "corpus" else 0.0,
+            row["labels"],
+            row["seen"],
+            row["false"],
+            float(row["weight"]),
+            float(row["of"] / row["satisfied"]) if target == "corpus" else 0.0,
         )
-        for one in judged.to_dict("records")
+        for row in judged.to_dict("records")
     ]
-    if totals["fs_rate"] is None or not any(one.labels for one in groups):
+    if totals["fs_rate"] is None or not any(group.labels for group in groups):
         return None
     observed, low, high = (float(totals[name]) for name in ("fs_rate", "fs_low", "fs_high"))
-    found = [correct(groups, each, low, high) for each in np.unique(np.linspace(error.low, error.high, STEPS)).tolist()]
+    corrections = [
+        correct(groups, rate, low, high) for rate in np.unique(np.linspace(error.low, error.high, STEPS)).tolist()
+    ]
     reach = resting_share(groups, error.high)
     systems = []
     for system, places in judged.groupby("system").indices.items():
-        mine = [groups[at] for at in places]
-        weight = np.array([one.weight for one in mine])
-        rates = [float(weight @ corrected_values(mine, each) / weight.sum()) for each in (error.low, error.high)]
-        now = float(weight @ np.array([float(one.false[one.seen]) for one in mine]) / weight.sum())
-        least, most = (min(max(one, 0.0), 1.0) for one in sorted(rates))
+        of_system = [groups[at] for at in places]
+        weight = np.array([group.weight for group in of_system])
+        rates = [float(weight @ corrected_values(of_system, rate) / weight.sum()) for rate in (error.low, error.high)]
+        now = float(weight @ np.array([float(group.false[group.seen]) for group in of_system]) / weight.sum())
+        least, most = (min(max(bound, 0.0), 1.0) for bound in sorted(rates))
         systems.append({"system": str(system), "fs_rate": now, "fs_rate_least": least, "fs_rate_most": most})
-    rates = [one.rate for one in found]
+    rates = [correction.rate for correction in corrections]
     return {
         "low": error.low,
         "high": error.high,
         "fs_rate": observed,
         "fs_rate_least": min(rates),
         "fs_rate_most": max(rates),
-        "fs_low": min(one.low for one in found),
-        "fs_high": max(one.high for one in found),
-        "cut": any(one.cut for one in found),
+        "fs_low": min(correction.low for correction in corrections),
+        "fs_high": max(correction.high for correction in corrections),
+        "cut": any(correction.cut for correction in corrections),
         "worst_least": max(observed - reach, 0.0),
         "worst_most": min(observed + reach, 1.0),
         "worst_low": max(low - reach, 0.0),
         "worst_high": min(high + reach, 1.0),
         "groups": len(groups),
-        "by_gold": sum(bool(one.labels) for one in groups),
+        "by_gold": sum(bool(group.labels) for group in groups),
         "left_out": int((~judged["modelled"]).sum()),
         "systems": systems,
     }

@@ -136,10 +136,10 @@ def study_report(
     target = get_target(target, interval, bool(names))
     method = get_method(interval, target)
     check_proxies(names, interval, target)
-    found = evidence(engine, whose, study, design, target, by, gold_error is not None)
-    proxied = powered(engine, found.counted, found.judged, names, method) if names else None
+    basis = evidence(engine, whose, study, design, target, by, gold_error is not None)
+    proxied = powered(engine, basis.counted, basis.judged, names, method) if names else None
     return report_of(
-        found,
+        basis,
         interval=interval,
         target=target,
         delta=delta,
@@ -166,14 +166,14 @@ def evidence(
     counted, drawn = count_drawn(engine, whose, study, design)
     compared = comparisons(engine, counted)
     causes, arms = named_falses(engine, counted), count_arms(engine, counted, whose)
-    given = int(causes["code"].notna().sum())
+    named_causes = int(causes["code"].notna().sum())
     with engine.connect() as connection:
-        clusters = source_clusters(connection, [int(str(one["id"])) for one in counted.studies])
+        clusters = source_clusters(connection, [int(str(row["id"])) for row in counted.studies])
         lacking = never_gold(connection, counted)
     made_from = signature(engine, counted, whose, lacking)
     if not made_from["answers"].get("gold"):
         lacking = {}
-    described = made_from | ({"causes": given} if given else {})
+    described = made_from | ({"causes": named_causes} if named_causes else {})
     return Evidence(
         counted,
         judged_groups(counted, clusters),
@@ -196,7 +196,7 @@ def evidence(
 
 
 def report_of(
-    found: Evidence,
+    basis: Evidence,
     *,
     interval: str = INTERVAL,
     target: Target = "population",
@@ -206,9 +206,9 @@ def report_of(
     proxied: tuple[pd.DataFrame, pd.DataFrame] | None = None,
     gold_error: GoldError | None = None,
 ) -> Report:
-    """The report of what was read; arguments as in `study_report`, `target` the one that `found` was read for.
+    """The report of what was read; arguments as in `study_report`, `target` the one that `basis` was read for.
 
-    `proxied` is what `powered` made of `proxies` and of what was read. For `gold_error`, `found` has to be read with
+    `proxied` is what `powered` made of `proxies` and of what was read. For `gold_error`, `basis` has to be read with
     `resting`.
     """
     if gold_error is not None and (proxies or interval == SEQUENCE):
@@ -216,23 +216,23 @@ def report_of(
             "the correction for errors of gold is for the judged groups at a number fixed before; leave proxies and "
             "the interval 'sequence' out, or the error of gold"
         )
-    counted, holds = found.counted, found.holds
-    common: CommonBy = {(one.task, one.study, one.relation): one.common for one in found.shared}
-    described = dict(found.made_from) | how(interval, target, delta, weights, proxies)
-    if found.topics is not None:
-        described["by"] = found.topics.by
+    counted, holds = basis.counted, basis.holds
+    common: CommonBy = {(shared.task, shared.study, shared.relation): shared.common for shared in basis.shared}
+    described = dict(basis.made_from) | settings_of(interval, target, delta, weights, proxies)
+    if basis.topics is not None:
+        described["by"] = basis.topics.by
     described["notes"] = [*described["notes"], *_bounds_only(counted)]
     if interval != SEQUENCE:
         described["notes"] = [*described["notes"], *_partly_judged(counted)]
-    estimates, judged = proxied or (None, found.judged)
+    estimates, judged = proxied or (None, basis.judged)
     entries = holds_entries(holds.units, holds.waiting, 0.95, target)
-    asked = holds.groups.merge(counted.keys, on=CELL)
+    asked_groups = holds.groups.merge(counted.keys, on=CELL)
     planned = {"answers": described["answers"]["whose"], "interval": interval, "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
-    if tested := [one for one in found.primary if one.tested]:
-        described["primary"] = [spelled(one) for one in tested]
+    if tested := [named for named in basis.primary if named.tested]:
+        described["primary"] = [spelled(named) for named in tested]
     report = build_report(
-        _frame(found),
+        _frame(basis),
         described,
         waiting=counted.waiting,
         interval=get_method(interval, target),
@@ -240,46 +240,50 @@ def report_of(
         delta=delta,
         groups=Groups(
             judged,
-            found.checked,
+            basis.checked,
             common,
             estimates,
             entries,
-            findings(counted, found.clusters),
-            found.primary,
-            found.drawn,
-            asked,
+            findings(counted, basis.clusters),
+            basis.primary,
+            basis.drawn,
+            asked_groups,
         ),
         weights=weights,
     )
-    report["sensitivity"] = _sensitivity(found, report, interval, target, delta)
-    if gold_error is not None and found.resting is not None:
+    report["sensitivity"] = _sensitivity(basis, report, interval, target, delta)
+    if gold_error is not None and basis.resting is not None:
         report["signature"]["gold_error"] = [gold_error.low, gold_error.high]
-        report["gold_error"] = gold_error_entry(counted, found.resting, gold_error, report["overall"], target)
-    report["accuracy"] = accuracy_entries(report["violations"], found.accuracy)
-    if found.topics is not None:
+        report["gold_error"] = gold_error_entry(counted, basis.resting, gold_error, report["overall"], target)
+    report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
+    if basis.topics is not None:
         report["topics"] = topic_entries(
-            report["violations"], found.topics, found.judged, found.checked, get_method(interval, target), target
+            report["violations"], basis.topics, basis.judged, basis.checked, get_method(interval, target), target
         )
     report |= {
-        "causes": cause_entries(found.causes),
-        "disputes": found.disputes,
+        "causes": cause_entries(basis.causes),
+        "disputes": basis.disputes,
         "plan": plan_entries(
-            found.plans,
+            basis.plans,
             planned,
-            {one.study: Primary(one.system, one.other, one.relation) for one in found.primary if one.tested},
+            {
+                named.study: Primary(named.system, named.other, named.relation)
+                for named in basis.primary
+                if named.tested
+            },
         ),
     }
-    return report if found.arms is None else report | {"protocols": protocol_entry(found.arms)}
+    return report if basis.arms is None else report | {"protocols": protocol_entry(basis.arms)}
 
 
-def cells_of_report(found: Evidence) -> list[dict[str, Any]]:
+def cells_of_report(basis: Evidence) -> list[dict[str, Any]]:
     """The cells of `report_of` with their counts and rates, but without what audits found: its roll-ups take longer."""
-    return cell_entries(rated(with_worth(_frame(found), found.judged, found.checked, drawn=found.drawn)))
+    return cell_entries(rated(with_worth(_frame(basis), basis.judged, basis.checked, drawn=basis.drawn)))
 
 
-def _frame(found: Evidence) -> pd.DataFrame:
+def _frame(basis: Evidence) -> pd.DataFrame:
     """The cells as `build_report` takes them."""
-    return found.counted.cells.join(found.counted.keys[CELL]).merge(found.holds.cells, how="left", on=CELL)
+    return basis.counted.cells.join(basis.counted.keys[CELL]).merge(basis.holds.cells, how="left", on=CELL)
 
 
 def _partly_judged(counted: Counted) -> list[str]:
@@ -299,19 +303,19 @@ def _bounds_only(counted: Counted) -> list[str]:
     """A note that names the relations whose answers leave bounds in some cell, and says what would close them."""
     cells = counted.cells.join(counted.keys[["study_id", "relation_id"]])
     cells = cells[(cells["judged"] == 0) & (cells["drawn"] > cells["drawn_open"]) & cells["drawn_false"].notna()]
-    asked = {
-        str(some["relation"].iloc[0]): counted.waiting_under.get((int(study), int(relation)), 0)
-        for (study, relation), some in cells.groupby(["study_id", "relation_id"], sort=False)
+    open_questions = {
+        str(relation_cells["relation"].iloc[0]): counted.waiting_under.get((int(study), int(relation)), 0)
+        for (study, relation), relation_cells in cells.groupby(["study_id", "relation_id"], sort=False)
     }
-    numbers = ", ".join(f"{name} {waiting:,}" for name, waiting in asked.items())
-    return [BOUNDS_ONLY.format(names=", ".join(asked), numbers=numbers)] if asked else []
+    numbers = ", ".join(f"{name} {waiting:,}" for name, waiting in open_questions.items())
+    return [BOUNDS_ONLY.format(names=", ".join(open_questions), numbers=numbers)] if open_questions else []
 
 
-def how(
+def settings_of(
     interval: str | None, target: Target, delta: float, weights: Weights | None, proxies: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The part of a signature that says how a report was computed; the notes come after it."""
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "interval": interval,
         "confidence": None if interval is None else 0.95,
         "target": target,
@@ -319,10 +323,10 @@ def how(
         "draws": {"posterior": comparison.DRAWS, "seed": 0},
     }
     if interval == SEQUENCE:
-        found["stopping"] = HOLDS
+        settings["stopping"] = HOLDS
     if proxies:
-        found["proxy"] = {"names": list(proxies), "folds": FOLDS, "comparisons": "without proxies"}
-    return found | ({} if weights is None else {"weights": weights.source})
+        settings["proxy"] = {"names": list(proxies), "folds": FOLDS, "comparisons": "without proxies"}
+    return settings | ({} if weights is None else {"weights": weights.source})
 
 
 def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -346,9 +350,9 @@ def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[s
             .where(answer.c.origin.in_(ALLOWED[whose]))
             .group_by(question.c.kind, answer.c.origin)
         )
-        found = {(str(row[0]), str(row[1])): int(row[2]) for row in connection.execute(by_origin)}
+        counts = {(str(row[0]), str(row[1])): int(row[2]) for row in connection.execute(by_origin)}
         answers, about_groups = (
-            {origin: number for origin in ORIGINS if (number := sum(found.get((kind, origin), 0) for kind in kinds))}
+            {origin: number for origin in ORIGINS if (number := sum(counts.get((kind, origin), 0) for kind in kinds))}
             for kinds in (ABOUT_OUTPUTS, ("group",))
         )
         used = [
@@ -357,31 +361,31 @@ def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[s
         run = [
             {"name": row["name"], "version": row["version"], "settings": json.loads(row["settings"])} for row in systems
         ]
-        audited = {one["id"]: audits_of(connection, int(str(one["id"]))).groups for one in counted.samples}
-    compares = [one["design"] == INFORMATIVE for one in counted.samples]
+        audited = {sample["id"]: audits_of(connection, int(str(sample["id"]))).groups for sample in counted.samples}
+    compares = [sample["design"] == INFORMATIVE for sample in counted.samples]
     # A sample that only compares systems has no audits: what they measure is about rates.
     audits = not compares or not all(compares)
     return {
         "audit": audit.__version__,
-        "studies": [dict(one) for one in counted.studies],
+        "studies": [dict(study) for study in counted.studies],
         "samples": [
-            {name: value for name, value in one.items() if name != "id" and (name, value) not in _USUAL}
-            | {"audit_groups": audited[one["id"]]}
-            | shares(counted, int(str(one["study_id"])))
-            for one in counted.samples
+            {name: value for name, value in sample.items() if name != "id" and (name, value) not in _USUAL}
+            | {"audit_groups": audited[sample["id"]]}
+            | shares(counted, int(str(sample["study_id"])))
+            for sample in counted.samples
         ],
         "systems": run,
         "relations": used,
         "answers": {"whose": whose} | answers,
         "holds": about_groups or None,
-        "estimator": "; ".join(ESTIMATORS[one] for one in sorted(set(compares or [False]))),
+        "estimator": "; ".join(ESTIMATORS[compares_only] for compares_only in sorted(set(compares or [False]))),
         **estimators(counted),
         "notes": [
             *(
                 TWO_CLASSES if task == "sentiment" else NEVER_GOLD.format(task=task, labels=", ".join(labels))
                 for task, labels in (lacking if answers.get("gold") else {}).items()
             ),
-            *(DOMAIN.format(study=one["study_id"]) for one in counted.samples if one["domain"] != ALL),
+            *(DOMAIN.format(study=sample["study_id"]) for sample in counted.samples if sample["domain"] != ALL),
             *([COMPARISONS] if any(compares) else []),
             *([ASSUMED] if audits and not any(audited.values()) else []),
             *(carry_note(counted) if audits else []),
@@ -389,24 +393,24 @@ def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[s
     }
 
 
-def _sensitivity(found: Evidence, report: Report, interval: str, target: Target, delta: float) -> dict[str, Any] | None:
+def _sensitivity(basis: Evidence, report: Report, interval: str, target: Target, delta: float) -> dict[str, Any] | None:
     """What the report would say if gold had the labels that it lacks; None where it lacks none."""
-    if found.lenient is None:
+    if basis.lenient is None:
         return None
-    counted = found.lenient.counted
-    common: CommonBy = {(one.task, one.study, one.relation): one.common for one in found.lenient.shared}
+    counted = basis.lenient.counted
+    common: CommonBy = {(shared.task, shared.study, shared.relation): shared.common for shared in basis.lenient.shared}
     frame = rated(counted.cells, get_method(interval, target), target=target)
-    relations, *_ = compare_all(frame, common, target, delta, 0.95, interval == SEQUENCE, named=found.primary)
-    return sensitivity_entry(found.counted, found.lenient, report["overall"], overall(frame, relations))
+    relations, *_ = compare_all(frame, common, target, delta, 0.95, interval == SEQUENCE, named=basis.primary)
+    return sensitivity_entry(basis.counted, basis.lenient, report["overall"], overall(frame, relations))
 
 
 def never_gold(connection: Connection, counted: Counted) -> dict[str, list[str]]:
     """By task, the labels that systems may say and the gold of these studies never does; tasks that lack none are not
     there."""
-    said = gold_labels(connection, [int(str(one["id"])) for one in counted.studies])
+    gold = gold_labels(connection, [int(str(study["id"])) for study in counted.studies])
     lacking = {
-        task: [one for one in get_task(task).labels if one not in labels]
-        for task, labels in said.items()
+        task: [label for label in get_task(task).labels if label not in labels]
+        for task, labels in gold.items()
         if not asks_pairs(task)
     }
     return {task: labels for task, labels in lacking.items() if labels}

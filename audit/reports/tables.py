@@ -31,7 +31,7 @@ def table_blocks(report: Report, width: int) -> list[str]:
     """A block a table, at most `width` columns wide; systems that do not fit beside each other stand below."""
     blocks = []
     for table in report["violations"]:
-        if any(one["vr_observed"] is not None for row in table["rows"] for one in row["rates"]):
+        if any(rates["vr_observed"] is not None for row in table["rows"] for rates in row["rates"]):
             blocks.append(_violations(report, table, width))
     if blocks:
         blocks[-1] += "\n" + "\n".join(textwrap.wrap(rates_key(report), width))
@@ -91,9 +91,9 @@ def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int, wid
     sizes = [max(_wide(row[at]) for row in table) for at in range(len(heads))]
     over = 2 + sum(sizes) + 2 * (len(heads) - 1) - width
     for at in range(texts):
-        spare = min(max(over, 0), max(sizes[at] - 8, 0))
-        sizes[at] -= spare
-        over -= spare
+        trimmed = min(max(over, 0), max(sizes[at] - 8, 0))
+        sizes[at] -= trimmed
+        over -= trimmed
     lines = []
     for row in table:
         parts = [

@@ -146,11 +146,11 @@ def _fitting(report: Report, width: int) -> tuple[list[Column], list[int], int]:
         ]
         room = width - 2 - sum(widths) - 2 * len(columns)
         # Counts go first, from the left; then rates, from the right.
-        spare = [column for column in columns if column.optional and column.counts]
-        spare += [column for column in reversed(columns) if column.optional and not column.counts]
-        if room >= min(max(widest, len("system")), 16) or not spare:
+        droppable = [column for column in columns if column.optional and column.counts]
+        droppable += [column for column in reversed(columns) if column.optional and not column.counts]
+        if room >= min(max(widest, len("system")), 16) or not droppable:
             break
-        columns.remove(spare[0])
+        columns.remove(droppable[0])
     return columns, widths, max(min(widest, room), 6)
 
 
@@ -179,8 +179,8 @@ def _tables(report: Report, width: int) -> list[str]:
 def _orders(relation: Mapping[str, Any], width: int) -> list[str]:
     """Best and order before and after; the mark says in words what changed."""
     best, change = best_text(relation), change_text(relation)
-    told = {"not known yet", "another system looks best", "another system is best, for sure"}
-    lines = textwrap.wrap(f"best: {best}" if change in told else f"best: {best} ({change})", width - 2)
+    evident = {"not known yet", "another system looks best", "another system is best, for sure"}
+    lines = textwrap.wrap(f"best: {best}" if change in evident else f"best: {best} ({change})", width - 2)
     if relation["order_changes"]:
         observed, genuine = (order_text(relation, when) for when in ("observed", "genuine"))
         lines += textwrap.wrap(f"order was {observed}; is {genuine}", width - 2, subsequent_indent="  ")
@@ -228,12 +228,12 @@ def _key(report: Report, width: int) -> str:
         "Rates are in per cent. SR_o: observed satisfaction rate. R_FS: share of the satisfied groups that are false. "
         "SR_g = SR_o (1 - R_FS): genuine satisfaction rate. waits: questions without an answer."
     )
-    shown = {column.heading for column in _fitting(report, width)[0]}
-    if "n/a" in shown:
+    headings = {column.heading for column in _fitting(report, width)[0]}
+    if "n/a" in headings:
         text += " n/a: groups to which the relation does not apply for this system."
-    if "SR_c" in shown:
+    if "SR_c" in headings:
         text += " SR_c: genuine satisfactions among all groups in which the relation holds."
-    if "FV" in shown:
+    if "FV" in headings:
         text += " FV: false violations, the share of the violated groups in which the relation does not hold."
     if any(cell["fs_low"] is not None for cell in report["cells"]):
         confidence = report["signature"].get("confidence") or 0.95
@@ -245,7 +245,7 @@ def _key(report: Report, width: int) -> str:
         text += " checked R_FS: corrected by what spot checks show of the protocol's errors."
     if any(relation["carry"] and relation["carry"]["audited"] for relation in report["relations"]):
         text += " R_FS ±: at most so much it may be off through carried answers, beside its interval."
-    if any(one["p_best"] is not None for relation in report["relations"] for one in relation["ranking"]):
+    if any(entry["p_best"] is not None for relation in report["relations"] for entry in relation["ranking"]):
         text += " sure: rank interval, letters (systems that share one are not told apart at 5 %) and P(best)."
     return text
 

@@ -56,65 +56,65 @@ def _entry(
         "rates": [],
         "reason": None,
     }
-    found = topics.studies.get(table["study"])
-    if found is None:
+    study_topics = topics.studies.get(table["study"])
+    if study_topics is None:
         return entry | {"reason": f"no source of this corpus has {'a gold label' if topics.by == GOLD else topics.by}"}
-    cells = _with_judged(found, judged)
-    seen = sorted(set(cells["topic"]))
+    cells = _with_judged(study_topics, judged)
+    present = sorted(set(cells["topic"]))
     of_topic: list[pd.DataFrame] = []
-    names: list[str | None] = [*found.names, None]
-    some: list[dict[str, Any]] = []
-    for topic in seen:
-        in_judged = _within(judged, found, topic)
+    names: list[str | None] = [*study_topics.names, None]
+    over_relations: list[dict[str, Any]] = []
+    for topic in present:
+        in_judged = _within(judged, study_topics, topic)
         in_checked = None if checked is None else checked[checked["study"] == table["study"]]
-        in_checked = None if in_checked is None else _within(in_checked, found, topic)
-        here = cells[cells["topic"] == topic].reset_index(drop=True)
+        in_checked = None if in_checked is None else _within(in_checked, study_topics, topic)
+        topic_cells = cells[cells["topic"] == topic].reset_index(drop=True)
         if target == "population":
-            here = with_worth(here, in_judged, in_checked, confidence)
-        here = with_rates(here, interval, confidence, target)
-        of_topic.append(here)
-        sure = Certainty(*dependence(here, in_judged, in_checked, target), target, confidence)
-        clusters = found.sums[found.sums["topic"] == topic].set_index("system")
+            topic_cells = with_worth(topic_cells, in_judged, in_checked, confidence)
+        topic_cells = with_rates(topic_cells, interval, confidence, target)
+        of_topic.append(topic_cells)
+        sure = Certainty(*dependence(topic_cells, in_judged, in_checked, target), target, confidence)
+        clusters = study_topics.sums[study_topics.sums["topic"] == topic].set_index("system")
         for system in table["systems"]:
             if system not in clusters.index:
                 continue
-            mine = np.flatnonzero((here["system"] == system).to_numpy())
+            places = np.flatnonzero((topic_cells["system"] == system).to_numpy())
             sums = clusters.loc[system]
-            seen_of = clustered_rate(sums["violated"], sums["groups"], confidence)
-            some.append(
+            observed = clustered_rate(sums["violated"], sums["groups"], confidence)
+            over_relations.append(
                 {"topic": names[topic], "relation": None, "system": system}
-                | _rates(*sure.together(here, mine.tolist(), sure.of_genuine), seen_of, int(sums["sources"]))
+                | _rates(*sure.together(topic_cells, places.tolist(), sure.of_genuine), observed, int(sums["sources"]))
             )
     place = {relation: at for at, relation in enumerate(entry["relations"])}
-    alone: list[tuple[int, int, str, dict[str, Any]]] = []
+    by_relation: list[tuple[int, int, str, dict[str, Any]]] = []
     frame = pd.concat(of_topic, ignore_index=True) if of_topic else cells
     for at, row in enumerate(frame.to_dict("records")):
-        seen_of = clustered_rate(row["wrong"], row["size"], confidence)
-        named = {"topic": names[row["topic"]], "relation": row["relation"], "system": row["system"]}
+        observed = clustered_rate(row["wrong"], row["size"], confidence)
+        identity = {"topic": names[row["topic"]], "relation": row["relation"], "system": row["system"]}
         # A source has one group under a relation.
-        rates = _rates(frame.iloc[[at]], None, seen_of, seen_of.size)
-        alone.append((row["topic"], place[row["relation"]], row["system"], named | rates))
-    alone.sort(key=lambda one: one[:3])
-    entry["rates"] = [*some, *(one for *_, one in alone)]
-    return entry | {"topics": [names[topic] for topic in seen]}
+        rates = _rates(frame.iloc[[at]], None, observed, observed.size)
+        by_relation.append((row["topic"], place[row["relation"]], row["system"], identity | rates))
+    by_relation.sort(key=lambda ranked: ranked[:3])
+    entry["rates"] = [*over_relations, *(rates for *_, rates in by_relation)]
+    return entry | {"topics": [names[topic] for topic in present]}
 
 
-def _with_judged(found: StudyTopics, judged: pd.DataFrame) -> pd.DataFrame:
+def _with_judged(study_topics: StudyTopics, judged: pd.DataFrame) -> pd.DataFrame:
     """The cells by topic with the groups that were judged of each, and the false ones among these."""
-    topic = pd.Series(found.topic_of(judged["source"].to_numpy()), index=judged.index, dtype=int)
+    topic = pd.Series(study_topics.topic_of(judged["source"].to_numpy()), index=judged.index, dtype=int)
     by = [*KEY, "topic"]
     counts = judged.assign(topic=topic).groupby(by, observed=True)["false"].agg(["size", "sum"]).reset_index()
     counts = counts.rename(columns={"size": "judged", "sum": "false"})
     if counts.empty:
-        return found.cells.assign(judged=0, false=0)
-    cells = found.cells.astype(dict.fromkeys(KEY, object)).merge(
+        return study_topics.cells.assign(judged=0, false=0)
+    cells = study_topics.cells.astype(dict.fromkeys(KEY, object)).merge(
         counts.astype(dict.fromkeys(KEY, object)), how="left", on=by
     )
     return cells.assign(**{name: cells[name].fillna(0).astype(int) for name in ("judged", "false")})
 
 
-def _within(groups: pd.DataFrame, found: StudyTopics, topic: int) -> pd.DataFrame:
-    return groups[found.topic_of(groups["source"].to_numpy()) == topic]
+def _within(groups: pd.DataFrame, study_topics: StudyTopics, topic: int) -> pd.DataFrame:
+    return groups[study_topics.topic_of(groups["source"].to_numpy()) == topic]
 
 
 def _rates(cells: pd.DataFrame, of_genuine: np.ndarray | None, observed: ClusteredRate, sources: int) -> dict[str, Any]:

@@ -55,22 +55,22 @@ class Findings:
 
 def findings(counted: Counted, clusters: Clusters = ALONE) -> Findings:
     """What was found while cells were counted, with the cells' names and the clusters of sources."""
-    found = counted.audited
-    of_group = found.follow_ups["group_id"].to_numpy(np.int64) // LIMIT**2
+    audited = counted.audited
+    of_group = audited.follow_ups["group_id"].to_numpy(np.int64) // LIMIT**2
     return Findings(
-        found.cells.merge(counted.keys, on=CELL),
-        found.follow_ups.assign(cluster=clusters.of(of_group)).merge(counted.keys, on=CELL),
+        audited.cells.merge(counted.keys, on=CELL),
+        audited.follow_ups.assign(cluster=clusters.of(of_group)).merge(counted.keys, on=CELL),
         spot_checked_groups(counted, clusters),
-        found.answered.assign(cluster=clusters.of(found.answered["source"].to_numpy(np.int64))),
-        found.waiting,
-        found.checks_waiting,
+        audited.answered.assign(cluster=clusters.of(audited.answered["source"].to_numpy(np.int64))),
+        audited.waiting,
+        audited.checks_waiting,
     )
 
 
 def add_audits(
     report: dict[str, Any],
     cells: pd.DataFrame,
-    found: Findings | None,
+    findings: Findings | None,
     of_false: Sums | None,
     interval: Estimator,
     confidence: float,
@@ -86,13 +86,13 @@ def add_audits(
     for relation in report["relations"]:
         relation["carry"] = None
     report["overall"] |= dict.fromkeys(("audits_waiting", "checks_waiting", "checks"))
-    if found is None:
+    if findings is None:
         return
-    report["overall"] |= {"audits_waiting": found.waiting, "checks_waiting": found.checks_waiting}
-    _add_carry(report, found, confidence, target)
-    protocol = _add_checks(report, cells, found, interval, confidence, target)
-    if len(found.answers) or len(found.checks):
-        report["overall"]["checks"] = _together(protocol, found, of_false, confidence, target)
+    report["overall"] |= {"audits_waiting": findings.waiting, "checks_waiting": findings.checks_waiting}
+    _add_carry(report, findings, confidence, target)
+    protocol = _add_checks(report, cells, findings, interval, confidence, target)
+    if len(findings.answers) or len(findings.checks):
+        report["overall"]["checks"] = _together(protocol, findings, of_false, confidence, target)
 
 
 def _unit(target: Target) -> str:
@@ -100,26 +100,27 @@ def _unit(target: Target) -> str:
     return "cluster" if target == "population" else "source"
 
 
-def _add_carry(report: dict[str, Any], found: Findings, confidence: float, target: Target) -> None:
+def _add_carry(report: dict[str, Any], findings: Findings, confidence: float, target: Target) -> None:
     """Each relation's carry error, and what it can do to the R_FS of its cells."""
-    resting = dict(iter(found.cells.groupby(RELATION, dropna=False)))
-    audited = dict(iter(found.follow_ups.groupby(RELATION, dropna=False)))
-    by_cell = found.cells.set_index(KEY)
+    resting = dict(iter(findings.cells.groupby(RELATION, dropna=False)))
+    audited = dict(iter(findings.follow_ups.groupby(RELATION, dropna=False)))
+    by_cell = findings.cells.set_index(KEY)
     for relation in report["relations"]:
         key = tuple(relation[name] for name in RELATION)
         # One follow-up serves all systems: it is one observation, and so are a source's several of one group.
-        some = audited.get(key, found.follow_ups.iloc[:0])
+        follow_ups = audited.get(key, findings.follow_ups.iloc[:0])
         most_of = {"wrong": "max", "cluster": "first"}
         alone, groups = (
-            some.groupby(["source", name], sort=False).agg(most_of).reset_index() for name in ("follow_up", "group_id")
+            follow_ups.groupby(["source", name], sort=False).agg(most_of).reset_index()
+            for name in ("follow_up", "group_id")
         )
         error, of_groups = (
-            carry_error(one[_unit(target)].to_numpy(), one["wrong"].to_numpy(int), confidence)
-            for one in (alone, groups)
+            carry_error(observations[_unit(target)].to_numpy(), observations["wrong"].to_numpy(int), confidence)
+            for observations in (alone, groups)
         )
         most = of_groups.high
-        mine = [cell for cell in report["cells"] if tuple(cell[name] for name in RELATION) == key]
-        judged = sum(cell["judged"] or 0 for cell in mine)
+        cells = [cell for cell in report["cells"] if tuple(cell[name] for name in RELATION) == key]
+        judged = sum(cell["judged"] or 0 for cell in cells)
         rests = int(resting[key][["rests_true", "rests_false"]].to_numpy().sum()) if key in resting else 0
         share = rests / judged if judged else None
         relation["carry"] = {
@@ -131,7 +132,7 @@ def _add_carry(report: dict[str, Any], found: Findings, confidence: float, targe
             "rests_on_carried": share,
             "effect": None if most is None or share is None else share * most,
         }
-        for cell in mine:
+        for cell in cells:
             if most is None or not cell["judged"]:
                 continue
             row = by_cell.loc[tuple(cell[name] for name in KEY)]
@@ -143,7 +144,7 @@ def _add_carry(report: dict[str, Any], found: Findings, confidence: float, targe
 def _add_checks(
     report: dict[str, Any],
     cells: pd.DataFrame,
-    found: Findings,
+    findings: Findings,
     interval: Estimator,
     confidence: float,
     target: Target,
@@ -155,27 +156,37 @@ def _add_checks(
     # What a cell's judged groups are worth, where those of a document go together; the protocol's settled ones as well.
     worth = cells["judged_worth"].to_numpy(float) if "judged_worth" in cells else np.full(len(cells), np.nan)
     share = np.divide(worth, cells["judged"].to_numpy(float, na_value=np.nan), out=np.ones(len(cells)), where=worth > 0)
-    by_cell = found.cells.set_index(KEY)
-    checks = dict(iter(found.checks.groupby(KEY, dropna=False)))
+    by_cell = findings.cells.set_index(KEY)
+    checks = dict(iter(findings.checks.groupby(KEY, dropna=False)))
     rows = []
     for position, cell in enumerate(report["cells"]):
         key = tuple(cell[name] for name in KEY)
-        some = checks.get(key)
-        cell["checked"] = 0 if some is None else len(some)
-        if some is None:
+        checked_groups = checks.get(key)
+        cell["checked"] = 0 if checked_groups is None else len(checked_groups)
+        if checked_groups is None:
             continue
         judged, false = (int(by_cell.loc[key, f"protocol_{name}"]) for name in ("judged", "false"))
         population = cell["satisfied"] if target == "corpus" else None
         size = judged * min(float(share[position]), 1.0)
         hits = false if size == judged else false / judged * size
         own: Interval = interval(hits, size, population, confidence=confidence)
-        rows.append((*key, position, cell["satisfied"], judged, false, false / judged, own.low, own.high, len(some)))
-        if len(some) < LEAST:
+        rows.append(
+            (*key, position, cell["satisfied"], judged, false, false / judged, own.low, own.high, len(checked_groups))
+        )
+        if len(checked_groups) < LEAST:
             continue
-        change = some["checked"].to_numpy(int) - some["protocol"].to_numpy(int)
+        change = checked_groups["checked"].to_numpy(int) - checked_groups["protocol"].to_numpy(int)
         added, removed = (int((change == sign).sum()) for sign in (1, -1))
         right = difference(
-            false, judged, population, added, removed, len(some), interval=interval, confidence=confidence, worth=size
+            false,
+            judged,
+            population,
+            added,
+            removed,
+            len(checked_groups),
+            interval=interval,
+            confidence=confidence,
+            worth=size,
         )
         cell |= {"fs_checked": right.rate, "fs_checked_low": right.low, "fs_checked_high": right.high}
     columns = [*KEY, "position", "satisfied", "judged", "false", "rate", "low", "high", "checked"]
@@ -183,39 +194,39 @@ def _add_checks(
 
 
 def _together(
-    cells: pd.DataFrame, found: Findings, of_false: Sums | None, confidence: float, target: Target
+    cells: pd.DataFrame, findings: Findings, of_false: Sums | None, confidence: float, target: Target
 ) -> dict[str, Any]:
     """The protocol's error over all checked answers, and R_FS over the cells with checked groups, both ways."""
-    error = carry_error(found.answers[_unit(target)].to_numpy(), found.answers["wrong"].to_numpy(int), confidence)
-    answer: dict[str, Any] = {
+    error = carry_error(findings.answers[_unit(target)].to_numpy(), findings.answers["wrong"].to_numpy(int), confidence)
+    entry: dict[str, Any] = {
         "answers": error.audited,
         "answers_wrong": error.wrong,
         "error": error.rate,
         "error_low": error.low,
         "error_high": error.high,
         "cells": len(cells),
-        "groups": len(found.checks),
+        "groups": len(findings.checks),
         "added": None,
         "removed": None,
     }
     rates = ("fs_rate", "fs_low", "fs_high", "fs_checked", "fs_checked_low", "fs_checked_high", "bias")
-    answer |= dict.fromkeys((*rates, "rogan_gladen"))
+    entry |= dict.fromkeys((*rates, "rogan_gladen"))
     if cells.empty:
-        return answer
+        return entry
     places = cells["position"].to_numpy(int)
-    pick = None if of_false is None else of_false.cautious(places.tolist())
+    correlations = None if of_false is None else of_false.cautious(places.tolist())
     rate, low, high, satisfied = (cells[name].to_numpy(float) for name in ("rate", "low", "high", "satisfied"))
-    before = combine(rate, low, high, satisfied, pick)
+    before = combine(rate, low, high, satisfied, correlations)
     if before is None:
-        return answer
-    groups = found.checks.merge(cells[[*KEY, "satisfied", "checked"]], on=KEY, suffixes=("", "_groups"))
+        return entry
+    groups = findings.checks.merge(cells[[*KEY, "satisfied", "checked"]], on=KEY, suffixes=("", "_groups"))
     weight = groups["satisfied"] / cells["satisfied"].sum() / groups["checked_groups"]
     change = (groups["checked"] - groups["protocol"]).to_numpy(int)
     right = difference_of_cells(
         before.rate, before.low, before.high, weight.to_numpy(), change, groups[_unit(target)].to_numpy(),
         confidence=confidence,
     )  # fmt: skip
-    return answer | {
+    return entry | {
         "added": int((change == 1).sum()),
         "removed": int((change == -1).sum()),
         "fs_rate": before.rate,
@@ -225,41 +236,41 @@ def _together(
         "fs_checked_low": right.low,
         "fs_checked_high": right.high,
         "bias": right.bias,
-        "rogan_gladen": _rogan_gladen(before.rate, int(cells["judged"].sum()), found.checks, confidence),
+        "rogan_gladen": _rogan_gladen(before.rate, int(cells["judged"].sum()), findings.checks, confidence),
     }
 
 
 def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: float) -> dict[str, Any]:
     """The correction by sensitivity and specificity, from the same checked groups; its rate None with a reason."""
-    said, false = checks["protocol"].to_numpy(int) == 1, checks["checked"].to_numpy(int) == 1
+    called_false, false = checks["protocol"].to_numpy(int) == 1, checks["checked"].to_numpy(int) == 1
     sensitivity, specificity = (
-        (int((said & false).sum()), int(false.sum())),
+        (int((called_false & false).sum()), int(false.sum())),
         (
-            int((~said & ~false).sum()),
+            int((~called_false & ~false).sum()),
             int((~false).sum()),
         ),
     )
-    answer: dict[str, Any] = {"rate": None, "low": None, "high": None, "reason": None}
-    answer |= {"sensitivity": list(sensitivity), "specificity": list(specificity)}
+    entry: dict[str, Any] = {"rate": None, "low": None, "high": None, "reason": None}
+    entry |= {"sensitivity": list(sensitivity), "specificity": list(specificity)}
     if not (sensitivity[1] and specificity[1]):
         kind = "false" if specificity[1] else "true"
-        return answer | {"reason": f"no checked group is a {kind} satisfaction"}
+        return entry | {"reason": f"no checked group is a {kind} satisfaction"}
     try:
-        found = rogan_gladen(round(rate * judged), judged, sensitivity, specificity, confidence)
+        corrected = rogan_gladen(round(rate * judged), judged, sensitivity, specificity, confidence)
     except AuditError:
-        return answer | {"reason": "the protocol is no better than chance on the checked groups"}
-    return answer | {"rate": found.rate, "low": found.low, "high": found.high}
+        return entry | {"reason": "the protocol is no better than chance on the checked groups"}
+    return entry | {"rate": corrected.rate, "low": corrected.low, "high": corrected.high}
 
 
 def carry_note(counted: Counted) -> list[str]:
     """A sentence for the signature where answers are carried and nothing measures how often that is wrong."""
-    found = counted.audited
-    rests = int(found.cells[["rests_true", "rests_false"]].to_numpy().sum())
-    if not rests or len(found.follow_ups):
+    audited = counted.audited
+    rests = int(audited.cells[["rests_true", "rests_false"]].to_numpy().sum())
+    if not rests or len(audited.follow_ups):
         return []
-    if found.waiting:
+    if audited.waiting:
         return [
-            f"Carry error is not measured yet: {found.waiting:,} of the follow-ups to which answers are carried wait "
+            f"Carry error is not measured yet: {audited.waiting:,} of the follow-ups to which answers are carried wait "
             "for an answer of their own."
         ]
     return [
@@ -270,19 +281,21 @@ def carry_note(counted: Counted) -> list[str]:
 
 def shares(counted: Counted, study: int) -> dict[str, float]:
     """What is audited of a study's sample, for the signature; shares of 0 are left out."""
-    found = counted.audited.shares.get(study, {})
-    return {f"audit_{name}": share for name, share in found.items() if share}
+    study_shares = counted.audited.shares.get(study, {})
+    return {f"audit_{name}": share for name, share in study_shares.items() if share}
 
 
 def estimators(counted: Counted) -> dict[str, Any]:
     """The part of a signature that says how audits are estimated; empty where nothing is audited."""
-    audited = [name for one in counted.audited.shares.values() for name, share in one.items() if share]
-    found = {}
+    audited = [
+        name for study_shares in counted.audited.shares.values() for name, share in study_shares.items() if share
+    ]
+    methods = {}
     if "follow_ups" in audited:
-        found["carry"] = "exact interval at the effective size of sources"
+        methods["carry"] = "exact interval at the effective size of sources"
     if "answers" in audited:
-        found["checks"] = "two-phase difference with MOVER ends"
-    return {"audits": found} if found else {}
+        methods["checks"] = "two-phase difference with MOVER ends"
+    return {"audits": methods} if methods else {}
 
 
 # What a report says of whether relations hold: the share of groups per relation in which they do not.
@@ -303,15 +316,15 @@ def holds_entries(
     """
     of_relation = dict(iter(units.groupby(["task", "study", "relation"])))
     empty = units.iloc[:0]
-    found = {}
-    for key, open_ones in waiting.items():
-        some = of_relation.get(key, empty)
-        found[key] = _share(some, confidence, target) | {
-            outcome: _share(some[some[outcome].astype(bool)], confidence, target)
+    entries = {}
+    for key, open_questions in waiting.items():
+        relation_units = of_relation.get(key, empty)
+        entries[key] = _share(relation_units, confidence, target) | {
+            outcome: _share(relation_units[relation_units[outcome].astype(bool)], confidence, target)
             for outcome in ("satisfied", "violated")
         }
-        found[key]["waiting"] = open_ones
-    return found
+        entries[key]["waiting"] = open_questions
+    return entries
 
 
 def _share(units: pd.DataFrame, confidence: float, target: Target) -> dict[str, Any]:
@@ -329,13 +342,13 @@ METHOD = "plain means over judged groups by arm; MOVER over exact intervals at t
 """What a signature says of the estimator."""
 
 
-def protocol_entry(found: Arms, confidence: float = 0.95) -> dict[str, Any]:
+def protocol_entry(by_arm: Arms, confidence: float = 0.95) -> dict[str, Any]:
     """`protocols` of a report: `arms` (blind, then shown) and the `difference` shown - blind with its ends.
 
     The rates are plain means over the judged groups of the arm, whatever cell they are of. `crossed` counts the groups
     of which some answer came under the protocol of the other arm. What is not known is None.
     """
-    groups = found.groups
+    groups = by_arm.groups
     between = between_arms(
         groups["source"].to_numpy(int),
         groups["false"].to_numpy(int),
@@ -352,11 +365,11 @@ def protocol_entry(found: Arms, confidence: float = 0.95) -> dict[str, Any]:
             "fs_low": rate.low,
             "fs_high": rate.high,
         }
-        | asdict(found.answering[protocol])
+        | asdict(by_arm.answering[protocol])
         for protocol, rate in ((BLIND, between.first), (SHOWN, between.second))
     ]
     return {
-        "randomised": found.randomised,
+        "randomised": by_arm.randomised,
         "arms": arms,
         "difference": between.difference,
         "low": between.low,
@@ -385,8 +398,8 @@ def named_falses(engine: Engine, counted: Counted) -> pd.DataFrame:
     with engine.connect() as connection:
         causes = standing_causes(connection)
     pairs = zip(rows["group_id"].tolist(), rows["system_id"].tolist(), strict=True)
-    given = [found.code if (found := causes.get(pair)) else None for pair in pairs]
-    rows = rows.assign(code=pd.Series(given, index=rows.index, dtype=object), source=rows["group_id"] // LIMIT**2)
+    codes = [cause.code if (cause := causes.get(pair)) else None for pair in pairs]
+    rows = rows.assign(code=pd.Series(codes, index=rows.index, dtype=object), source=rows["group_id"] // LIMIT**2)
     if len(rows):
         reached = rows["code"].notna().astype(int).groupby([rows[name] for name in CELL], sort=False).cummin()
         rows["code"] = rows["code"].where(reached == 1, None)
@@ -412,8 +425,12 @@ def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[dict[s
     entries = []
     for by in LEVELS:
         keys = {"relation": ["task", "study", "relation"], "system": ["task", "system"], "overall": ["task"]}[by]
-        parts = [(key, some) for key, some in falses.groupby(keys, sort=False) if some["code"].notna().any()]
-        for key, some in sorted(parts, key=lambda part: tuple(name_order(str(one)) for one in part[0])):
+        parts = [
+            (key, group_falses)
+            for key, group_falses in falses.groupby(keys, sort=False)
+            if group_falses["code"].notna().any()
+        ]
+        for key, group_falses in sorted(parts, key=lambda part: tuple(name_order(str(name)) for name in part[0])):
             entries.append(
                 {
                     "by": by,
@@ -421,26 +438,26 @@ def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[dict[s
                     "task": str(key[0]),
                     "study": int(key[1]) if by == "relation" else None,
                 }
-                | _shares(some, confidence)
+                | _shares(group_falses, confidence)
             )
     return entries
 
 
 def _shares(falses: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    some = falses[falses["code"].notna()]
-    weight, source = some["weight"].to_numpy(float), some["source"].to_numpy()
+    named = falses[falses["code"].notna()]
+    weight, source = named["weight"].to_numpy(float), named["source"].to_numpy()
     # Every false satisfaction of these cells is known and has its cause: nothing is estimated.
-    whole = bool((weight <= 1 + 1e-9).all()) and len(some) == len(falses)
+    whole = bool((weight <= 1 + 1e-9).all()) and len(named) == len(falses)
     causes = []
     for code in CAUSES:
-        hit = (some["code"] == code).to_numpy()
-        share = min(float(weight @ hit / weight.sum()), 1.0)
+        has_code = (named["code"] == code).to_numpy()
+        share = min(float(weight @ has_code / weight.sum()), 1.0)
         low = high = share
         if not whole:
-            ends = effective_interval(share, effective_size(source, hit, confidence, weight), confidence)
+            ends = effective_interval(share, effective_size(source, has_code, confidence, weight), confidence)
             low, high = ends.low, ends.high
-        causes.append({"cause": code, "count": int(np.sum(hit)), "share": share, "low": low, "high": high})
-    return {"false": len(falses), "named": len(some), "cells": len(some.drop_duplicates(KEY)), "causes": causes}
+        causes.append({"cause": code, "count": int(np.sum(has_code)), "share": share, "low": low, "high": high})
+    return {"false": len(falses), "named": len(named), "cells": len(named.drop_duplicates(KEY)), "causes": causes}
 
 
 def dispute_entry(engine: Engine) -> dict[str, Any] | None:
@@ -491,24 +508,24 @@ def powered(
     where nothing is judged, no estimate. The second is `judged` with a column `value`: false less the proxies times
     their slopes. Raises what `cell_proxies` raises.
     """
-    found: dict[tuple[int, int, int], tuple[PredictionPowered, str]] = {}
-    left: dict[tuple[int, int, int], np.ndarray] = {}
+    results: dict[tuple[int, int, int], tuple[PredictionPowered, str]] = {}
+    residuals: dict[tuple[int, int, int], np.ndarray] = {}
     for cell in cell_proxies(engine, counted, names):
         result = prediction_powered(cell.truth, cell.of_sample, cell.of_population, fallback=fallback)
         key = (cell.study, cell.relation, cell.system)
-        found[key] = (result, _reason(cell, result))
-        left[key] = cell.truth - cell.of_sample @ np.array(result.weights) if result.weights else cell.truth
+        results[key] = (result, _reason(cell, result))
+        residuals[key] = cell.truth - cell.of_sample @ np.array(result.weights) if result.weights else cell.truth
     rows: list[tuple[float | str | None, ...]] = []
     for key in counted.keys[CELL].itertuples(index=False, name=None):
-        if key in found:
-            result, reason = found[key]
+        if key in results:
+            result, reason = results[key]
             rows.append((result.estimate, result.low, result.high, result.method, result.gain, reason or None))
         else:
             rows.append((None, None, None, None, None, "no random sample of the cell is judged"))
     estimates = pd.concat(
         [counted.keys[NAMES].reset_index(drop=True), pd.DataFrame(rows, columns=list(ESTIMATES))], axis=1
     )
-    return estimates, judged.assign(value=_values(counted, judged, left))
+    return estimates, judged.assign(value=_values(counted, judged, residuals))
 
 
 def _reason(cell: CellProxies, result: PredictionPowered) -> str:
@@ -519,12 +536,12 @@ def _reason(cell: CellProxies, result: PredictionPowered) -> str:
     return "; ".join(reasons)
 
 
-def _values(counted: Counted, judged: pd.DataFrame, left: dict[tuple[int, int, int], np.ndarray]) -> np.ndarray:
+def _values(counted: Counted, judged: pd.DataFrame, residuals: dict[tuple[int, int, int], np.ndarray]) -> np.ndarray:
     """What proxies leave, in the order of the rows of `judged`, which has each cell's groups in the order of ranks."""
     values = judged["false"].to_numpy(float).copy()
     both = counted.keys[[*CELL, *NAMES]].itertuples(index=False, name=None)
     names = {key[: len(CELL)]: key[len(CELL) :] for key in both}
     places = judged.groupby(NAMES, sort=False).indices
-    for key, rest in left.items():
+    for key, rest in residuals.items():
         values[places[names[key]]] = rest
     return values

@@ -60,34 +60,39 @@ def verdict_values(
         cells = ground.cells if task is None else ground.cells[ground.cells["task"] == task]
         if cells.empty:
             raise AuditError(f"no study of task {task} has been run; `audit run --task {task}` does")
-        known = sorted(cells["relation"].unique(), key=name_order)
+        available = sorted(cells["relation"].unique(), key=name_order)
         for name in relations:
-            if name not in known:
-                raise UnknownName("relation", name, known)
-        cells = cells[cells["relation"].isin(relations or known)]
+            if name not in available:
+                raise UnknownName("relation", name, available)
+        cells = cells[cells["relation"].isin(relations or available)]
         if among is not None:
             cells = cells[cells["relation_id"].isin(among)]
         if cells.empty:
             return pd.DataFrame(columns=COLUMNS)
-        found = [_of_study(connection, int(one), cells[cells["study_id"] == one]) for one in cells["study_id"].unique()]
-    corpora = {one["id"]: one["corpus"] for one in ground.studies}
-    values = pd.concat(found, ignore_index=True)
+        frames = [
+            _of_study(connection, int(study_id), cells[cells["study_id"] == study_id])
+            for study_id in cells["study_id"].unique()
+        ]
+    corpora = {row["id"]: row["corpus"] for row in ground.studies}
+    values = pd.concat(frames, ignore_index=True)
     values["corpus"] = values["study"].map(corpora)
-    order = {name: place for place, name in enumerate(relations or known)}
+    order = {name: place for place, name in enumerate(relations or available)}
     values["order"] = values["relation"].map(order)
     values = values.sort_values(["study", "order", "system", "source"], kind="stable", ignore_index=True)
     return values[COLUMNS]
 
 
 def _of_study(connection: Connection, study: int, cells: pd.DataFrame) -> pd.DataFrame:
-    verdict, group, source = (table_of(one) for one in (tables.Verdict, tables.Group, tables.Source))
-    given = table_of(tables.Input)
-    mine = select(source.c.id, given.c.texts, given.c.languages).join(given, given.c.id == source.c.input_id)
-    mine = mine.where(source.c.study_id == study)
-    inputs = [(row.id, Input.stored(row.texts, row.languages)) for row in connection.execute(mine)]
-    rows = [(id, one.text, one.languages[0], one.target) for id, one in inputs]
+    verdict, group, source = (table_of(model) for model in (tables.Verdict, tables.Group, tables.Source))
+    input_ = table_of(tables.Input)
+    source_query = select(source.c.id, input_.c.texts, input_.c.languages).join(
+        input_, input_.c.id == source.c.input_id
+    )
+    source_query = source_query.where(source.c.study_id == study)
+    inputs = [(row.id, Input.stored(row.texts, row.languages)) for row in connection.execute(source_query)]
+    rows = [(id, content.text, content.languages[0], content.target) for id, content in inputs]
     sources = pd.DataFrame(rows, columns=list(_SOURCE))
-    relations = [int(one) for one in cells["relation_id"].unique()]
+    relations = [int(relation_id) for relation_id in cells["relation_id"].unique()]
     query = (
         select(group.c.relation_id, verdict.c.system_id, group.c.source_id, verdict.c.outcome, verdict.c.value)
         .join(group, group.c.id == verdict.c.group_id)
@@ -99,8 +104,8 @@ def _of_study(connection: Connection, study: int, cells: pd.DataFrame) -> pd.Dat
             verdict.c.outcome.in_((int(Outcome.SATISFIED), int(Outcome.VIOLATED))),
         )
     )
-    found = [tuple(row) for row in connection.execute(query)]
-    checks = pd.DataFrame(found, columns=["relation_id", "system_id", "source", "outcome", "value"])
+    verdicts = [tuple(row) for row in connection.execute(query)]
+    checks = pd.DataFrame(verdicts, columns=["relation_id", "system_id", "source", "outcome", "value"])
     checks["value"] = checks["value"].astype(float)
     names = cells[["relation_id", "system_id", "relation", "system"]]
     return checks.merge(names, on=["relation_id", "system_id"]).merge(sources, on="source").assign(study=study)
@@ -109,17 +114,17 @@ def _of_study(connection: Connection, study: int, cells: pd.DataFrame) -> pd.Dat
 def source_outputs(engine: Engine, sources: Iterable[int]) -> pd.DataFrame:
     """What each system made of sources: columns source, system_id, output (the last text)."""
     source, output = table_of(tables.Source), table_of(tables.Output)
-    found: dict[tuple[int, int], str] = {}
+    texts: dict[tuple[int, int], str] = {}
     with engine.connect() as connection:
-        for piece in pieces(int(one) for one in sources):
+        for piece in pieces(int(source_id) for source_id in sources):
             query = (
                 select(source.c.id, output.c.system_id, output.c.text)
                 .join(output, output.c.input_id == source.c.input_id)
                 .where(source.c.id.in_(piece), output.c.text.is_not(None))
                 .order_by(output.c.attempt)
             )
-            found |= {(int(row.id), int(row.system_id)): row.text for row in connection.execute(query)}
-    rows = [(*key, text) for key, text in found.items()]
+            texts |= {(int(row.id), int(row.system_id)): row.text for row in connection.execute(query)}
+    rows = [(*key, text) for key, text in texts.items()]
     return pd.DataFrame(rows, columns=["source", "system_id", "output"])
 
 
@@ -141,12 +146,12 @@ def origin(engine: Engine, values: pd.DataFrame) -> dict[str, Any]:
     used = [rows[id] for id in values["relation_id"].unique()]
     return {
         "audit": audit.__version__,
-        "studies": sorted(int(one) for one in values["study"].unique()),
+        "studies": sorted(int(study) for study in values["study"].unique()),
         "corpora": sorted(values["corpus"].unique()),
-        "relations": [{"name": one.name, "version": one.version, "params": json.loads(one.params)} for one in used],
+        "relations": [{"name": row.name, "version": row.version, "params": json.loads(row.params)} for row in used],
         "systems": [
-            {"name": one.name, "version": one.version, "settings": json.loads(one.settings)}
-            for one in (systems[id] for id in sorted(values["system_id"].unique()))
+            {"name": row.name, "version": row.version, "settings": json.loads(row.settings)}
+            for row in (systems[id] for id in sorted(values["system_id"].unique()))
         ],
     }
 
@@ -156,30 +161,32 @@ def levels_of(values: pd.DataFrame, relations: Sequence[str] = ()) -> list[str]:
 
     Raises AuditError where these are fewer than two, or a level is there in several versions.
     """
-    there = list(dict.fromkeys(values["relation"]))
+    present = list(dict.fromkeys(values["relation"]))
     if relations:
-        return [name for name in there if name in relations]
-    found: dict[str, str] = {}
-    for name in there:
+        return [name for name in present if name in relations]
+    by_level: dict[str, str] = {}
+    for name in present:
         level = name.split("@")[0]
-        if level in LEVELS and level in found:
-            raise AuditError(f"{level} was run in several versions ({found[level]}, {name}); choose with --relations")
+        if level in LEVELS and level in by_level:
+            raise AuditError(
+                f"{level} was run in several versions ({by_level[level]}, {name}); choose with --relations"
+            )
         if level in LEVELS:
-            found[level] = name
-    if len(found) < 2:
+            by_level[level] = name
+    if len(by_level) < 2:
         raise AuditError(
-            f"{len(found)} of the relations {', '.join(LEVELS)} has verdicts; run two of them, or choose other "
+            f"{len(by_level)} of the relations {', '.join(LEVELS)} has verdicts; run two of them, or choose other "
             "relations with --relations"
         )
-    return [found[level] for level in LEVELS if level in found]
+    return [by_level[level] for level in LEVELS if level in by_level]
 
 
 def outcomes(values: pd.DataFrame, relations: Sequence[str]) -> pd.DataFrame:
     """Which of some relations each translation satisfies: index (study, source, system, system_id), a column of 1.0
     (satisfied) and 0.0 (violated) for each relation; only where every one of them was checked."""
-    some = values[values["relation"].isin(relations)].assign(satisfied=lambda frame: 1.0 - frame["outcome"])
+    chosen = values[values["relation"].isin(relations)].assign(satisfied=lambda frame: 1.0 - frame["outcome"])
     index = ["study", "source", "system", "system_id"]
-    return some.pivot(index=index, columns="relation", values="satisfied")[list(relations)].dropna()
+    return chosen.pivot(index=index, columns="relation", values="satisfied")[list(relations)].dropna()
 
 
 # SR_o at other bounds than the one that a run checked: values are stored, so nothing is run again.
@@ -200,17 +207,17 @@ def bounds_report(
     a chart. Raises what `verdict_values` raises, and AuditError for a bound that is no number, or where no relation has
     a bound.
     """
-    wrong = next((bound for bound in at if not math.isfinite(bound)), None)
-    if wrong is not None or not at:
-        raise AuditError(f"bound {wrong} is no number; expected bounds such as 0.5,0.6")
+    invalid = next((bound for bound in at if not math.isfinite(bound)), None)
+    if invalid is not None or not at:
+        raise AuditError(f"bound {invalid} is no number; expected bounds such as 0.5,0.6")
     run_at = _bounds(engine)
     values = verdict_values(engine, study, relations, task=None, among=list(run_at))
     cells = []
-    for (study_id, corpus, relation, system, key), some in values.groupby(
+    for (study_id, corpus, relation, system, key), cell_values in values.groupby(
         ["study", "corpus", "relation", "system", "relation_id"], sort=False
     ):
         bound = run_at[key]
-        reached = some["value"].dropna().to_numpy(float)
+        reached = cell_values["value"].dropna().to_numpy(float)
         if not len(reached):
             continue
         cells.append(
@@ -224,7 +231,7 @@ def bounds_report(
                 "median": plain(np.median(reached)),
                 "bound": bound,
                 "sr_observed": plain(np.mean(reached >= bound)),
-                "rates": [{"at": float(one), "sr_observed": plain(np.mean(reached >= one))} for one in at],
+                "rates": [{"at": float(bound), "sr_observed": plain(np.mean(reached >= bound))} for bound in at],
             }
         )
     if not cells:
@@ -261,14 +268,14 @@ def bounds_lines(report: dict[str, Any], width: int = 100) -> list[str]:
 def _bounds(engine: Engine) -> dict[int, float]:
     """The bound of each relation that has one, by its id."""
     relation = table_of(tables.Relation)
-    found = {}
+    bounds = {}
     with engine.connect() as connection:
         for row in connection.execute(select(relation.c.id, relation.c.params)):
             params = json.loads(row.params)
-            named = [float(params[name]) for name in PARAMETERS if name in params]
-            if named:
-                found[int(row.id)] = named[0]
-    return found
+            values = [float(params[name]) for name in PARAMETERS if name in params]
+            if values:
+                bounds[int(row.id)] = values[0]
+    return bounds
 
 
 # Scores of translations against a user's reference translations. A reference is a proxy, never gold.
@@ -301,7 +308,7 @@ class References:
     @cached_property
     def sha(self) -> str:
         """Names the content, for signatures."""
-        return fingerprint("\t".join((*key, *found)) for key, found in sorted(self.texts.items()))
+        return fingerprint("\t".join((*key, *texts)) for key, texts in sorted(self.texts.items()))
 
 
 def read_references(path: str | Path, *, synonyms: bool = True) -> References:
@@ -325,11 +332,13 @@ def read_references(path: str | Path, *, synonyms: bool = True) -> References:
         if empty:
             bad.append((line, f"column {empty} is empty"))
             continue
-        found = texts.setdefault((row["source"], row["target_language"]), [])
-        repeated += row["reference"] in found
-        found += [row["reference"]] if row["reference"] not in found else []
+        references = texts.setdefault((row["source"], row["target_language"]), [])
+        repeated += row["reference"] in references
+        references += [row["reference"]] if row["reference"] not in references else []
     refuse_bad_rows(path, bad, len(rows))
-    return References(Path(path).name, {key: tuple(found) for key, found in texts.items()}, repeated, synonyms)
+    return References(
+        Path(path).name, {key: tuple(references) for key, references in texts.items()}, repeated, synonyms
+    )
 
 
 def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.DataFrame, list[str]]:
@@ -339,33 +348,33 @@ def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.
     measure. METEOR into English needs WordNet: it is NaN without it, and a note says so; another note where the
     references are without synonyms. Raises AuditError where no row has a reference.
     """
-    known = [references.texts.get((text.strip(), target)) for text, target in outputs[["text", "target"]].to_numpy()]
-    chosen = outputs[[found is not None for found in known]].copy()
+    matches = [references.texts.get((text.strip(), target)) for text, target in outputs[["text", "target"]].to_numpy()]
+    chosen = outputs[[texts is not None for texts in matches]].copy()
     if chosen.empty:
         raise AuditError(
             f"{references.name} has no reference for any of the {len(outputs):,} outputs of this study; source and "
             "target_language must be as the corpus has them"
         )
-    some = [found for found in known if found is not None]
+    present = [texts for texts in matches if texts is not None]
     notes = [] if references.synonyms else [NO_SYNONYMS]
-    made: dict[tuple[str, ...], tuple[float, float, float]] = {}
+    cached: dict[tuple[str, ...], tuple[float, float, float]] = {}
     scores = []
-    for said, output, target in zip(some, chosen["output"], chosen["target"], strict=True):
-        key = (target, output, *said)  # systems often say the same
-        if key not in made:
-            made[key] = (
-                max(reference_bleu(one, output, target) for one in said),
-                _meteor(said, output, target, references.synonyms, notes),
-                max(1 - word_error_rate(one, output, target) for one in said),
+    for reference_texts, output, target in zip(present, chosen["output"], chosen["target"], strict=True):
+        key = (target, output, *reference_texts)  # systems often say the same
+        if key not in cached:
+            cached[key] = (
+                max(reference_bleu(reference, output, target) for reference in reference_texts),
+                _meteor(reference_texts, output, target, references.synonyms, notes),
+                max(1 - word_error_rate(reference, output, target) for reference in reference_texts),
             )
-        scores.append(made[key])
+        scores.append(cached[key])
     chosen[list(MEASURES)] = scores
     return chosen, notes
 
 
-def _meteor(said: Sequence[str], output: str, target: str, synonyms: bool, notes: list[str]) -> float:
+def _meteor(references: Sequence[str], output: str, target: str, synonyms: bool, notes: list[str]) -> float:
     try:
-        return max(meteor(one, output, target, synonyms=synonyms) for one in said)
+        return max(meteor(reference, output, target, synonyms=synonyms) for reference in references)
     except NotInstalled as problem:
         note = f"{problem} (--no-synonyms)"
         if note not in notes:
@@ -390,13 +399,15 @@ def contribution(scores: Mapping[Combination, float]) -> dict[Combination, dict[
 
     The gain is the score of the combination less that of the one without the relation, where both are there.
 
-    >>> found = contribution({frozenset(): 0.1789, frozenset({"word"}): 0.2858})
-    >>> round(found[frozenset({"word"})]["word"], 4)
+    >>> gains = contribution({frozenset(): 0.1789, frozenset({"word"}): 0.2858})
+    >>> round(gains[frozenset({"word"})]["word"], 4)
     0.1069
     """
     return {
-        some: {name: score - scores[some - {name}] for name in sorted(some) if some - {name} in scores}
-        for some, score in scores.items()
+        combination: {
+            name: score - scores[combination - {name}] for name in sorted(combination) if combination - {name} in scores
+        }
+        for combination, score in scores.items()
     }
 
 
@@ -406,11 +417,11 @@ def mean_gains(gains: Mapping[Combination, Mapping[str, float]]) -> dict[str, fl
     >>> mean_gains({frozenset("a"): {"a": 0.1}, frozenset("ab"): {"a": 0.3}})
     {'a': 0.2}
     """
-    found: dict[str, list[float]] = {}
-    for some in gains.values():
-        for name, gain in some.items():
-            found.setdefault(name, []).append(gain)
-    return {name: sum(of) / len(of) for name, of in found.items()}
+    by_relation: dict[str, list[float]] = {}
+    for combination_gains in gains.values():
+        for name, gain in combination_gains.items():
+            by_relation.setdefault(name, []).append(gain)
+    return {name: sum(values) / len(values) for name, values in by_relation.items()}
 
 
 def contribution_report(
@@ -425,37 +436,45 @@ def contribution_report(
     """
     values = verdict_values(engine, study, relations)
     names = levels_of(values, relations)
-    known = outcomes(values, names)
+    checked = outcomes(values, names)
     notes = [DEPENDENT]
-    scored = known.reset_index()
+    scored = checked.reset_index()
     if references is not None:
         scored, more = _scored(engine, values, scored, references)
         notes += [NOTE, *more]
     scored["share"] = scored[names].mean(axis=1).round(6)
     scored["satisfied"] = [frozenset(name for name in names if row[name]) for row in scored.to_dict("records")]
-    rows = [(some, scored[[one == some for one in scored["satisfied"]]]) for some in _combinations(names)]
+    rows = [
+        (combination, scored[[satisfied == combination for satisfied in scored["satisfied"]]])
+        for combination in _combinations(names)
+    ]
     gains = {measure: _gains(rows, measure) for measure in MEASURES if measure in scored}
     combined = [
         {
-            "satisfied": [name for name in names if name in some],
-            "translations": len(mine),
-            **_mean_scores(mine),
-            "gains": {measure: of[some] for measure, of in gains.items() if some in of},
+            "satisfied": [name for name in names if name in combination],
+            "translations": len(translations),
+            **_mean_scores(translations),
+            "gains": {
+                measure: by_combination[combination]
+                for measure, by_combination in gains.items()
+                if combination in by_combination
+            },
         }
-        for some, mine in rows
+        for combination, translations in rows
     ]
-    means = {measure: mean_gains(of) for measure, of in gains.items()}
+    means = {measure: mean_gains(by_combination) for measure, by_combination in gains.items()}
     return {
         "relations": names,
         "translations": len(scored),
-        "pairs": [_pair(known, *pair) for pair in combinations(names, 2)],
+        "pairs": [_pair(checked, *pair) for pair in combinations(names, 2)],
         "groups": [
-            {"share": float(share), "translations": len(some), **_mean_scores(some)}
-            for share, some in scored.groupby("share")
+            {"share": float(share), "translations": len(group), **_mean_scores(group)}
+            for share, group in scored.groupby("share")
         ],
         "combinations": combined,
         "gains": [
-            {"relation": name, **{measure: plain(of.get(name)) for measure, of in means.items()}} for name in names
+            {"relation": name, **{measure: plain(by_relation.get(name)) for measure, by_relation in means.items()}}
+            for name in names
         ]
         if references is not None
         else [],
@@ -466,35 +485,41 @@ def contribution_report(
 
 
 def _scored(
-    engine: Engine, values: pd.DataFrame, known: pd.DataFrame, references: References
+    engine: Engine, values: pd.DataFrame, checked: pd.DataFrame, references: References
 ) -> tuple[pd.DataFrame, list[str]]:
-    outputs = source_outputs(engine, known["source"].unique())
+    outputs = source_outputs(engine, checked["source"].unique())
     texts = values[["source", "text", "target"]].drop_duplicates("source")
-    return reference_scores(known.merge(texts, on="source").merge(outputs, on=["source", "system_id"]), references)
+    return reference_scores(checked.merge(texts, on="source").merge(outputs, on=["source", "system_id"]), references)
 
 
 def _combinations(names: Sequence[str]) -> list[Combination]:
     """Of no relation, of one, of two, ..., each in the order of the names."""
-    return [frozenset(some) for size in range(len(names) + 1) for some in combinations(names, size)]
+    return [frozenset(combination) for size in range(len(names) + 1) for combination in combinations(names, size)]
 
 
 def _gains(rows: Sequence[tuple[Combination, pd.DataFrame]], measure: str) -> dict[Combination, dict[str, float]]:
-    return contribution({some: float(mine[measure].mean()) for some, mine in rows if mine[measure].notna().any()})
+    return contribution(
+        {
+            combination: float(translations[measure].mean())
+            for combination, translations in rows
+            if translations[measure].notna().any()
+        }
+    )
 
 
-def _mean_scores(some: pd.DataFrame) -> dict[str, float | None]:
-    return {measure: plain(some[measure].mean()) if measure in some else None for measure in MEASURES}
+def _mean_scores(scored: pd.DataFrame) -> dict[str, float | None]:
+    return {measure: plain(scored[measure].mean()) if measure in scored else None for measure in MEASURES}
 
 
-def _pair(known: pd.DataFrame, one: str, other: str) -> dict[str, Any]:
-    found = spearman(known[one].to_numpy(), known[other].to_numpy())
+def _pair(checked: pd.DataFrame, first: str, second: str) -> dict[str, Any]:
+    correlation = spearman(checked[first].to_numpy(), checked[second].to_numpy())
     return {
-        "one": one,
-        "other": other,
-        "translations": found.n,
-        "spearman": found.value,
-        "p": found.p,
-        "reason": found.reason if found.value is None else None,
+        "one": first,
+        "other": second,
+        "translations": correlation.n,
+        "spearman": correlation.value,
+        "p": correlation.p,
+        "reason": correlation.reason if correlation.value is None else None,
     }
 
 
@@ -567,8 +592,8 @@ def correlation_report(
     has values.
     """
     values = verdict_values(engine, study, relations)
-    shown = values[values["target"].notna()]
-    scores = pd.concat([shown.dropna(subset=["value"]), _shares(values, relations)], ignore_index=True)
+    translated = values[values["target"].notna()]
+    scores = pd.concat([translated.dropna(subset=["value"]), _shares(values, relations)], ignore_index=True)
     if scores.empty:
         raise AuditError("no relation of this study has values to correlate; those of translations have")
     unique = scores[["source", "system_id"]].drop_duplicates()
@@ -576,8 +601,8 @@ def correlation_report(
     outputs = unique.merge(texts, on="source").merge(source_outputs(engine, unique["source"].unique()))
     scored, notes = reference_scores(outputs, references)
     measures = [name for name in MEASURES if scored[name].notna().all()]
-    both = scores.merge(scored[["source", "system_id", *measures]], on=["source", "system_id"])
-    systems = both["system"].nunique()
+    joined = scores.merge(scored[["source", "system_id", *measures]], on=["source", "system_id"])
+    systems = joined["system"].nunique()
     notes = [NOTE, *notes, _SEVERAL]
     if systems < FEWEST:
         notes.append(_FEW.format(fewest=FEWEST, systems=systems))
@@ -586,9 +611,9 @@ def correlation_report(
         "translations": len(scored),
         "without_reference": len(outputs) - len(scored),
         "repeated": references.repeated,
-        "means": _means(scored.merge(both[["system_id", "system"]].drop_duplicates()), measures),
-        "sentences": list(_over_sentences(both, measures)),
-        "systems": list(_over_systems(both, measures)) if systems >= FEWEST else [],
+        "means": _means(scored.merge(joined[["system_id", "system"]].drop_duplicates()), measures),
+        "sentences": list(_over_sentences(joined, measures)),
+        "systems": list(_over_systems(joined, measures)) if systems >= FEWEST else [],
         "notes": notes,
         "signature": origin(engine, values) | references.signature,
     }
@@ -607,8 +632,9 @@ def _shares(values: pd.DataFrame, relations: Sequence[str]) -> pd.DataFrame:
 
 def _means(scored: pd.DataFrame, measures: Sequence[str]) -> list[dict[str, Any]]:
     return [
-        {"system": system, "translations": len(some)} | {name: float(some[name].mean()) for name in measures}
-        for system, some in scored.groupby("system")
+        {"system": system, "translations": len(system_scores)}
+        | {name: float(system_scores[name].mean()) for name in measures}
+        for system, system_scores in scored.groupby("system")
     ]
 
 
@@ -617,26 +643,26 @@ def _over_sentences(both: pd.DataFrame, measures: Sequence[str]) -> Iterator[dic
     for relation, of_relation in both.groupby("relation", sort=False):
         for measure in measures:
             if len(systems) > 1:
-                found = _correlated(of_relation["value"], of_relation[measure])
-                yield {"relation": relation, "system": None, "measure": measure} | found | _NO_P
+                correlation = _correlated(of_relation["value"], of_relation[measure])
+                yield {"relation": relation, "system": None, "measure": measure} | correlation | _NO_P
             for system in systems:
-                some = of_relation[of_relation["system"] == system]
-                found = _correlated(some["value"], some[measure])
-                yield {"relation": relation, "system": system, "measure": measure} | found
+                of_system = of_relation[of_relation["system"] == system]
+                correlation = _correlated(of_system["value"], of_system[measure])
+                yield {"relation": relation, "system": system, "measure": measure} | correlation
 
 
 _NO_P = {"pearson_p": None, "spearman_p": None}
 
 
 def _over_systems(both: pd.DataFrame, measures: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for relation, some in both.groupby("relation", sort=False):
-        means = some.groupby("system")[["value", *measures]].mean()
+    for relation, of_relation in both.groupby("relation", sort=False):
+        means = of_relation.groupby("system")[["value", *measures]].mean()
         for measure in measures:
             yield {"relation": relation, "measure": measure} | _correlated(means["value"], means[measure])
 
 
-def _correlated(one: pd.Series, other: pd.Series) -> dict[str, Any]:
-    x, y = one.to_numpy(float), other.to_numpy(float)
+def _correlated(values: pd.Series, scores: pd.Series) -> dict[str, Any]:
+    x, y = values.to_numpy(float), scores.to_numpy(float)
     line, ranks = pearson(x, y), spearman(x, y)
     return {
         "n": line.n,
@@ -657,8 +683,8 @@ def correlation_lines(report: dict[str, Any], width: int = 100) -> list[str]:
     ]
     measures = [name for name in MEASURES if report["means"] and name in report["means"][0]]
     rows: list[tuple[str, ...]] = [
-        (one["system"], count(one["translations"]), *(f"{one[name]:.4f}" for name in measures))
-        for one in report["means"]
+        (row["system"], count(row["translations"]), *(f"{row[name]:.4f}" for name in measures))
+        for row in report["means"]
     ]
     lines += [*aligned(("system", "translations", *measures), rows, 1, width), ""]
     heads: tuple[str, ...] = ("relation", "with", "n", "Pearson", "p", "Spearman", "p")
@@ -705,14 +731,14 @@ def levels_report(
                 counted.loc[system, where, name] if (system, where, name) in counted.index else None for name in names
             ]
             shares = [None if row is None else 1 - float(row["sum"]) / float(row["size"]) for row in rows]
-            known = [share for share in shares if share is not None]
-            if not known:
+            measured = [share for share in shares if share is not None]
+            if not measured:
                 continue
             cells.append(
                 {
                     "system": system,
                     "domain": where,
-                    "score": sum(known) / len(known) if len(known) == len(names) else None,
+                    "score": sum(measured) / len(measured) if len(measured) == len(names) else None,
                     "shares": dict(zip(names, map(plain, shares), strict=True)),
                     "checked": {
                         name: 0 if row is None else int(row["size"]) for name, row in zip(names, rows, strict=True)
@@ -730,29 +756,31 @@ def levels_report(
 def _attribute(engine: Engine, values: pd.DataFrame, name: str) -> pd.Series:
     """The attribute's value of each row's source, on one line."""
     source = table_of(tables.Source)
-    found: dict[int, str] = {}
-    known: set[str] = set()
+    by_source: dict[int, str] = {}
+    attributes: set[str] = set()
     with engine.connect() as connection:
-        for piece in pieces(int(one) for one in values["source"].unique()):
+        for piece in pieces(int(source_id) for source_id in values["source"].unique()):
             query = select(source.c.id, source.c.attributes).where(source.c.id.in_(piece))
             for row in connection.execute(query):
-                known |= set(row.attributes)
-                found[int(row.id)] = " ".join(str(row.attributes.get(name) or "").split()) or NOWHERE
-    if name not in known:
-        raise UnknownName("attribute", name, list(known))
-    return values["source"].map(found)
+                attributes |= set(row.attributes)
+                by_source[int(row.id)] = " ".join(str(row.attributes.get(name) or "").split()) or NOWHERE
+    if name not in attributes:
+        raise UnknownName("attribute", name, list(attributes))
+    return values["source"].map(by_source)
 
 
 def levels_lines(report: dict[str, Any], width: int = 100) -> list[str]:
     """The document as a table: systems and relations down, domains across, in per cent."""
     domains = list(dict.fromkeys(cell["domain"] for cell in report["cells"]))
-    by = {(cell["system"], cell["domain"]): cell for cell in report["cells"]}
+    by_cell = {(cell["system"], cell["domain"]): cell for cell in report["cells"]}
     rows = []
     for system in dict.fromkeys(cell["system"] for cell in report["cells"]):
-        mine = [by.get((system, domain)) for domain in domains]
+        system_cells = [by_cell.get((system, domain)) for domain in domains]
         for name in report["relations"]:
-            rows.append((system, name, *(UNKNOWN if cell is None else percent(cell["shares"][name]) for cell in mine)))
-        rows.append((system, "score", *(UNKNOWN if cell is None else percent(cell["score"]) for cell in mine)))
+            rows.append(
+                (system, name, *(UNKNOWN if cell is None else percent(cell["shares"][name]) for cell in system_cells))
+            )
+        rows.append((system, "score", *(UNKNOWN if cell is None else percent(cell["score"]) for cell in system_cells)))
     return [
         f"Satisfied groups of each level, and their mean (the score), in per cent, by {report['by']}",
         "",
@@ -791,17 +819,17 @@ def means_report(
     clusters = None if independent or frame["text"].nunique() < 2 else "text"
     fit = fit_two_way(frame, *FACTORS, clusters=clusters)
     means, comparisons, subsets = [], [], []
-    for factor, found, pairs, letters in compared(fit, confidence):
-        means += [{"factor": factor} | asdict(one) for one in found]
-        comparisons += [{"factor": factor} | asdict(one) for one in pairs]
+    for factor, factor_means, pairs, letters in compared(fit, confidence):
+        means += [{"factor": factor} | asdict(mean) for mean in factor_means]
+        comparisons += [{"factor": factor} | asdict(pair) for pair in pairs]
         if len(letters) > 1:
-            subsets += [{"factor": factor, "level": level, "letters": some} for level, some in letters.items()]
+            subsets += [{"factor": factor, "level": level, "letters": shared} for level, shared in letters.items()]
     return {
         "relation": relation,
         "values": len(frame),
         "texts": int(frame["text"].nunique()),
         "means": means,
-        "tests": [asdict(one) for one in type_three(fit)],
+        "tests": [asdict(test) for test in type_three(fit)],
         "comparisons": comparisons,
         "subsets": subsets,
         "notes": [_PLAIN if clusters is None else _CLUSTERS],
@@ -813,29 +841,35 @@ def means_lines(report: dict[str, Any], width: int = 100) -> list[str]:
     """The document as tables: tests, means with their letters, pairs."""
     lines = [f"Values of {report['relation']}: {count(report['values'])} of {count(report['texts'])} texts", ""]
     rows: list[tuple[str, ...]] = [
-        (one["effect"], number(one["f"], 2), f"{one['df']}, {one['df_error']}", p_number(one["p"]), one["reason"] or "")
-        for one in report["tests"]
+        (
+            test["effect"],
+            number(test["f"], 2),
+            f"{test['df']}, {test['df_error']}",
+            p_number(test["p"]),
+            test["reason"] or "",
+        )
+        for test in report["tests"]
     ]
     lines += [*aligned(("effect", "F", "df", "p", ""), rows, 1, width), ""]
-    letters = {(one["factor"], one["level"]): one["letters"] for one in report["subsets"]}
+    letters = {(subset["factor"], subset["level"]): subset["letters"] for subset in report["subsets"]}
     for factor in FACTORS:
-        mine = [one for one in report["means"] if one["factor"] == factor]
-        mine.sort(key=lambda one: (one["mean"] is None, -(one["mean"] or 0)))
+        factor_means = [mean for mean in report["means"] if mean["factor"] == factor]
+        factor_means.sort(key=lambda mean: (mean["mean"] is None, -(mean["mean"] or 0)))
         rows = [
             (
-                one["level"],
-                count(one["n"]),
-                number(one["mean"]),
-                number(one["se"]),
-                UNKNOWN if one["low"] is None else f"{one['low']:.4f} to {one['high']:.4f}",
-                letters.get((factor, one["level"]), "") if one["mean"] is not None else one["reason"],
+                mean["level"],
+                count(mean["n"]),
+                number(mean["mean"]),
+                number(mean["se"]),
+                UNKNOWN if mean["low"] is None else f"{mean['low']:.4f} to {mean['high']:.4f}",
+                letters.get((factor, mean["level"]), "") if mean["mean"] is not None else mean["reason"],
             )
-            for one in mine
+            for mean in factor_means
         ]
         lines += [*aligned((factor, "n", "LS mean", "SE", "interval", "subset"), rows, 1, width), ""]
     rows = [
-        (one["one"], one["other"], number(one["difference"]), number(one["t"], 2), p_number(one["p"]))
-        for one in report["comparisons"]
+        (pair["one"], pair["other"], number(pair["difference"]), number(pair["t"], 2), p_number(pair["p"]))
+        for pair in report["comparisons"]
     ]
     if rows:
         lines += [*aligned(("one", "other", "difference", "t", "adjusted p"), rows, 2, width), ""]

@@ -26,10 +26,10 @@ SCORES = {"accuracy": "accuracy", "observed": "1 - VR_o", "genuine": "1 - VR_g"}
 def rates_text(entry: Mapping[str, Any]) -> str:
     """VR_o, and what it is once false satisfactions are counted, with its interval; a dash where it was not run.
 
-    >>> one = {"vr_observed": 0.25, "vr_genuine": 0.5, "vr_genuine_low": 0.4, "vr_genuine_high": 0.65}
-    >>> rates_text(one)
+    >>> rates = {"vr_observed": 0.25, "vr_genuine": 0.5, "vr_genuine_low": 0.4, "vr_genuine_high": 0.65}
+    >>> rates_text(rates)
     '25.0 → 50.0 [40.0–65.0]'
-    >>> rates_text(one | {"vr_genuine": None})
+    >>> rates_text(rates | {"vr_genuine": None})
     '25.0 → –'
     """
     if entry["vr_observed"] is None:
@@ -93,25 +93,25 @@ def topic_rows(entry: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """(topic, system, sources, groups, VR_o, judged, VR_g) of every topic and system over all relations, as text."""
     return [
         (
-            topic_name(one["topic"]),
-            one["system"],
-            count(one["sources"]),
-            count(one["groups"]),
-            with_interval(one, "vr_observed", "vr_observed_low", "vr_observed_high"),
-            count(one["judged"]),
-            with_interval(one, "vr_genuine", "vr_genuine_low", "vr_genuine_high"),
+            topic_name(rates["topic"]),
+            rates["system"],
+            count(rates["sources"]),
+            count(rates["groups"]),
+            with_interval(rates, "vr_observed", "vr_observed_low", "vr_observed_high"),
+            count(rates["judged"]),
+            with_interval(rates, "vr_genuine", "vr_genuine_low", "vr_genuine_high"),
         )
-        for one in entry["rates"]
-        if one["relation"] is None
+        for rates in entry["rates"]
+        if rates["relation"] is None
     ]
 
 
 def topics_by_relation(entry: Mapping[str, Any], system: str) -> tuple[list[str], list[tuple[str, list[str]]]]:
     """The relations of one system, and for each topic (name, VR_o → VR_g under each of them), as text."""
-    mine = [one for one in entry["rates"] if one["system"] == system and one["relation"] is not None]
+    system_rates = [rates for rates in entry["rates"] if rates["system"] == system and rates["relation"] is not None]
     # Another topic may lack a relation, so that the first topic's relations alone would not be all.
-    relations = [name for name in entry["relations"] if any(one["relation"] == name for one in mine)]
-    texts = {(one["topic"], one["relation"]): rates_text(one) for one in mine}
+    relations = [name for name in entry["relations"] if any(rates["relation"] == name for rates in system_rates)]
+    texts = {(rates["topic"], rates["relation"]): rates_text(rates) for rates in system_rates}
     rows = [
         (topic_name(topic), [texts.get((topic, relation), UNKNOWN) for relation in relations])
         for topic in entry["topics"]
@@ -121,16 +121,16 @@ def topics_by_relation(entry: Mapping[str, Any], system: str) -> tuple[list[str]
 
 def accuracy_rows(entry: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """(system, right of outputs, accuracy, 1 - VR_o, 1 - VR_g) of every system, as text, the most accurate first."""
-    systems = sorted(entry["systems"], key=lambda one: (-(one["accuracy"] or 0.0), one["system"]))
+    systems = sorted(entry["systems"], key=lambda system: (-(system["accuracy"] or 0.0), system["system"]))
     return [
         (
-            one["system"],
-            f"{count(one['right'])} of {count(one['outputs'])}",
-            with_interval(one, "accuracy", "low", "high"),
-            percent(one["sr_observed"]),
-            with_interval(one, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
+            system["system"],
+            f"{count(system['right'])} of {count(system['outputs'])}",
+            with_interval(system, "accuracy", "low", "high"),
+            percent(system["sr_observed"]),
+            with_interval(system, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
         )
-        for one in systems
+        for system in systems
     ]
 
 
@@ -164,7 +164,7 @@ def _order_line(entry: Mapping[str, Any], score: str) -> str:
 def shown_accuracy(report: Report) -> Sequence[Mapping[str, Any]]:
     """The entries of `accuracy` that a reader sees: all, where one has systems; else none, as nothing could be said."""
     entries: list[Mapping[str, Any]] = report.get("accuracy") or []
-    return entries if any(one["systems"] for one in entries) else []
+    return entries if any(entry["systems"] for entry in entries) else []
 
 
 LINE = 17
@@ -199,9 +199,15 @@ def relation_groups(table: Mapping[str, Any], by: str = "relation") -> Groups:
         (
             row["name"],
             [
-                Bar(one["system"], one["vr_observed"], one["vr_genuine"], one["vr_genuine_low"], one["vr_genuine_high"])
-                for one in row["rates"]
-                if one["vr_observed"] is not None
+                Bar(
+                    rates["system"],
+                    rates["vr_observed"],
+                    rates["vr_genuine"],
+                    rates["vr_genuine_low"],
+                    rates["vr_genuine_high"],
+                )
+                for rates in row["rates"]
+                if rates["vr_observed"] is not None
             ],
         )
         for row in table["rows"]
@@ -216,16 +222,16 @@ def topic_groups(entry: Mapping[str, Any]) -> Groups:
             topic_name(topic),
             [
                 Bar(
-                    one["system"],
-                    one["vr_observed"],
-                    one["vr_genuine"],
-                    one["vr_genuine_low"],
-                    one["vr_genuine_high"],
-                    one["vr_observed_low"],
-                    one["vr_observed_high"],
+                    rates["system"],
+                    rates["vr_observed"],
+                    rates["vr_genuine"],
+                    rates["vr_genuine_low"],
+                    rates["vr_genuine_high"],
+                    rates["vr_observed_low"],
+                    rates["vr_observed_high"],
                 )
-                for one in entry["rates"]
-                if one["relation"] is None and one["topic"] == topic
+                for rates in entry["rates"]
+                if rates["relation"] is None and rates["topic"] == topic
             ],
         )
         for topic in entry["topics"]
@@ -237,19 +243,21 @@ def task_groups(report: Report) -> Groups:
 
     Empty where fewer than two tasks have such relations.
     """
-    found: dict[str, list[Bar]] = {}
+    groups: dict[str, list[Bar]] = {}
     tasks: set[str] = set()
     for table in report["violations"]:
         several = sum(other["task"] == table["task"] for other in report["violations"]) > 1
         where = place(report, table) if several else table["task"].partition("/")[0]
         for row in table["rows"]:
             name = counterpart(table["task"], row["name"]) if row["by"] == "relation" else None
-            for one in row["rates"] if name else []:
-                if name and one["vr_observed"] is not None:
+            for rates in row["rates"] if name else []:
+                if name and rates["vr_observed"] is not None:
                     tasks.add(table["task"])
-                    ends = one["vr_genuine"], one["vr_genuine_low"], one["vr_genuine_high"]
-                    found.setdefault(name, []).append(Bar(f"{where} · {cut(one['system'])}", one["vr_observed"], *ends))
-    return sorted(found.items()) if len(tasks) > 1 else []
+                    ends = rates["vr_genuine"], rates["vr_genuine_low"], rates["vr_genuine_high"]
+                    groups.setdefault(name, []).append(
+                        Bar(f"{where} · {cut(rates['system'])}", rates["vr_observed"], *ends)
+                    )
+    return sorted(groups.items()) if len(tasks) > 1 else []
 
 
 def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longest: int = 20) -> "alt.Chart | None":
@@ -261,13 +269,13 @@ def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longe
     """
     import altair as alt
 
-    shown = [(name, bars) for name, bars in groups if bars]
-    if not shown:
+    filled = [(name, bars) for name, bars in groups if bars]
+    if not filled:
         return None
     values: list[dict[str, Any]] = []
     heads: list[dict[str, Any]] = []
     y = 0.0
-    for name, bars in shown:
+    for name, bars in filled:
         heads.append({"y": y + LINE / 2, "head": _cut(name, LONGEST_FAMILY)})
         for bar in bars:
             numbers = f"{percent(bar.observed)} → {percent(bar.genuine)}"
@@ -290,10 +298,10 @@ def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longe
             y += LINE
         y += GAP
     height = y - GAP
-    most = max(one[name] or 0.0 for one in values for name in ("observed", "genuine", "high", "observed_high"))
+    most = max(value[name] or 0.0 for value in values for name in ("observed", "genuine", "high", "observed_high"))
     end = next(end for end in ENDS if most <= end + 1e-9)
     left = max(letters(head["head"]) for head in heads) + 14
-    room = left + max(letters(one["label"]) for one in values) + 10
+    room = left + max(letters(value["label"]) for value in values) + 10
     scale = alt.Scale(domain=[0, end], range=[room, room + width], nice=False)
     axis = alt.Axis(
         values=[end * part / 5 for part in range(6)] if end in (0.1, 0.25, 0.5) else [0, 0.25, 0.5, 0.75, 1],
@@ -326,7 +334,7 @@ def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longe
             x=x("zero"), x2=alt.X2("observed:Q"), tooltip=tooltip
         ),
     ]
-    if any(one["low"] is not None for one in values):
+    if any(value["low"] is not None for value in values):
         layers.append(
             base.transform_filter("isValid(datum.low)")
             .mark_bar(size=9, opacity=0.25, color=palette.genuine, cornerRadius=3)
@@ -345,11 +353,11 @@ def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longe
             text=alt.Text("head:N"),
         ),
     ]
-    if any(one["observed_low"] is not None for one in values):
-        known = base.transform_filter("isValid(datum.observed_low)")
+    if any(value["observed_low"] is not None for value in values):
+        bounded = base.transform_filter("isValid(datum.observed_low)")
         # At the upper edge, where the line to VR_g does not hide it.
         layers.append(
-            known.mark_rule(color=palette.ink, strokeWidth=1.5, yOffset=-5).encode(
+            bounded.mark_rule(color=palette.ink, strokeWidth=1.5, yOffset=-5).encode(
                 x=x("observed_low"), x2=alt.X2("observed_high:Q")
             )
         )
@@ -365,16 +373,16 @@ def accuracy_chart(entry: Mapping[str, Any], palette: Palette = LIGHT, width: in
     """
     import altair as alt
 
-    known = [one for one in entry["systems"] if one["accuracy"] is not None]
-    if not known:
+    measured = [system for system in entry["systems"] if system["accuracy"] is not None]
+    if not measured:
         return None
-    known.sort(key=lambda one: (-one["accuracy"], one["system"]))
+    measured.sort(key=lambda system: (-system["accuracy"], system["system"]))
     rates = ("accuracy", "sr_observed", "sr_genuine")
-    values = [dict(one, numbers=" · ".join(percent(one[name]) for name in rates)) for one in known]
-    room = max(letters(_cut(one["system"], 20)) for one in known)
+    values = [dict(system, numbers=" · ".join(percent(system[name]) for name in rates)) for system in measured]
+    room = max(letters(_cut(system["system"], 20)) for system in measured)
     names = alt.Axis(labelLimit=room, minExtent=room, maxExtent=room, labelPadding=8)
     base = alt.Chart().encode(
-        y=alt.Y("system:N", sort=[one["system"] for one in known], title=None, axis=names),
+        y=alt.Y("system:N", sort=[system["system"] for system in measured], title=None, axis=names),
         tooltip=[alt.Tooltip("system:N", title=" "), *(alt.Tooltip(f"{name}:Q", format=".1%") for name in rates)],
     )
     scale = alt.Scale(domain=[0, 1], nice=False)

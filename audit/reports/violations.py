@@ -32,14 +32,15 @@ def violation_tables(
     Where some relation lacks an estimate for a system, a row `estimated` after `all` is over the other relations, so
     that VR_o and VR_g of all systems can be compared. Families and totals weigh each cell by its groups.
     """
-    found = []
+    tables = []
     columns = _columns(cells)
-    for (task, study), some in cells.groupby(["task", "study"], sort=False, dropna=False):
+    for (task, study), study_cells in cells.groupby(["task", "study"], sort=False, dropna=False):
         places = {
-            (row, system): at for at, row, system in zip(some.index, some["relation"], some["system"], strict=True)
+            (row, system): at
+            for at, row, system in zip(study_cells.index, study_cells["relation"], study_cells["system"], strict=True)
         }
-        systems = sorted(set(some["system"].astype(str)))
-        relations = list(dict.fromkeys(some["relation"]))
+        systems = sorted(set(study_cells["system"].astype(str)))
+        relations = list(dict.fromkeys(study_cells["relation"]))
         by_family: dict[str, list[str]] = {}
         for relation in relations:
             if (task, relation) in families:
@@ -48,16 +49,18 @@ def violation_tables(
         rows += [("family", family, family, members) for family, members in by_family.items()]
         rows += [("all", "all", None, relations)]
         lacking = {
-            relations.index(row) for row, unknown in zip(some["relation"], ~_known(some), strict=True) if unknown
+            relations.index(row)
+            for row, unknown in zip(study_cells["relation"], ~_known(study_cells), strict=True)
+            if unknown
         }
-        known = [relation for at, relation in enumerate(relations) if at not in lacking]
-        if lacking and columns["satisfied"][[places[one] for one in places if one[0] in known]].any():
-            rows += [("estimated", f"{len(known)} of {len(relations)} relations", None, known)]
-        found.append(
+        estimated = [relation for at, relation in enumerate(relations) if at not in lacking]
+        if lacking and columns["satisfied"][[places[key] for key in places if key[0] in estimated]].any():
+            rows += [("estimated", f"{len(estimated)} of {len(relations)} relations", None, estimated)]
+        tables.append(
             {
                 "task": str(task),
                 "study": _plain(study),
-                "corpus": _plain(some["corpus"].iloc[0]),
+                "corpus": _plain(study_cells["corpus"].iloc[0]),
                 "systems": systems,
                 "rows": [
                     {
@@ -70,7 +73,7 @@ def violation_tables(
                                 cells,
                                 columns,
                                 sure,
-                                [places[one, system] for one in members if (one, system) in places],
+                                [places[relation, system] for relation in members if (relation, system) in places],
                             )
                             for system in systems
                         ],
@@ -79,7 +82,7 @@ def violation_tables(
                 ],
             }
         )
-    return found
+    return tables
 
 
 def rates_of(table: Mapping[str, Any], by: str, system: str) -> list[dict[str, Any]]:
@@ -109,8 +112,8 @@ def _known(cells: pd.DataFrame) -> np.ndarray:
 
 def _columns(cells: pd.DataFrame) -> dict[str, np.ndarray]:
     names = ("satisfied", "violated", "vr_observed", "vr_genuine", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
-    found = {name: cells[name].to_numpy(float, na_value=np.nan) for name in names}
-    return found | dict(zip(FLAGS, (only_compared(cells), _known(cells)), strict=True))
+    columns = {name: cells[name].to_numpy(float, na_value=np.nan) for name in names}
+    return columns | dict(zip(FLAGS, (only_compared(cells), _known(cells)), strict=True))
 
 
 def _entry(
@@ -119,41 +122,43 @@ def _entry(
     """The rates of some cells of one system; of a single one its own."""
     if not places:
         return {"groups": None} | dict.fromkeys((*RATES, *VR_BOUNDS)) | {"reason": NOT_RUN}
-    some = {name: values[places] for name, values in columns.items()}
+    chosen = {name: values[places] for name, values in columns.items()}
     if len(places) == 1:
-        one = {name: _plain(float(values[0])) for name, values in some.items() if name not in FLAGS}
-        counts = one["satisfied"], one["violated"]
+        own = {name: _plain(float(values[0])) for name, values in chosen.items() if name not in FLAGS}
+        counts = own["satisfied"], own["violated"]
         entry = {
             "groups": None if None in counts else int(sum(counts)),
-            "vr_observed": one["vr_observed"],
-            "vr_genuine": one["vr_genuine"],
-            "vr_genuine_low": None if one["sr_genuine_high"] is None else 1 - one["sr_genuine_high"],
-            "vr_genuine_high": None if one["sr_genuine_low"] is None else 1 - one["sr_genuine_low"],
+            "vr_observed": own["vr_observed"],
+            "vr_genuine": own["vr_genuine"],
+            "vr_genuine_low": None if own["sr_genuine_high"] is None else 1 - own["sr_genuine_high"],
+            "vr_genuine_high": None if own["sr_genuine_low"] is None else 1 - own["sr_genuine_low"],
         }
-        lacking = int(one["vr_genuine"] is None)
+        lacking = int(own["vr_genuine"] is None)
     else:
         ends, of_genuine = sure.together(cells, places, sure.of_genuine)
         low, high, reach = (ends[f"sr_genuine_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
-        together = violations(some["satisfied"], some["violated"], some["sr_genuine"], low, high, of_genuine, reach)
+        together = violations(
+            chosen["satisfied"], chosen["violated"], chosen["sr_genuine"], low, high, of_genuine, reach
+        )
         entry, lacking = as_entry(together), together.unestimated
     entry |= dict.fromkeys(VR_BOUNDS)
-    here = cells.iloc[list(places)]
-    if lacking and bounds_together(here, ~some["known"]):
+    chosen_cells = cells.iloc[list(places)]
+    if lacking and bounds_together(chosen_cells, ~chosen["known"]):
         # More satisfaction is less violation: the least of the one is the most of the other.
-        of_genuine_bounds = _own_bounds(here) if len(places) == 1 else sure.bounds(cells, places, True)
+        of_genuine_bounds = _own_bounds(chosen_cells) if len(places) == 1 else sure.bounds(cells, places, True)
         if of_genuine_bounds:
-            least, most, low, high = (1 - one for one in of_genuine_bounds)
+            least, most, low, high = (1 - bound for bound in of_genuine_bounds)
             entry |= dict(zip(VR_BOUNDS, (most, least, high, low), strict=True))
-    return entry | {"reason": _reason(entry, lacking, bool(some["only_compared"].any()))}
+    return entry | {"reason": _reason(entry, lacking, bool(chosen["only_compared"].any()))}
 
 
 def _own_bounds(cell: pd.DataFrame) -> tuple[float, ...]:
-    return tuple(float(one) for one in cell[list(BOUNDS[4:])].iloc[0])
+    return tuple(float(bound) for bound in cell[list(BOUNDS[4:])].iloc[0])
 
 
-def as_entry(found: Violations) -> dict[str, Any]:
+def as_entry(rates: Violations) -> dict[str, Any]:
     """Rates of cells together, by their names in the report."""
-    return {"groups": found.groups} | {name: getattr(found, name) for name in RATES}
+    return {"groups": rates.groups} | {name: getattr(rates, name) for name in RATES}
 
 
 def _reason(entry: Mapping[str, Any], lacking: int, compared: bool) -> str | None:

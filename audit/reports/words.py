@@ -140,8 +140,8 @@ def ranking_rows(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, s
 
 def by_rank(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The entries of a ranking that are known, best first."""
-    known = [entry for entry in entries if entry["p_best"] is not None]
-    return sorted(known, key=lambda entry: (entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"]))
+    ranked = [entry for entry in entries if entry["p_best"] is not None]
+    return sorted(ranked, key=lambda entry: (entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"]))
 
 
 def chance(probability: float) -> str:
@@ -169,14 +169,14 @@ def rollup_rows(report: Report) -> list[tuple[str, str, str, str, str, str]]:
     """(by, name, SR_o, R_FS, SR_g, why not) of every roll-up, rates in per cent with their intervals."""
     return [
         (
-            one["by"],
-            rollup_name(report, one),
-            percent(one["sr_observed"]),
-            with_interval(one, "fs_rate", "fs_low", "fs_high"),
-            with_interval(one, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
-            one["reason"] or "",
+            entry["by"],
+            rollup_name(report, entry),
+            percent(entry["sr_observed"]),
+            with_interval(entry, "fs_rate", "fs_low", "fs_high"),
+            with_interval(entry, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
+            entry["reason"] or "",
         )
-        for one in report["rollups"]
+        for entry in report["rollups"]
     ]
 
 
@@ -188,27 +188,30 @@ def rollup_name(report: Report, entry: Mapping[str, Any]) -> str:
 
 def preference_lines(report: Report) -> list[str]:
     """The ranking by the user's weights, in sentences; none where no weights were given."""
-    found = report.get("preference")
-    if found is None:
+    preference = report.get("preference")
+    if preference is None:
         return []
     scored = sorted(
-        (one for one in found["ranking"] if one["score"] is not None), key=lambda one: (-one["score"], one["system"])
+        (entry for entry in preference["ranking"] if entry["score"] is not None),
+        key=lambda entry: (-entry["score"], entry["system"]),
     )
-    scores = "; ".join(f"{one['system']} {with_interval(one, 'score', 'score_low', 'score_high')}" for one in scored)
-    lines = [f"By the weights {found['source']}: {scores or UNKNOWN}."]
-    sure = ranking_text(found["ranking"])
+    scores = "; ".join(
+        f"{entry['system']} {with_interval(entry, 'score', 'score_low', 'score_high')}" for entry in scored
+    )
+    lines = [f"By the weights {preference['source']}: {scores or UNKNOWN}."]
+    sure = ranking_text(preference["ranking"])
     if sure:
         lines.append(f"How sure: {sure}.")
-    elif scored and found["winner"]:
+    elif scored and preference["winner"]:
         lines.append(f"No P(best): {scored[0]['reason']}.")
-    for one in found["ranking"]:
-        if one["score"] is None:
-            lacks = "is not ranked" if one["p_best"] is None else "has no score"
-            lines.append(f"{one['system']} {lacks}: {one['reason']}.")
-    if found["winner"]:
-        before, after = (", ".join(found[name]) for name in ("winner_observed", "winner"))
+    for entry in preference["ranking"]:
+        if entry["score"] is None:
+            lacks = "is not ranked" if entry["p_best"] is None else "has no score"
+            lines.append(f"{entry['system']} {lacks}: {entry['reason']}.")
+    if preference["winner"]:
+        before, after = (", ".join(preference[name]) for name in ("winner_observed", "winner"))
         lines.append(f"Best is {after}." if before == after else f"Best was {before}, is {after}.")
-        move = found["move"]
+        move = preference["move"]
         if move is None:
             lines.append("No weights over these relations make another system better.")
         else:
@@ -322,89 +325,98 @@ def open_text(totals: Mapping[str, Any]) -> str:
     return f"{number} more {'looks' if number == 1 else 'look'} changed, which {what} decide"
 
 
-def sensitivity_text(found: Mapping[str, Any]) -> str:
+def sensitivity_text(entry: Mapping[str, Any]) -> str:
     """How far the report hangs on labels that gold lacks, in one sentence."""
-    labels = ", ".join(found["labels"])
-    rates = (f"{percent(found[name])}{PERCENT}" for name in ("fs_rate", "fs_rate_right", "fs_rate_left_out"))
+    labels = ", ".join(entry["labels"])
+    rates = (f"{percent(entry[name])}{PERCENT}" for name in ("fs_rate", "fs_rate_right", "fs_rate_left_out"))
     now, right, left_out = rates
     systems = "; ".join(
-        ", ".join((f"{one['system']} {percent(one['fs_rate'])}", *(percent(one[f"fs_rate_{name}"]) for name in OTHERS)))
-        for one in found["systems"]
+        ", ".join(
+            (
+                f"{system['system']} {percent(system['fs_rate'])}",
+                *(percent(system[f"fs_rate_{name}"]) for name in OTHERS),
+            )
+        )
+        for system in entry["systems"]
     )
     sure, looks = (f"best_changes_{name}" for name in ("sure", "estimated"))
     return (
-        f"{percent(found['share'])}{PERCENT} of the false satisfactions have an output that gold never says "
+        f"{percent(entry['share'])}{PERCENT} of the false satisfactions have an output that gold never says "
         f"({labels}). R_FS is {now}; with these outputs counted right {right}, without their "
-        f"groups {left_out} ({systems}). With them counted right {found[f'{sure}_right']} relations have another best "
-        f"system for sure and {found[f'{looks}_right']} look changed, instead of {found[sure]} and {found[looks]}."
+        f"groups {left_out} ({systems}). With them counted right {entry[f'{sure}_right']} relations have another "
+        f"best system for sure and {entry[f'{looks}_right']} look changed, instead of {entry[sure]} and {entry[looks]}."
     )
 
 
-def gold_error_text(found: Mapping[str, Any]) -> str:
+def gold_error_text(entry: Mapping[str, Any]) -> str:
     """What R_FS is where gold is wrong as often as it is known to be, and what that cannot tell, in sentences."""
 
     def both(least: float, most: float) -> str:
         return percent(least) if percent(least) == percent(most) else f"{percent(least)} to {percent(most)}"
 
     systems = "; ".join(
-        f"{one['system']} {percent(one['fs_rate'])}, {both(one['fs_rate_least'], one['fs_rate_most'])}"
-        for one in found["systems"]
+        f"{system['system']} {percent(system['fs_rate'])}, {both(system['fs_rate_least'], system['fs_rate_most'])}"
+        for system in entry["systems"]
     )
-    ends = f"{percent(found['fs_low'])}–{percent(found['fs_high'])}"
-    worst = f"{both(found['worst_least'], found['worst_most'])} [{percent(found['worst_low'])}–"
+    ends = f"{percent(entry['fs_low'])}–{percent(entry['fs_high'])}"
+    worst = f"{both(entry['worst_least'], entry['worst_most'])} [{percent(entry['worst_low'])}–"
     return (
-        f"With {both(found['low'], found['high'])}{PERCENT} of the gold labels wrong, whatever the systems say, R_FS "
-        f"is {both(found['fs_rate_least'], found['fs_rate_most'])} [{ends}] instead of {percent(found['fs_rate'])} "
+        f"With {both(entry['low'], entry['high'])}{PERCENT} of the gold labels wrong, whatever the systems say, R_FS "
+        f"is {both(entry['fs_rate_least'], entry['fs_rate_most'])} [{ends}] instead of {percent(entry['fs_rate'])} "
         f"({systems}). Errors that go with the outputs, as of systems trained on the same wrong labels, are not "
-        f"corrected: at worst R_FS is {worst}{percent(found['worst_high'])}]."
+        f"corrected: at worst R_FS is {worst}{percent(entry['worst_high'])}]."
     )
 
 
 def notes_of(report: Report) -> list[str]:
     """What a reader must know beside the numbers: the signature's notes, then what the data themselves call for."""
-    found = [str(note) for note in report["signature"].get("notes") or []]
+    notes = [str(note) for note in report["signature"].get("notes") or []]
     totals = report["overall"]
-    if any(one.get("sr_least") is not None for one in report["rollups"]):
-        found.append(TOGETHER)
+    if any(entry.get("sr_least") is not None for entry in report["rollups"]):
+        notes.append(TOGETHER)
     unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in report["cells"])
     bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
     if unestimated and (unestimated < totals["cells"] or bounded):
-        found.append(f"{of(unestimated, totals['cells'], 'cell')} have no genuine rate yet.")
+        notes.append(f"{of(unestimated, totals['cells'], 'cell')} have no genuine rate yet.")
     elif unestimated:
-        found.append("No cell has a genuine rate yet: no satisfied group of a sample is settled.")
+        notes.append("No cell has a genuine rate yet: no satisfied group of a sample is settled.")
     sensitivity = report.get("sensitivity")
     if sensitivity and sensitivity["share"] is not None:
-        found.append(sensitivity_text(sensitivity))
+        notes.append(sensitivity_text(sensitivity))
     if "gold_error" in report:
-        wrong = report["gold_error"]
-        found.append(gold_error_text(wrong) if wrong else NO_GOLD)
-        if wrong and wrong["cut"]:
-            found.append(CUT)
-        if wrong and wrong["left_out"]:
-            found.append(LEFT_OUT.format(part=count(wrong["left_out"]), whole=count(wrong["groups"])))
-    few = [one["relation"] for one in report["relations"] if one["common"] and one["common"]["reason"]]
+        gold_error = report["gold_error"]
+        notes.append(gold_error_text(gold_error) if gold_error else NO_GOLD)
+        if gold_error and gold_error["cut"]:
+            notes.append(CUT)
+        if gold_error and gold_error["left_out"]:
+            notes.append(LEFT_OUT.format(part=count(gold_error["left_out"]), whole=count(gold_error["groups"])))
+    few = [
+        relation["relation"] for relation in report["relations"] if relation["common"] and relation["common"]["reason"]
+    ]
     if few and totals["judged"]:
         have = "has" if totals["relations"] == 1 else "have"
-        found.append(
+        notes.append(
             f"{of(len(few), totals['relations'], 'relation')} {have} no order after correction and no test, as too few "
             f"groups are judged: {', '.join(few)}. Needed are {totals['least_judged']}, or all."
         )
-    other = [one["relation"] for one in report["relations"] if other_best(one)]
+    other = [relation["relation"] for relation in report["relations"] if other_best(relation)]
     if other:
-        found.append(
+        notes.append(
             "By the rates of each system's own groups another system would be best than on the groups that apply to "
             f"all: {', '.join(other)}. Systems are compared on the latter."
         )
     # While no carry error is measured, the signature's own note says how many of its questions wait.
-    if totals.get("audits_waiting") and any(one["carry"] and one["carry"]["audited"] for one in report["relations"]):
+    if totals.get("audits_waiting") and any(
+        relation["carry"] and relation["carry"]["audited"] for relation in report["relations"]
+    ):
         waiting = count(totals["audits_waiting"])
-        found.append(f"Questions that only audit what relations carry and wait for people: {waiting}.")
+        notes.append(f"Questions that only audit what relations carry and wait for people: {waiting}.")
     if totals.get("checks_waiting"):
         waiting = count(totals["checks_waiting"])
-        found.append(f"Answers on which people agree that wait for an adjudicator's spot check: {waiting}.")
+        notes.append(f"Answers on which people agree that wait for an adjudicator's spot check: {waiting}.")
     if totals["errors"]:
-        found.append(f"{count(totals['errors'])} groups were not checked because a system failed; they are in no rate.")
-    return found
+        notes.append(f"{count(totals['errors'])} groups were not checked because a system failed; they are in no rate.")
+    return notes
 
 
 def estimator_text(report: Report) -> str:
@@ -513,42 +525,46 @@ def holds_text(relation: Mapping[str, Any]) -> str:
 def carry_text(relation: Mapping[str, Any]) -> str:
     r"""How often answers are carried wrongly, and what that can do to R_FS; empty where nothing was audited.
 
-    >>> found = {"audited": 40, "wrong": 2, "error": 0.05, "low": 0.006, "high": 0.169}
-    >>> carry_text({"carry": found | {"rests_on_carried": 0.5, "effect": 0.0845}})
+    >>> carry = {"audited": 40, "wrong": 2, "error": 0.05, "low": 0.006, "high": 0.169}
+    >>> carry_text({"carry": carry | {"rests_on_carried": 0.5, "effect": 0.0845}})
     'carry error 5.0 [0.6–16.9], 2 of 40 audited follow-ups; 50.0\xa0% of the judged groups rest on it, R_FS ±8.5'
     """
-    found = relation.get("carry")
-    if not found or not found["audited"]:
+    carry = relation.get("carry")
+    if not carry or not carry["audited"]:
         return ""
-    text = f"carry error {with_interval(found, 'error', 'low', 'high')}, "
-    text += f"{found['wrong']:,} of {found['audited']:,} audited follow-up{'' if found['audited'] == 1 else 's'}"
-    if found["effect"] is None:
+    text = f"carry error {with_interval(carry, 'error', 'low', 'high')}, "
+    text += f"{carry['wrong']:,} of {carry['audited']:,} audited follow-up{'' if carry['audited'] == 1 else 's'}"
+    if carry["effect"] is None:
         return text
-    rests = percent(found["rests_on_carried"])
-    return f"{text}; {rests}{PERCENT} of the judged groups rest on it, R_FS ±{percent(found['effect'])}"
+    rests = percent(carry["rests_on_carried"])
+    return f"{text}; {rests}{PERCENT} of the judged groups rest on it, R_FS ±{percent(carry['effect'])}"
 
 
 def check_lines(report: Report) -> list[str]:
     """What spot checks found of the protocol's errors, in sentences; none where nothing was checked."""
-    found = report["overall"].get("checks")
-    if found is None:
+    entry = report["overall"].get("checks")
+    if entry is None:
         return []
     lines = []
-    if found["answers"]:
-        wrong = f"{count(found['answers_wrong'])} wrong, {with_interval(found, 'error', 'error_low', 'error_high')}"
-        lines.append(f"An adjudicator checked {_answers(found['answers'])} on which people agreed: {wrong}{PERCENT}.")
-    if found["fs_checked"] is None:
+    if entry["answers"]:
+        errors_text = (
+            f"{count(entry['answers_wrong'])} wrong, {with_interval(entry, 'error', 'error_low', 'error_high')}"
+        )
+        lines.append(
+            f"An adjudicator checked {_answers(entry['answers'])} on which people agreed: {errors_text}{PERCENT}."
+        )
+    if entry["fs_checked"] is None:
         return lines
-    groups = f"{count(found['groups'])} group{'' if found['groups'] == 1 else 's'}"
+    groups = f"{count(entry['groups'])} group{'' if entry['groups'] == 1 else 's'}"
     lines.append(
-        f"In {groups} whose deciding answers were checked, {count(found['removed'])} turned out true that the protocol "
-        f"calls false, and {count(found['added'])} the other way round."
+        f"In {groups} whose deciding answers were checked, {count(entry['removed'])} turned out true that the protocol "
+        f"calls false, and {count(entry['added'])} the other way round."
     )
-    cells = f"{count(found['cells'])} cell{'' if found['cells'] == 1 else 's'}"
+    cells = f"{count(entry['cells'])} cell{'' if entry['cells'] == 1 else 's'}"
     lines.append(
-        f"R_FS over {cells}: {with_interval(found, 'fs_rate', 'fs_low', 'fs_high')} by the protocol, "
-        f"{with_interval(found, 'fs_checked', 'fs_checked_low', 'fs_checked_high')} by the difference estimator, "
-        f"{_rogan_gladen(found['rogan_gladen'])}."
+        f"R_FS over {cells}: {with_interval(entry, 'fs_rate', 'fs_low', 'fs_high')} by the protocol, "
+        f"{with_interval(entry, 'fs_checked', 'fs_checked_low', 'fs_checked_high')} by the difference estimator, "
+        f"{_rogan_gladen(entry['rogan_gladen'])}."
     )
     return lines
 
@@ -573,12 +589,12 @@ def _answers(number: int) -> str:
     return f"{count(number)} answer{'' if number == 1 else 's'}"
 
 
-def _rogan_gladen(found: Mapping[str, Any]) -> str:
-    if found["rate"] is None:
-        return f"not known by Rogan-Gladen ({found['reason']})"
-    (right_false, false), (right_true, true) = found["sensitivity"], found["specificity"]
+def _rogan_gladen(corrected: Mapping[str, Any]) -> str:
+    if corrected["rate"] is None:
+        return f"not known by Rogan-Gladen ({corrected['reason']})"
+    (right_false, false), (right_true, true) = corrected["sensitivity"], corrected["specificity"]
     return (
-        f"{with_interval(found, 'rate', 'low', 'high')} by Rogan-Gladen (sensitivity {right_false} of {false}, "
+        f"{with_interval(corrected, 'rate', 'low', 'high')} by Rogan-Gladen (sensitivity {right_false} of {false}, "
         f"specificity {right_true} of {true})"
     )
 
@@ -591,14 +607,14 @@ TITLE = "Why satisfactions are false"
 def causes_text(entry: Mapping[str, Any]) -> str:
     r"""The causes that were given, the commonest first, with their shares.
 
-    >>> one = {"cause": "label_range", "count": 2, "share": 0.5, "low": 0.1, "high": 0.9}
-    >>> causes_text({"causes": [one, one | {"cause": "other", "count": 0}]})
+    >>> cause = {"cause": "label_range", "count": 2, "share": 0.5, "low": 0.1, "high": 0.9}
+    >>> causes_text({"causes": [cause, cause | {"cause": "other", "count": 0}]})
     'the right label is one that the system never gives 50.0 [10.0–90.0]\xa0% (2)'
     """
-    given = sorted((one for one in entry["causes"] if one["count"]), key=lambda one: -one["share"])
+    causes = sorted((cause for cause in entry["causes"] if cause["count"]), key=lambda cause: -cause["share"])
     return "; ".join(
-        f"{CAUSES[one['cause']]} {with_interval(one, 'share', 'low', 'high')}{PERCENT} ({count(one['count'])})"
-        for one in given
+        f"{CAUSES[cause['cause']]} {with_interval(cause, 'share', 'low', 'high')}{PERCENT} ({count(cause['count'])})"
+        for cause in causes
     )
 
 
@@ -616,26 +632,26 @@ def cause_rows(report: Report) -> list[tuple[str, str, str, str]]:
 
 
 def _name(report: Report, entry: Mapping[str, Any]) -> str:
-    several = len({one["study"] for one in report["relations"]}) > 1
+    several = len({relation["study"] for relation in report["relations"]}) > 1
     name = rollup_name(report, entry)
     return f"{name} (study {entry['study']})" if several and entry["study"] is not None else name
 
 
 def dispute_line(report: Report) -> str:
     """How adjudicators explained disputes, in a sentence; empty where nothing was settled."""
-    found = report.get("disputes")
-    if not found:
+    disputes = report.get("disputes")
+    if not disputes:
         return ""
-    reasons = [(REASONS[one["reason"]], one["count"]) for one in found["reasons"] if one["count"]]
-    reasons += [("no reason from the list", found["uncoded"])] if found["uncoded"] else []
-    named = ", ".join(f"{text} {count(number)}" for text, number in sorted(reasons, key=lambda one: -one[1]))
-    settled = found["settled"]
-    return f"Adjudicators settled {count(settled)} question{'' if settled == 1 else 's'}: {named}."
+    reasons = [(REASONS[reason["reason"]], reason["count"]) for reason in disputes["reasons"] if reason["count"]]
+    reasons += [("no reason from the list", disputes["uncoded"])] if disputes["uncoded"] else []
+    listed = ", ".join(f"{text} {count(number)}" for text, number in sorted(reasons, key=lambda entry: -entry[1]))
+    total = disputes["settled"]
+    return f"Adjudicators settled {count(total)} question{'' if total == 1 else 's'}: {listed}."
 
 
 def cause_note(report: Report) -> str:
     """How to read the shares; empty where there are none."""
-    entry = next((one for one in report.get("causes") or [] if one["by"] == "overall"), None)
+    entry = next((entry for entry in report.get("causes") or [] if entry["by"] == "overall"), None)
     if entry is None:
         return ""
     return (
@@ -652,29 +668,31 @@ NAMES = {"blind": "judged blind", "shown": "judged seeing earlier answers"}
 
 def protocol_lines(report: Report) -> list[str]:
     """R_FS by arm and the difference, in sentences; none where there is one arm only."""
-    found = report.get("protocols")
-    if not found:
+    protocols = report.get("protocols")
+    if not protocols:
         return []
-    blind, shown = found["arms"]
+    blind, shown = protocols["arms"]
     lines = [
         f"R_FS of groups {NAMES['blind']}: {with_interval(blind, 'fs_rate', 'fs_low', 'fs_high')} ({_groups(blind)}); "
         f"{NAMES['shown']}: {with_interval(shown, 'fs_rate', 'fs_low', 'fs_high')} ({_groups(shown)})."
     ]
-    if found["difference"] is not None:
-        points = f"{signed(found['difference'])} points [{signed(found['low'])} to {signed(found['high'])}]"
+    if protocols["difference"] is not None:
+        points = f"{signed(protocols['difference'])} points [{signed(protocols['low'])} to {signed(protocols['high'])}]"
         moved = (
-            f"Seeing an earlier answer moves R_FS by {points}" if found["randomised"] else f"The difference: {points}"
+            f"Seeing an earlier answer moves R_FS by {points}"
+            if protocols["randomised"]
+            else f"The difference: {points}"
         )
-        lines.append(f"{moved}: {_verdict(found)}.")
+        lines.append(f"{moved}: {_effect_text(protocols)}.")
     lines += [_answered(arm) for arm in (blind, shown) if arm["questions"]]
-    if found["crossed"]:
-        lines.append(f"Of {count(found['crossed'])} of these groups some answer came under the other protocol.")
+    if protocols["crossed"]:
+        lines.append(f"Of {count(protocols['crossed'])} of these groups some answer came under the other protocol.")
     return lines
 
 
 def protocol_rows(report: Report) -> list[tuple[str, ...]]:
     """(protocol, sources, groups, false, R_FS, questions, votes that agree, disputed, unchanged, inspected) by arm."""
-    found = report.get("protocols")
+    protocols = report.get("protocols")
     return [
         (
             NAMES[arm["protocol"]],
@@ -686,7 +704,7 @@ def protocol_rows(report: Report) -> list[tuple[str, ...]]:
             unchanged_text(arm),
             inspected_text(arm),
         )
-        for arm in (found["arms"] if found else [])
+        for arm in (protocols["arms"] if protocols else [])
     ]
 
 
@@ -722,10 +740,10 @@ def _groups(arm: Mapping[str, Any]) -> str:
     return f"{count(arm['groups'])} groups of {count(arm['sources'])} sources"
 
 
-def _verdict(found: Mapping[str, Any]) -> str:
-    if not found["randomised"]:
+def _effect_text(protocols: Mapping[str, Any]) -> str:
+    if not protocols["randomised"]:
         return "the samples differ in more than their protocol, so that this is no effect of it"
-    if found["low"] <= 0 <= found["high"]:
+    if protocols["low"] <= 0 <= protocols["high"]:
         return "no effect is shown, nor ruled out within this interval"
     return "sources were divided at random, so that this is the effect of the protocol"
 
@@ -758,7 +776,7 @@ def order_text(relation: Mapping[str, Any], when: str) -> str:
         systems = [system for system in systems if system in relation["order_genuine"]]
     rates = {entry["system"]: entry.get(f"sr_{when}") for entry in relation["ranking"]}
     # Systems that were only compared have no rates, but differences.
-    level = {frozenset((one["system"], one["other"])): one["difference"] for one in relation.get("pairs", ())}
+    level = {frozenset((pair["system"], pair["other"])): pair["difference"] for pair in relation.get("pairs", ())}
 
     def tied(before: str, after: str) -> bool:
         if rates[before] is None or rates[after] is None:
@@ -803,20 +821,20 @@ def change_text(relation: Mapping[str, Any]) -> str:
 def common_text(relation: Mapping[str, Any]) -> str:
     """What the comparison of a relation's systems is about, and why it says nothing where it does not.
 
-    >>> found = {"groups": 1200, "judged": 58, "deciding": 300, "reason": None}
-    >>> common_text({"common": found, "order_observed": ["a", "b"]})
+    >>> common = {"groups": 1200, "judged": 58, "deciding": 300, "reason": None}
+    >>> common_text({"common": common, "order_observed": ["a", "b"]})
     'compared on the 1,200 groups that apply to all systems; 58 of the 300 that can tell them apart are judged'
     """
-    found = relation["common"]
-    if found is None or len(relation["order_observed"]) < 2:
+    common = relation["common"]
+    if common is None or len(relation["order_observed"]) < 2:
         return ""
-    if found["groups"] is None:
+    if common["groups"] is None:
         text = "compared on each system's own groups: totals do not say which apply to all"
     else:
-        text = f"compared on the {count(found['groups'])} groups that apply to all systems"
-    if found["deciding"] is not None:
-        text += f"; {count(found['judged'])} of the {count(found['deciding'])} that can tell them apart are judged"
-    return f"{text}; {found['reason']}" if found["reason"] else text
+        text = f"compared on the {count(common['groups'])} groups that apply to all systems"
+    if common["deciding"] is not None:
+        text += f"; {count(common['judged'])} of the {count(common['deciding'])} that can tell them apart are judged"
+    return f"{text}; {common['reason']}" if common["reason"] else text
 
 
 def best_text(relation: Mapping[str, Any]) -> str:

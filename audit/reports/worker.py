@@ -39,7 +39,7 @@ SCALE = 2.0
 """Pixels of a picture for each of a chart, so that it can be printed."""
 FONTS = "Noto Sans CJK SC, Noto Sans SC, Microsoft YaHei, PingFang SC, system-ui, sans-serif"
 """Fonts of pictures, the first one that is installed: one that has Chinese signs beside Latin letters, where it can."""
-_KEPT = 3
+_CACHED_STATES = 3
 """States of databases whose evidence is kept: a million groups are hundreds of megabytes."""
 
 
@@ -63,8 +63,8 @@ def answer_line(line: str) -> str:
     request = json.loads(line)
     try:
         with explained(request["database"]):
-            found = ASKS[request["ask"]](request["database"], json.dumps(request["state"]), **request["values"])
-        return json.dumps({"answer": found}, ensure_ascii=False, allow_nan=False) + "\n"
+            answer = ASKS[request["ask"]](request["database"], json.dumps(request["state"]), **request["values"])
+        return json.dumps({"answer": answer}, ensure_ascii=False, allow_nan=False) + "\n"
     except AuditError as problem:
         return json.dumps({"refused": str(problem), "kind": type(problem).__name__}) + "\n"
     except Exception as problem:
@@ -79,12 +79,12 @@ def read_answer(line: str) -> Any:
     >>> read_answer('{"answer": [1]}')
     [1]
     """
-    found = json.loads(line)
-    if "refused" not in found:
-        return found["answer"]
-    kind = getattr(errors, found["kind"], AuditError)
+    answer = json.loads(line)
+    if "refused" not in answer:
+        return answer["answer"]
+    kind = getattr(errors, answer["kind"], AuditError)
     # Errors that are made of parts cannot be made again from their sentence; they are AuditErrors all the same.
-    raise kind(found["refused"]) if kind.__init__ is Exception.__init__ else AuditError(found["refused"])
+    raise kind(answer["refused"]) if kind.__init__ is Exception.__init__ else AuditError(answer["refused"])
 
 
 def main(requests: TextIO, answers: TextIO) -> None:
@@ -110,13 +110,13 @@ def _report(
     two, as they are written."""
     error = None if gold_error is None else GoldError.read(gold_error)
     chosen = None if weights is None else Weights(weights[0], weights[1] if len(weights) > 1 else PROFILES[weights[0]])
-    found = _evidence(database, state, whose, target, error is not None)
-    return report_of(found, interval=interval, target=target, delta=delta, weights=chosen, gold_error=error)
+    basis = _evidence(database, state, whose, target, error is not None)
+    return report_of(basis, interval=interval, target=target, delta=delta, weights=chosen, gold_error=error)
 
 
 def _cells(database: str, state: str) -> list[dict[str, Any]]:
-    found = _evidence(database, state, "both", get_target(None))
-    return cells_at_work(found.counted, cells_of_report(found))
+    basis = _evidence(database, state, "both", get_target(None))
+    return cells_at_work(basis.counted, cells_of_report(basis))
 
 
 def _history(database: str, _state: str, *, whose: Whose) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def _totals(database: str, _state: str, *, by: int) -> dict[str, Any]:
 
 
 def _people(database: str, _state: str, *, by: int | None = None) -> list[dict[str, Any]]:
-    return [person(one) for one in people_at_work(_engine(database), by)]
+    return [person(at_work) for at_work in people_at_work(_engine(database), by)]
 
 
 def _needs(database: str, _state: str, *, half_width: float, delta: float) -> dict[str, Any]:
@@ -169,8 +169,8 @@ def _picture(_database: str, _state: str, *, spec: dict[str, Any]) -> str:
     """A chart as a PNG on white, in base64. Nothing is fetched: the chart has its data in it."""
     import vl_convert
 
-    shown = spec | {"background": "white", "config": spec.get("config", {}) | {"font": FONTS}}
-    return base64.b64encode(vl_convert.vegalite_to_png(shown, scale=SCALE)).decode("ascii")
+    printable = spec | {"background": "white", "config": spec.get("config", {}) | {"font": FONTS}}
+    return base64.b64encode(vl_convert.vegalite_to_png(printable, scale=SCALE)).decode("ascii")
 
 
 ASKS: dict[str, Callable[..., Any]] = {
@@ -198,7 +198,7 @@ def _engine(database: str) -> Engine:
     return open_store(database)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED_STATES)
 def _evidence(database: str, state: str, whose: Whose, target: Target, resting: bool = False) -> Evidence:
     return evidence(_engine(database), whose, target=target, resting=resting)
 

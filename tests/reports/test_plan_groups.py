@@ -5,7 +5,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.reports.plan import asked_of
+from audit.reports.plan import questions_of
 
 
 @given(
@@ -16,4 +16,4 @@ def test_the_questions_of_some_groups_are_those_of_their_rows(rows, groups):
     asked = pd.DataFrame(sorted(rows), columns=["group_id", "system_id", "question"], dtype=np.int64)
     wanted = {question for group, system, question in rows for one, of in groups if group == one and system in (0, of)}
     places = np.array(groups, np.int64).reshape(-1, 2)
-    assert asked_of(asked, places[:, 0], places[:, 1]) == wanted
+    assert questions_of(asked, places[:, 0], places[:, 1]) == wanted

@@ -58,16 +58,18 @@ def to_label_studio(
     """
     with to_export(engine, folder, salt, with_comments, by) as (parts, copy):
         with copy.connect() as connection:
-            of = get_task(_task(connection, task))
+            definition = get_task(_chosen_task(connection, task))
             number = annotations = 0
             with (parts / "tasks.json").open("w", encoding="utf-8", newline="\n") as file:
-                for number, one in enumerate(_tasks(connection, of.name), start=1):
+                for number, exported in enumerate(_tasks(connection, definition.name), start=1):
                     file.write("[\n" if number == 1 else ",\n")
-                    file.write(json.dumps(one, ensure_ascii=False))
-                    annotations += len(one["annotations"])
+                    file.write(json.dumps(exported, ensure_ascii=False))
+                    annotations += len(exported["annotations"])
                 file.write("\n]\n")
-        translates = base_of(of.name) == "translation"
-        config = config_of(of.question, (*of.labels, UNSURE), of.question_kind == "pair", translates)
+        translates = base_of(definition.name) == "translation"
+        config = config_of(
+            definition.question, (*definition.labels, UNSURE), definition.question_kind == "pair", translates
+        )
         (parts / "config.xml").write_text(config, encoding="utf-8")
     return Tasks(folder, number, annotations)
 
@@ -82,28 +84,28 @@ def config_of(question: str, labels: tuple[str, ...], pairs: bool = False, trans
     """
     choices = "".join(f"    <Choice value={quoteattr(label)}/>\n" for label in labels)
     above, under = (f'  <Header size="6" value="${name}"/>\n' if translates else "" for name in (LANGUAGE, TARGET))
-    shown = f'{above}  <Text name="{OBJECT}" value="$text"/>\n'
+    tags = f'{above}  <Text name="{OBJECT}" value="$text"/>\n'
     if pairs:
-        shown += f'  <Header value="{OUTPUT.capitalize()}"/>\n{under}  <Text name="{OUTPUT}" value="${OUTPUT}"/>\n'
+        tags += f'  <Header value="{OUTPUT.capitalize()}"/>\n{under}  <Text name="{OUTPUT}" value="${OUTPUT}"/>\n'
     return (
-        f"<View>\n  <Header value={quoteattr(question)}/>\n{shown}"
+        f"<View>\n  <Header value={quoteattr(question)}/>\n{tags}"
         f'  <Choices name="{CONTROL}" toName="{OBJECT}" choice="single">\n{choices}  </Choices>\n</View>\n'
     )
 
 
-def _task(connection: Connection, name: str | None) -> str:
+def _chosen_task(connection: Connection, name: str | None) -> str:
     table = table_of(tables.Question)
-    there = sorted({str(row[0]) for row in connection.execute(select(table.c.task).distinct())})
-    if not there:
+    present = sorted({str(row[0]) for row in connection.execute(select(table.c.task).distinct())})
+    if not present:
         raise AuditError("there are no questions yet; draw groups with `audit sample` first")
-    wanted = [one for one in there if matches(one, name)]
-    if len(wanted) > 1:
-        raise AuditError(f"there are questions of several tasks: {', '.join(wanted)}; choose one with --task")
-    return wanted[0] if wanted else get_task(str(name)).name
+    matching = [candidate for candidate in present if matches(candidate, name)]
+    if len(matching) > 1:
+        raise AuditError(f"there are questions of several tasks: {', '.join(matching)}; choose one with --task")
+    return matching[0] if matching else get_task(str(name)).name
 
 
 def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
-    question, given = table_of(tables.Question), table_of(tables.Input)
+    question, input_ = table_of(tables.Question), table_of(tables.Input)
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     counting = (
         select(judgement, annotator.c.name, annotator.c.role)
@@ -116,8 +118,8 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
             question.c.id,
             question.c.key,
             question.c.output,
-            given.c.texts,
-            given.c.languages,
+            input_.c.texts,
+            input_.c.languages,
             counting.c.id.label("judgement"),
             counting.c.annotator_id,
             counting.c.name,
@@ -127,14 +129,14 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
             counting.c.shown_at,
             counting.c.decided_at,
         )
-        .join(given, given.c.id == question.c.input_id)
+        .join(input_, input_.c.id == question.c.input_id)
         .outerjoin(counting, counting.c.question_id == question.c.id)
         .where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
         .order_by(question.c.id, counting.c.id)
     )
     rows = connection.execution_options(stream_results=True, yield_per=BATCH).execute(query).mappings()
-    for id, some in groupby(rows, key=lambda row: row["id"]):
-        votes = list(some)
+    for id, question_rows in groupby(rows, key=lambda row: row["id"]):
+        votes = list(question_rows)
         about = votes[0]
         yield {
             "id": id,
@@ -149,10 +151,10 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _languages(given: Input) -> dict[str, str]:
+def _languages(input_: Input) -> dict[str, str]:
     """Codes of the texts' languages, with commas between several; and where there is one, the target's by itself."""
-    codes = {LANGUAGE: ",".join(given.languages[: len(given.texts)])}
-    return codes if given.target is None else codes | {TARGET: given.target}
+    codes = {LANGUAGE: ",".join(input_.languages[: len(input_.texts)])}
+    return codes if input_.target is None else codes | {TARGET: input_.target}
 
 
 def _annotation(vote: Any) -> dict[str, Any]:

@@ -54,8 +54,8 @@ _WORDS: dict[str, dict[str, Collection[Any]]] = {
     "annotator": {"role": (*ROLES, GOLD)},
     "study": {"unit": ("sentence", "document")},
     "member": {"role": get_args(Role)},
-    "verdict": {"outcome": [int(one) for one in Outcome]},
-    "audit_draw": {"outcome": [int(one) for one in Outcome]},
+    "verdict": {"outcome": [int(outcome) for outcome in Outcome]},
+    "audit_draw": {"outcome": [int(outcome) for outcome in Outcome]},
     "sample": {"design": (*DESIGNS, INFORMATIVE), "protocol": PROTOCOLS, "domain": DOMAINS},
     "question": {"kind": (*ABOUT_OUTPUTS, "group"), "protocol": (BLIND, SHOWN)},
     "judgement": {"round": range(4)},
@@ -99,7 +99,7 @@ class Meaning:
                 raise ValueError(f"column {name} has {len(row[name]):,} characters, at most {NAME:,} are allowed")
         for name, words in _WORDS.get(table, {}).items():
             if name in row and row[name] not in words:
-                allowed = ", ".join("nothing" if one is None else str(one) for one in words)
+                allowed = ", ".join("nothing" if word is None else str(word) for word in words)
                 raise ValueError(f"column {name} is {str(row[name])[:40]!r}; allowed are {allowed}")
         for name, (least, most) in _RANGES.get(table, {}).items():
             value = row.get(name)
@@ -111,51 +111,51 @@ class Meaning:
         for name in _OBJECTS.get(table, ()):
             if name in row and not isinstance(row[name], dict):
                 raise ValueError(f"column {name} is no object in JSON")
-        if spelled := _JSON.get(table):
+        if json_column := _JSON.get(table):
             try:
-                value = json.loads(row.get(spelled, "{}"))
+                value = json.loads(row.get(json_column, "{}"))
             except (ValueError, RecursionError):
                 value = None
             if not isinstance(value, dict):
-                raise ValueError(f"column {spelled} is no object in JSON")
+                raise ValueError(f"column {json_column} is no object in JSON")
         if "task" in row:
             get_task(row["task"])
         if table in _ANSWERED:
             self._check_labels(table, row)
         rules = {
-            "input": self._input,
-            "study": self._its_key,
-            "source": self._u,
-            "group": self._id,
-            "question": self._asked,
+            "input": self._check_input,
+            "study": self._check_study_key,
+            "source": self._check_random_number,
+            "group": self._check_group_id,
+            "question": self._check_question_key,
         }
         if rule := rules.get(table):
             rule(row)
 
-    def _input(self, row: Mapping[str, Any]) -> None:
+    def _check_input(self, row: Mapping[str, Any]) -> None:
         texts = row["texts"]
-        if not isinstance(texts, list) or not texts or not all(isinstance(one, str) for one in texts):
+        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
             raise ValueError("column texts is no list of texts")
         _fits("key", row["key"], Input.stored(texts, row["languages"]).key)
 
-    def _its_key(self, row: Mapping[str, Any]) -> None:
+    def _check_study_key(self, row: Mapping[str, Any]) -> None:
         if not row.get("imported"):
             parts = (row["task"], row["corpus"], row["fingerprint"], row["unit"], str(row["seed"]), str(row["limit"]))
             _fits("key", row["key"], digest(*parts))
 
-    def _u(self, row: Mapping[str, Any]) -> None:
+    def _check_random_number(self, row: Mapping[str, Any]) -> None:
         study = self._study(row["study_id"])
         if study is not None:  # else the database refuses it
             _fits("u", row["u"], uniform(study[0], row["row"]))
 
-    def _id(self, row: Mapping[str, Any]) -> None:
+    def _check_group_id(self, row: Mapping[str, Any]) -> None:
         _fits("id", row["id"], group_id(row["source_id"], row["relation_id"], row["system_id"]))
 
-    def _asked(self, row: Mapping[str, Any]) -> None:
+    def _check_question_key(self, row: Mapping[str, Any]) -> None:
         if row["kind"] != "group":
-            given = self._read(tables.Input, "key")(row["input_id"])
-            if given is not None:
-                _fits("key", row["key"], question_key(row["task"], row["kind"], bytes(given[0]), row["output"]))
+            stored = self._read(tables.Input, "key")(row["input_id"])
+            if stored is not None:
+                _fits("key", row["key"], question_key(row["task"], row["kind"], bytes(stored[0]), row["output"]))
 
     def _check_labels(self, table: str, row: Mapping[str, Any]) -> None:
         question = self._question(row["question_id"])
@@ -188,8 +188,8 @@ def lost_group(connection: Connection) -> tuple[str, int] | None:
         if column is None or column.foreign_keys:
             continue
         keys = tuple_(*table.primary_key.columns)
-        known = select(group.c.id).where(group.c.id == column).exists()
-        query = select(*table.primary_key.columns).where(column.is_not(None), ~known)
+        present = select(group.c.id).where(group.c.id == column).exists()
+        query = select(*table.primary_key.columns).where(column.is_not(None), ~present)
         row = connection.execute(query.order_by(*table.primary_key.columns).limit(1)).first()
         if row is not None:
             return table.name, _place(connection, table, keys <= tuple_(*row))

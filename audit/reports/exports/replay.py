@@ -50,7 +50,7 @@ class Replayed:
 
     @property
     def equal(self) -> bool:
-        return not any(one.differences for one in self.documents)
+        return not any(compared.differences for compared in self.documents)
 
     def as_json(self) -> dict[str, Any]:
         """The document of `audit replay --json`."""
@@ -60,11 +60,11 @@ class Replayed:
             "audit": self.audit,
             "pseudonymised": self.pseudonymised,
             "documents": [
-                {"document": one.document, "equal": not one.differences, "differences": one.differences}
-                | {"listed": list(one.listed)}
-                for one in self.documents
+                {"document": compared.document, "equal": not compared.differences, "differences": compared.differences}
+                | {"listed": list(compared.listed)}
+                for compared in self.documents
             ],
-            "winners": [asdict(one) for one in self.winners],
+            "winners": [asdict(winner) for winner in self.winners],
         }
 
 
@@ -82,7 +82,7 @@ def replay(folder: Path, published: Sequence[Path] = ()) -> Replayed:
             now = document(name, engine)
             compared.append(compare(name, read_json(folder / name, "export again"), now))
         for path, report in reports:
-            compared.append(compare(str(path), report, _again(path, report, engine)))
+            compared.append(compare(str(path), report, _recomputed(path, report, engine)))
         checked = "report.json" in manifest["documents"]
         winners = fragile(engine) if checked else []
     return Replayed(
@@ -96,10 +96,10 @@ def compare(name: str, published: object, now: object) -> Compared:
     >>> compare("report.json", {"cells": [{"fs_rate": 0.5}]}, {"cells": [{"fs_rate": 0.25}]}).listed
     ({'where': 'cells[0].fs_rate', 'published': 0.5, 'replayed': 0.25},)
     """
-    found = [
+    differences = [
         {"where": where, "published": before, "replayed": after} for where, before, after in _differ("", published, now)
     ]
-    return Compared(name, len(found), tuple(found[:SHOWN]))
+    return Compared(name, len(differences), tuple(differences[:SHOWN]))
 
 
 def _differ(where: str, before: object, after: object) -> Iterator[tuple[str, object, object]]:
@@ -110,8 +110,8 @@ def _differ(where: str, before: object, after: object) -> Iterator[tuple[str, ob
     elif isinstance(before, list) and isinstance(after, list):
         if len(before) != len(after):
             yield f"{where}.length", len(before), len(after)
-        for place, (one, other) in enumerate(zip(before, after, strict=False)):
-            yield from _differ(f"{where}[{place}]", one, other)
+        for place, (old, new) in enumerate(zip(before, after, strict=False)):
+            yield from _differ(f"{where}[{place}]", old, new)
     elif not _same(before, after):
         yield where, before, after
 
@@ -133,13 +133,13 @@ def _published(path: Path) -> dict[str, Any]:
     return report
 
 
-def _again(path: Path, report: dict[str, Any], engine: Engine) -> dict[str, Any]:
+def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> dict[str, Any]:
     """The report with the settings of a signature."""
     signature = report["signature"]
     try:
         whose = signature["answers"]["whose"]
-        studies = [one["id"] for one in signature["studies"]]
-        designs = {one["design"] for one in signature["samples"]}
+        studies = [study["id"] for study in signature["studies"]]
+        designs = {sample["design"] for sample in signature["samples"]}
         interval, delta = signature["interval"], signature["delta"]
         target = get_target(signature["target"])
     except (KeyError, TypeError):
@@ -163,35 +163,35 @@ def _again(path: Path, report: dict[str, Any], engine: Engine) -> dict[str, Any]
 def replay_lines(replayed: Replayed) -> list[str]:
     """What a replay found, for a terminal."""
     lines = [f"Export {replayed.seal[:12]}, made by audit {replayed.audit}, as sealed."]
-    for one in replayed.documents:
-        if not one.differences:
-            lines.append(f"{one.document}: every number is the same.")
+    for compared in replayed.documents:
+        if not compared.differences:
+            lines.append(f"{compared.document}: every number is the same.")
             continue
-        lines.append(f"{one.document}: {one.differences:,} values differ.")
-        lines += [f"  {row['where']}: was {row['published']}, is {row['replayed']}" for row in one.listed[:_LINES]]
-        if one.differences > _LINES:
-            lines.append(f"  and {one.differences - _LINES:,} more; --json lists {SHOWN}")
+        lines.append(f"{compared.document}: {compared.differences:,} values differ.")
+        lines += [f"  {row['where']}: was {row['published']}, is {row['replayed']}" for row in compared.listed[:_LINES]]
+        if compared.differences > _LINES:
+            lines.append(f"  and {compared.differences - _LINES:,} more; --json lists {SHOWN}")
     if not replayed.documents:
         lines.append("Nothing had been checked when it was made, so there is nothing to recompute.")
-    several = len({one.study for one in replayed.winners}) > 1
+    several = len({winner.study for winner in replayed.winners}) > 1
     for winner in replayed.winners:
         name = f"{winner.relation} of study {winner.study}" if several else winner.relation
         lines.append(f"{name}: {winner_text(winner)}")
     return lines
 
 
-def winner_text(one: Fragile) -> str:
+def winner_text(winner: Fragile) -> str:
     """How much holds a winner up, in words.
 
     >>> entry = Fragile("sentiment", 1, "MR1.1", ("a",), "b", 3, 3, True, 6, 65)
     >>> winner_text(entry)
     'a is best; b would be, were 3 of 65 answers others (6 judgements)'
     """
-    if not one.winner:
-        return f"no winner is known: {one.reason}"
-    who = f"{' and '.join(one.winner)} {'is' if len(one.winner) == 1 else 'are'} best"
-    if one.questions is None:
-        return f"{who}; {one.reason}"
-    number = f"{one.questions:,}" if one.exact else f"at most {one.questions:,} (at least {one.least:,})"
-    judgements = "1 judgement" if one.judgements == 1 else f"{one.judgements:,} judgements"
-    return f"{who}; {one.challenger} would be, were {number} of {one.answered:,} answers others ({judgements})"
+    if not winner.winner:
+        return f"no winner is known: {winner.reason}"
+    who = f"{' and '.join(winner.winner)} {'is' if len(winner.winner) == 1 else 'are'} best"
+    if winner.questions is None:
+        return f"{who}; {winner.reason}"
+    number = f"{winner.questions:,}" if winner.exact else f"at most {winner.questions:,} (at least {winner.least:,})"
+    judgements = "1 judgement" if winner.judgements == 1 else f"{winner.judgements:,} judgements"
+    return f"{who}; {winner.challenger} would be, were {number} of {winner.answered:,} answers others ({judgements})"

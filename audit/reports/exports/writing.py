@@ -164,9 +164,9 @@ def _adjudications(connection: Connection) -> Iterator[dict[str, Any]]:
 
 def _causes(connection: Connection) -> Iterator[dict[str, Any]]:
     cause, group, relation = (table_of(model) for model in (tables.Cause, tables.Group, tables.Relation))
-    system, source, given = (table_of(model) for model in (tables.System, tables.Source, tables.Input))
+    system, source, input_ = (table_of(model) for model in (tables.System, tables.Source, tables.Input))
     annotator = table_of(tables.Annotator)
-    counting = {found.id for found in standing_causes(connection).values()}
+    counting = {standing.id for standing in standing_causes(connection).values()}
     query = (
         select(
             cause,
@@ -174,14 +174,14 @@ def _causes(connection: Connection) -> Iterator[dict[str, Any]]:
             system.c.name.label("system"),
             system.c.version,
             source.c.row,
-            given.c.texts,
+            input_.c.texts,
             annotator.c.name.label("annotator"),
         )
         .join(group, group.c.id == cause.c.group_id)
         .join(relation, relation.c.id == group.c.relation_id)
         .join(system, system.c.id == cause.c.system_id)
         .join(source, source.c.id == group.c.source_id)
-        .join(given, given.c.id == source.c.input_id)
+        .join(input_, input_.c.id == source.c.input_id)
         .join(annotator, annotator.c.id == cause.c.annotator_id)
         .order_by(cause.c.id)
     )
@@ -197,7 +197,7 @@ def _causes(connection: Connection) -> Iterator[dict[str, Any]]:
 
 def _with_question(connection: Connection, table: Table, *also: ColumnElement[Any]) -> Iterator[Any]:
     """Rows of a history table with their annotator and what was asked, in the order of their number."""
-    question, given, annotator = table_of(tables.Question), table_of(tables.Input), table_of(tables.Annotator)
+    question, input_, annotator = table_of(tables.Question), table_of(tables.Input), table_of(tables.Annotator)
     query = (
         select(
             table,
@@ -207,11 +207,11 @@ def _with_question(connection: Connection, table: Table, *also: ColumnElement[An
             question.c.task,
             question.c.kind,
             question.c.output,
-            given.c.texts,
-            given.c.languages,
+            input_.c.texts,
+            input_.c.languages,
         )
         .join(question, question.c.id == table.c.question_id)
-        .join(given, given.c.id == question.c.input_id)
+        .join(input_, input_.c.id == question.c.input_id)
         .join(annotator, annotator.c.id == table.c.annotator_id)
         .order_by(table.c.id)
     )
@@ -220,15 +220,15 @@ def _with_question(connection: Connection, table: Table, *also: ColumnElement[An
 
 def _about(row: Any) -> dict[str, Any]:
     first, *others = row["texts"]
-    given = Input.stored(row["texts"], row["languages"])
+    input_ = Input.stored(row["texts"], row["languages"])
     return {
         "question": row["question_id"],
         "task": row["task"],
         "kind": row["kind"],
         "text": first,
         "more_texts": json.dumps(others, ensure_ascii=False) if others else None,
-        "languages": ",".join(given.languages[: len(given.texts)]),
-        "target_language": given.target,
+        "languages": ",".join(input_.languages[: len(input_.texts)]),
+        "target_language": input_.target,
         "output": row["output"],
     }
 
@@ -269,16 +269,16 @@ def export(
     folder has something in it or cannot be written.
     """
     with to_export(engine, folder, salt, with_comments, by) as (parts, copy):
-        found = _write(copy, parts, salt is not None, salt is None or with_comments)
-    rows = {name: int(entry["rows"]) for name, entry in found["tables"].items()}
+        manifest = _write(copy, parts, salt is not None, salt is None or with_comments)
+    rows = {name: int(entry["rows"]) for name, entry in manifest["tables"].items()}
     return Exported(
         folder,
-        found["seal"],
+        manifest["seal"],
         sum(rows.values()),
         rows,
-        tuple(found["documents"]),
-        found["pseudonymised"],
-        found["free_text"],
+        tuple(manifest["documents"]),
+        manifest["pseudonymised"],
+        manifest["free_text"],
     )
 
 
@@ -288,9 +288,9 @@ def _write(engine: Engine, folder: Path, pseudonymised: bool, free_text: bool) -
         columns = write_history(connection, folder)
     documents = []
     for name in DOCUMENTS:
-        made = document(name, engine)
-        if made is not None:
-            (folder / name).write_text(written(made), encoding="utf-8")
+        computed = document(name, engine)
+        if computed is not None:
+            (folder / name).write_text(written(computed), encoding="utf-8")
             documents.append(name)
     files = [*(entry["file"] for entry in entries.values()), *columns, *documents]
     manifest: dict[str, Any] = {
