@@ -35,7 +35,7 @@ def _entry(table: Mapping[str, Any], right_outputs: RightOutputs | None, confide
         "systems": [],
         "reason": right_outputs.reason if right_outputs else NO_GOLD,
     }
-    entry["over"] = next(row["name"] for row in table["rows"] if row["by"] == _over(table))
+    entry["over"] = next(row["name"] for row in table["rows"] if row["by"] == _totals_row(table))
     if right_outputs is not None and right_outputs.reason is None:
         by_name = {answered.system: answered for answered in right_outputs.systems}
         entry["systems"] = [_system(table, by_name[system], confidence) for system in table["systems"]]
@@ -44,14 +44,14 @@ def _entry(table: Mapping[str, Any], right_outputs: RightOutputs | None, confide
 
 
 def _system(table: Mapping[str, Any], answered: Answered, confidence: float) -> dict[str, Any]:
-    # What groups of a document are worth takes the place of their number.
+    # Outputs of one document count as their effective number.
     share = 1.0 if answered.worth is None else answered.worth / answered.outputs
     ends = (
         mid_p(answered.right * share, answered.outputs * share, None, confidence=confidence)
         if answered.outputs
         else None
     )
-    (rates,) = rates_of(table, _over(table), answered.system)
+    (rates,) = rates_of(table, _totals_row(table), answered.system)
     return {
         "system": answered.system,
         "outputs": answered.outputs,
@@ -59,18 +59,18 @@ def _system(table: Mapping[str, Any], answered: Answered, confidence: float) -> 
         "accuracy": answered.right / answered.outputs if answered.outputs else None,
         "low": ends.low if ends else None,
         "high": ends.high if ends else None,
-        "sr_observed": _rest(rates["vr_observed"]),
-        "sr_genuine": _rest(rates["vr_genuine"]),
-        "sr_genuine_low": _rest(rates["vr_genuine_high"]),
-        "sr_genuine_high": _rest(rates["vr_genuine_low"]),
+        "sr_observed": _complement(rates["vr_observed"]),
+        "sr_genuine": _complement(rates["vr_genuine"]),
+        "sr_genuine_low": _complement(rates["vr_genuine_high"]),
+        "sr_genuine_high": _complement(rates["vr_genuine_low"]),
     }
 
 
-def _over(table: Mapping[str, Any]) -> str:
+def _totals_row(table: Mapping[str, Any]) -> str:
     return "estimated" if any(row["by"] == "estimated" for row in table["rows"]) else "all"
 
 
-def _rest(rate: float | None) -> float | None:
+def _complement(rate: float | None) -> float | None:
     return None if rate is None else 1 - rate
 
 

@@ -19,9 +19,9 @@ WIDTH = 100
 SHOWN = ("percent_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
 """Coefficients that the text shows for each part, of those without weights."""
 _MATRIX = 10
-"""Annotators up to whom the text shows the matrix of pairs; with more, the pairs that agree least."""
+"""Annotators up to which the text shows a matrix of pairs; with more it lists the pairs that agree least."""
 _FIRM = 20
-"""Shared items from which a pair's kappa says something."""
+"""Shared items that a pair needs before its kappa is listed among the lowest."""
 BY = ("relation", "system", "language", "pair")
 
 
@@ -34,7 +34,7 @@ def agreement_report(
     order: Sequence[str] | None = None,
     confidence: float = 0.95,
 ) -> dict[str, Any]:
-    """Every coefficient over all ratings, for each part where asked, and for each pair of annotators.
+    """Every coefficient over all ratings, for each part if `by` is given, and for each pair of annotators.
 
     `rated.frame` has the columns item, annotator, label, at most one row an item and annotator; `by` is one of `BY` and
     `parts` (columns item and value, an item may be in many parts) says which items belong to which relation, system or
@@ -54,11 +54,11 @@ def agreement_report(
             f"none of the {ratings.items:,} items was judged by two annotators; agreement needs items with two or more "
             "judgements"
         )
-    alone = int((~ratings.shared).sum())
+    single = int((~ratings.shared).sum())
     notes = list(rated.notes)
-    if alone:
+    if single:
         notes.append(
-            f"{alone:,} of {ratings.items:,} items have one judgement only: they say nothing about agreement and are "
+            f"{single:,} of {ratings.items:,} items have one judgement only: they say nothing about agreement and are "
             "left out; only where chance is estimated do their labels count."
         )
     # Spellings of one number are one label from here on, in the parts as in the whole.
@@ -91,9 +91,9 @@ def agreement_report(
 def _ratings(frame: pd.DataFrame, labels: Sequence[str] | None, order: Sequence[str] | None) -> Ratings:
     if order is None:
         return Ratings.of(frame, labels)
-    strange = sorted(set(frame["label"]) - set(order))
-    if strange:
-        raise AuditError(f"label {strange[0]!r} is not in the order {', '.join(order)}; name every label once")
+    unknown = sorted(set(frame["label"]) - set(order))
+    if unknown:
+        raise AuditError(f"label {unknown[0]!r} is not in the order {', '.join(order)}; name every label once")
     if len(set(order)) < len(order):
         raise AuditError(f"the order {', '.join(order)} has a label twice; name every label once")
     return Ratings.of(frame, order, order=True)
@@ -161,7 +161,7 @@ def agreement_lines(report: dict[str, Any]) -> list[str]:
         lines += ["", *_groups(report)]
     if people > 2:
         lines += ["", *_matrix(report)]
-    # One paradox is told once, however many coefficients it strikes.
+    # A note is printed once, however many coefficients have it.
     distinct_notes = {
         coefficient["note"].split(":")[0]: coefficient["note"]
         for coefficient in reversed(report["coefficients"])

@@ -83,7 +83,7 @@ class Groups:
     which groups were asked about, likewise by (task, study, relation). `audits` is what audits of follow-ups
     and answers found, `primary` the comparisons that were named before the first answer.
     `drawn` has the whole draws of cells that have bounds only: the columns of `judged`, and open (1:
-    it waits, so that it may be true or false). `asked` has the groups of which people were asked whether their relation
+    an open group, which may be true or false). `asked` has the groups of which people were asked whether their relation
     holds: study, task, relation, system, kind (genuine, false or violated), broken (0 or 1) and cluster.
     """
 
@@ -115,8 +115,8 @@ def build_report(
     Columns of `cells`: study, corpus, task, relation, system (text) and groups, satisfied, violated, inapplicable,
     errors, drawn, judged, false, waiting (counts); task, relation and system are needed, other names may be absent and
     are null then. Where totals are known as rates only, the counts are NaN and the columns sr_observed and fs_rate are
-    given. `judged` counts the settled prefix of the draw (DESIGN idea 4) and `false` the false satisfactions in it;
-    Where `judged` is known and `false` is not, the cell was drawn for comparisons only and has no rate of its own.
+    given. `judged` counts the settled prefix of the draw and `false` the false satisfactions in it. Where
+    `judged` is known and `false` is not, the cell was drawn for comparisons only and has no rate of its own.
     `waiting` counts the questions of the cell that nobody answered; `drawn_false` and `drawn_open` the false and the
     open groups of the whole draw, which give bounds where R_FS has no estimate. `signature` is kept as it is; its
     `notes`, a list of strings, are shown wherever the report is. The argument `waiting` is the number of distinct
@@ -156,9 +156,10 @@ def build_report(
     families = families_of(frame, "file" not in signature)
     entries = cell_entries(frame)
     report: Report = {
-        "signature": dict(signature) | _each_alone(frame, signature, confidence),
+        "signature": dict(signature) | _expected_misses_note(frame, signature, confidence),
         "cells": [
-            cell | ends for cell, ends in zip(entries, _all_together(frame, interval, confidence, target), strict=True)
+            cell | ends
+            for cell, ends in zip(entries, _simultaneous_ends(frame, interval, confidence, target), strict=True)
         ],
         "relations": relations,
         "overall": dict(overall(frame, relations, waiting)) | covered(frame, sure),
@@ -177,8 +178,8 @@ def _with_interval(frame: pd.DataFrame) -> pd.Series:
     return frame["fs_low"].notna()
 
 
-def _each_alone(frame: pd.DataFrame, signature: Mapping[str, Any], confidence: float) -> dict[str, list[str]]:
-    """The notes with one that says how many cells are expected to miss, where these are two or more: of 40 cells on."""
+def _expected_misses_note(frame: pd.DataFrame, signature: Mapping[str, Any], confidence: float) -> dict[str, list[str]]:
+    """The notes, and one that says how many intervals are expected to miss, where these are two or more."""
     number = int(_with_interval(frame).sum())
     missing = (1 - confidence) * number
     if missing < 2 - 1e-9:
@@ -190,7 +191,7 @@ def _each_alone(frame: pd.DataFrame, signature: Mapping[str, Any], confidence: f
     return {"notes": [*(signature.get("notes") or []), note]}
 
 
-def _all_together(
+def _simultaneous_ends(
     frame: pd.DataFrame, interval: Estimator, confidence: float, target: Target
 ) -> list[dict[str, float | None]]:
     """Ends of the cells that hold for all of them at once: each with the risk divided by their number (Bonferroni).
@@ -268,7 +269,10 @@ def rated(
 
 def cell_entries(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The cells of a report, from what `rated` made."""
-    return [_cell(row, bool(alone)) for row, alone in zip(frame.to_dict("records"), only_compared(frame), strict=True)]
+    return [
+        _cell(row, bool(compared_only))
+        for row, compared_only in zip(frame.to_dict("records"), only_compared(frame), strict=True)
+    ]
 
 
 def cells_of(report: Report, task: str, study: object, relation: str) -> list[dict[str, Any]]:

@@ -149,11 +149,13 @@ def certainty(
     of_false, of_genuine = dependence(cells, judged, checked, target)
     supposed: dict[Supposed, tuple[Sums | None, Sums | None]] = {}
     if judged is not None and drawn is not None and len(drawn):
-        supposed = {case: dependence(cells, _supposed(judged, drawn, case), checked, target) for case in SUPPOSED}
+        supposed = {
+            case: dependence(cells, _with_supposed_groups(judged, drawn, case), checked, target) for case in SUPPOSED
+        }
     return Certainty(of_false, of_genuine, target, confidence, interval, supposed)
 
 
-def _supposed(judged: pd.DataFrame, drawn: pd.DataFrame, supposed: Supposed) -> pd.DataFrame:
+def _with_supposed_groups(judged: pd.DataFrame, drawn: pd.DataFrame, supposed: Supposed) -> pd.DataFrame:
     """The judged groups, and the whole draws of cells that have bounds only, whose open groups are true, or false."""
     false = drawn["false"] + drawn["open"] if supposed == "most" else drawn["false"]
     draws = drawn.assign(false=false, value=false)[list(judged.columns)]
@@ -192,7 +194,7 @@ def with_worth(
         return cells
     frames = {"": judged}
     if drawn is not None and len(drawn):
-        frames |= {f"{case}_": _supposed(judged.iloc[:0], drawn, case) for case in SUPPOSED}
+        frames |= {f"{case}_": _with_supposed_groups(judged.iloc[:0], drawn, case) for case in SUPPOSED}
     for prefix, groups in frames.items():
         of_judged, of_checked = _coded(cells, groups, "false", checked, "population")
         cells = cells.assign(**{f"{prefix or 'judged_'}worth": deviations(*of_judged, len(cells)).worth(confidence)})
@@ -364,7 +366,7 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
 
 
 def bounds_together(cells: pd.DataFrame, lacking: np.ndarray) -> bool:
-    """Whether cells that are together, of which the lacking ones have no rate, have bounds that say something."""
+    """Whether bounds of these cells together say anything; the `lacking` ones have bounds in place of a rate."""
     if not lacking.any() or not has_bounds(cells)[lacking].all():
         return False
     informative = (cells.loc[lacking, "drawn_open"] < cells.loc[lacking, "drawn"]).any()

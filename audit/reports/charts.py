@@ -468,28 +468,32 @@ def moves(relation: Mapping[str, Any]) -> list[Moved]:
     >>> [(move.system, move.rank_before, move.rank_after) for move in moves({"ranking": ranking})]
     [('b', 2, 1), ('a', 1, 2)]
     """
-    both = {
+    rates_by_system = {
         entry["system"]: (entry["sr_observed"], entry["sr_genuine"])
         for entry in relation["ranking"]
         if entry["sr_observed"] is not None and entry["sr_genuine"] is not None
     }
-    if len(both) < 2:
+    if len(rates_by_system) < 2:
         return []
     ranks = [
-        {name: 1 + sum(other[side] > rates[side] + TIED for other in both.values()) for name, rates in both.items()}
+        {
+            name: 1 + sum(other[side] > rates[side] + TIED for other in rates_by_system.values())
+            for name, rates in rates_by_system.items()
+        }
         for side in (0, 1)
     ]
     lines = [
         {
             name: line
             for line, name in enumerate(
-                sorted(both, key=lambda system: (ranks[side][system], ranks[1 - side][system], system))
+                sorted(rates_by_system, key=lambda system: (ranks[side][system], ranks[1 - side][system], system))
             )
         }
         for side in (0, 1)
     ]
     return [
-        Moved(name, ranks[0][name], ranks[1][name], lines[0][name], lines[1][name], *both[name]) for name in lines[1]
+        Moved(name, ranks[0][name], ranks[1][name], lines[0][name], lines[1][name], *rates_by_system[name])
+        for name in lines[1]
     ]
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 DASHES = ([1, 0], [7, 4], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4])
-"""Strokes of lines that are told apart; beyond as many they repeat, and the name at the end tells them."""
+"""Strokes that tell lines apart. With more lines they repeat; each line has its name at its end."""
 
 
 def progress_chart(cells: Sequence[Mapping[str, Any]], palette: Palette = LIGHT, width: int = 120) -> "alt.Chart":
@@ -166,8 +166,8 @@ def _spread_labels(ends: list[dict[str, Any]], name: str, least: float) -> list[
     for entry in sorted(ends, key=lambda end: end[name]):
         place = max(entry[name], place + least)
         entry |= {"place": place, "written": f"{entry['system']}  {percent(entry[name], 0)}"}
-    over = max((entry["place"] for entry in ends), default=0.0) - 1.0
-    return [entry | {"place": entry["place"] - max(over, 0.0)} for entry in ends]
+    excess = max((entry["place"] for entry in ends), default=0.0) - 1.0
+    return [entry | {"place": entry["place"] - max(excess, 0.0)} for entry in ends]
 
 
 def agreement_chart(
@@ -414,8 +414,10 @@ def bounds_chart(
         return alt.Y(f"{field}:Q", scale=share, axis=y_axis, title=titles[1])
 
     # Lines fall: there is room above a point at the left, and below one at the right.
-    left = 2 * cells[0]["bound"] < low + last_shown
-    beside: dict[str, Any] = {"align": "left", "dx": 6, "dy": -8} if left else {"align": "right", "dx": -6, "dy": 12}
+    run_at_left = 2 * cells[0]["bound"] < low + last_shown
+    beside: dict[str, Any] = (
+        {"align": "left", "dx": 6, "dy": -8} if run_at_left else {"align": "right", "dx": -6, "dy": 12}
+    )
     line = alt.Chart().encode(x=x("bound"), y=y("share"), detail="line:N", order="bound:Q")
     run = alt.Chart().transform_filter("isValid(datum.run)").encode(x=x("run"))
     tooltip = [alt.Tooltip("bound:Q", title=titles[0]), alt.Tooltip("share:Q", format=".1%", title=titles[1])]

@@ -60,7 +60,7 @@ def doctor(where: str) -> list[Check]:
         advice = "name another with --db, or restore a backup with `audit restore`"
         return [*checks, Check("opens", False, str(problem), advice)]
     except Exception as problem:  # a damaged file may end in anything, and must not end the doctor
-        return [*checks, Check("opens", False, _unread(problem), _RESTORE)]
+        return [*checks, Check("opens", False, _unreadable_text(problem), _RESTORE)]
     checks.append(Check("opens", True, f"tables of version {tables.SCHEMA_VERSION}"))
     try:
         for name, check in CHECKS.items():
@@ -68,13 +68,13 @@ def doctor(where: str) -> list[Check]:
                 with engine.connect() as connection:
                     checks += check(connection, name)
             except Exception as problem:  # as above
-                checks.append(Check(name, False, _unread(problem), _RESTORE))
+                checks.append(Check(name, False, _unreadable_text(problem), _RESTORE))
     finally:
         engine.dispose()
     return checks
 
 
-def _unread(problem: Exception) -> str:
+def _unreadable_text(problem: Exception) -> str:
     return f"cannot be read ({type(problem).__name__}: {first_line(problem)})"
 
 
@@ -208,11 +208,11 @@ def _references(connection: Connection, name: str) -> list[Check]:
 def _outputs(connection: Connection, name: str) -> list[Check]:
     """Counted members of drawn groups without an output of their system: such a group cannot be settled rightly."""
     draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
-    there = exists().where(output.c.system_id == draw.c.system_id, output.c.input_id == member.c.input_id)
+    has_output = exists().where(output.c.system_id == draw.c.system_id, output.c.input_id == member.c.input_id)
     query = (
         select(func.count())
         .select_from(draw.join(member, member.c.group_id == draw.c.group_id))
-        .where(member.c.role.in_(COUNTED), ~there)
+        .where(member.c.role.in_(COUNTED), ~has_output)
     )
     number = connection.execute(query).scalar() or 0
     faults = [f"{number:,} members of drawn groups have none"] if number else []
@@ -252,11 +252,13 @@ def _chains(connection: Connection, name: str) -> list[Check]:
     """
     judgement = table_of(tables.Judgement)
     earlier = judgement.alias("earlier")
-    strange = (earlier.c.question_id != judgement.c.question_id) | (earlier.c.annotator_id != judgement.c.annotator_id)
+    mismatched = (earlier.c.question_id != judgement.c.question_id) | (
+        earlier.c.annotator_id != judgement.c.annotator_id
+    )
     late = (earlier.c.id >= judgement.c.id) | (earlier.c.round != judgement.c.round)
     joined = judgement.join(earlier, earlier.c.id == judgement.c.supersedes)
     faults = []
-    number = connection.execute(select(func.count()).select_from(joined).where(strange | late)).scalar() or 0
+    number = connection.execute(select(func.count()).select_from(joined).where(mismatched | late)).scalar() or 0
     if number:
         faults.append(f"{number:,} judgements supersede what they cannot")
     superseded = judgement.c.supersedes.is_not(None)
@@ -270,9 +272,11 @@ def _chains(connection: Connection, name: str) -> list[Check]:
     number = connection.execute(select(func.count()).select_from(twice)).scalar() or 0
     if number:
         faults.append(f"{number:,} judgements are superseded twice")
-    seen = judgement.join(earlier, earlier.c.id == judgement.c.saw)
-    strange = (earlier.c.question_id != judgement.c.question_id) | (earlier.c.annotator_id == judgement.c.annotator_id)
-    query = select(func.count()).select_from(seen).where(strange | (earlier.c.id >= judgement.c.id))
+    seen_pairs = judgement.join(earlier, earlier.c.id == judgement.c.saw)
+    mismatched = (earlier.c.question_id != judgement.c.question_id) | (
+        earlier.c.annotator_id == judgement.c.annotator_id
+    )
+    query = select(func.count()).select_from(seen_pairs).where(mismatched | (earlier.c.id >= judgement.c.id))
     number = connection.execute(query).scalar() or 0
     if number:
         faults.append(f"{number:,} judgements were given seeing what they cannot have seen")
@@ -314,12 +318,12 @@ def _answers(connection: Connection, name: str) -> list[Check]:
 def _leases(connection: Connection, name: str) -> list[Check]:
     """Expired leases do no harm: the next annotator who asks for a question takes them back."""
     lease, annotator = table_of(tables.Lease), table_of(tables.Annotator)
-    held = connection.execute(select(func.count()).select_from(lease)).scalar() or 0
+    total = connection.execute(select(func.count()).select_from(lease)).scalar() or 0
     query = select(func.count()).select_from(lease).where(lease.c.expires_at < tables.now())
     expired = connection.execute(query).scalar() or 0
     gone = select(func.count()).select_from(lease.join(annotator, annotator.c.id == lease.c.annotator_id))
     disabled = connection.execute(gone.where(annotator.c.disabled.is_(True))).scalar() or 0
-    summary = f"{held:,} held, {expired:,} of them expired, which the next annotator takes back"
+    summary = f"{total:,} held, {expired:,} of them expired, which the next annotator takes back"
     if disabled:
         summary += f"; {disabled:,} of disabled accounts, until they expire"
     return [Check(name, True, summary)]

@@ -26,7 +26,7 @@ def template(name: str) -> Any:
     return environment.from_string(data_file(name).read_text(encoding="utf-8"))
 
 
-def inlined(chart: Any, label: str) -> Any:
+def inline_or_none(chart: Any, label: str) -> Any:
     """As `inline`; None where there is no chart."""
     return None if chart is None else inline(chart, label)
 
@@ -67,7 +67,7 @@ def tables_html(report: Report) -> Any:
             tables=[
                 rendered for rendered in (_table(report, table) for table in report["violations"]) if rendered["chart"]
             ],
-            across=inlined(
+            across=inline_or_none(
                 violation_charts.bars_chart(violation_charts.task_groups(report), longest=40),
                 "Violation rates of the relations that several tasks share; the numbers are in the tables above",
             ),
@@ -94,8 +94,8 @@ def _table(report: Report, table: Mapping[str, Any]) -> dict[str, Any]:
         "title": title,
         "systems": table["systems"],
         "kinds": kinds,
-        "chart": inlined(violation_charts.bars_chart(groups), f"{title}, by relation and system; {IN_TABLE}"),
-        "families": inlined(
+        "chart": inline_or_none(violation_charts.bars_chart(groups), f"{title}, by relation and system; {IN_TABLE}"),
+        "families": inline_or_none(
             violation_charts.bars_chart(families), f"{title}, by family of relations and system; {IN_TABLE}"
         ),
     }
@@ -110,7 +110,7 @@ def _topics(report: Report, entry: Mapping[str, Any]) -> dict[str, Any]:
         "key": violation_charts.topic_key(entry),
         "reason": entry["reason"],
         "rows": violation_charts.topic_rows(entry),
-        "chart": inlined(
+        "chart": inline_or_none(
             violation_charts.bars_chart(violation_charts.topic_groups(entry)), f"{title} and system; {IN_TABLE}"
         ),
         "systems": [(system, *violation_charts.topics_by_relation(entry, system)) for system in entry["systems"]],
@@ -123,7 +123,7 @@ def _accuracy(report: Report, entry: Mapping[str, Any]) -> dict[str, Any]:
         "title": title,
         "lines": violation_charts.accuracy_lines(entry),
         "rows": violation_charts.accuracy_rows(entry) if entry["systems"] else [],
-        "chart": inlined(violation_charts.accuracy_chart(entry), f"{title}; {IN_TABLE}"),
+        "chart": inline_or_none(violation_charts.accuracy_chart(entry), f"{title}; {IN_TABLE}"),
     }
 
 
@@ -187,7 +187,7 @@ def to_html(report: Report) -> str:
         rollup_charts=_rollup_charts(report),
         tables=tables_html(report),
         preference=words.preference_lines(report),
-        scores=inlined(charts.scores_chart(report), " ".join(words.preference_lines(report))),
+        scores=inline_or_none(charts.scores_chart(report), " ".join(words.preference_lines(report))),
         line=words.signature_line(report["signature"]),
         signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
     )
@@ -244,7 +244,7 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
         "sentences": [text for text in sentences if text],
         "chart": inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),
         # Where the order stays, the lines would be parallel and say nothing.
-        "slopes": inlined(
+        "slopes": inline_or_none(
             charts.order_chart(relation) if relation["order_changes"] else None,
             charts.order_in_words(relation),
         ),

@@ -45,7 +45,7 @@ def history_report(
     the highest p_best at the last point (None where the ranking is not known). At the last point all numbers are those
     of the report with default settings. Raises AuditError where there is nothing to report.
     """
-    reached: list[dict[str, Any]] = []
+    point_entries: list[dict[str, Any]] = []
     relations: dict[tuple[str, object, str], dict[str, Any]] = {}
     compared: Sequence[Comparison] | None = None
     checked: pd.DataFrame | None = None
@@ -63,7 +63,7 @@ def history_report(
             series = relations[key]["systems"].setdefault(system, {name: [] for name in (*RATES, "p_best")})
             for name, value in numbers.items():
                 series[name].append(value)
-        reached.append(
+        point_entries.append(
             {
                 "judgements": point.judgements,
                 "adjudications": point.adjudications,
@@ -73,7 +73,7 @@ def history_report(
             }
         )
     return {
-        "points": reached,
+        "points": point_entries,
         "relations": [
             {
                 "task": task,
@@ -224,8 +224,8 @@ def cells_at_work(counted: Counted, cells: Sequence[Mapping[str, Any]]) -> list[
     they count. `waiting` are the questions that the others wait for.
     """
     states = counted.drawn.assign(settled=counted.drawn["state"] != int(State.WAITING))
-    settled = states.groupby(CELL)["settled"].sum().rename("settled").reset_index()
-    named = settled.merge(counted.keys, on=CELL)
+    settled_counts = states.groupby(CELL)["settled"].sum().rename("settled").reset_index()
+    named = settled_counts.merge(counted.keys, on=CELL)
     key = ["study", "task", "relation", "system"]
     number = {tuple(row[:4]): int(row[4]) for row in named[[*key, "settled"]].itertuples(index=False)}
     return [

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
-"""Wraps a number of pairs as they are scored: a progress bar."""
+"""A progress bar: wraps the pairs that are scored, and is told how many there are."""
 FUNCTIONS: Mapping[str, Callable[[str, str], float]] = {
     "levenshtein": levenshtein_similarity,
     "bleu": bleu,
@@ -32,7 +32,7 @@ KINDS = (CONSISTENCY, *SCORES)
 BY = ("target", "pivot")
 ERRORS = ("sentence", "independent")
 CLOSE = 1e-6
-"""A recorded score that differs by no more is met."""
+"""A recorded score is reproduced if the computed one differs by no more than this."""
 ALPHA = 0.05
 
 
@@ -62,9 +62,9 @@ def pivots_report(
     """
     errors = errors or ("independent" if "source" in chains.lacking else "sentence")
     _check(chains, by, score, threshold, errors)
-    frame = _chosen(chains, "system", systems)
-    frame = frame.merge(_chosen(chains, "target", targets)[["line"]], on="line")
-    _chosen(chains, "target", exclude)
+    frame = _select(chains, "system", systems)
+    frame = frame.merge(_select(chains, "target", targets)[["line"]], on="line")
+    _select(chains, "target", exclude)
     frame = frame[~frame["target"].isin(list(exclude))]
     if not len(frame):
         raise AuditError(f"{chains.name}: no row has one of these systems and targets; choose others")
@@ -125,26 +125,26 @@ def _check(chains: Chains, by: str, score: str, threshold: float, errors: str) -
         raise AuditError(f"{chains.name} has no column source, so nothing says which pairs are of one sentence")
 
 
-def _chosen(chains: Chains, column: str, names: Sequence[str] | None) -> "pd.DataFrame":
+def _select(chains: Chains, column: str, names: Sequence[str] | None) -> "pd.DataFrame":
     present = sorted(chains.frame[column].unique())
-    strange = [name for name in names or () if name not in present]
-    if strange:
-        raise AuditError(f"{chains.name} has no {column} {strange[0]!r}; it has: {', '.join(present)}")
+    unknown = [name for name in names or () if name not in present]
+    if unknown:
+        raise AuditError(f"{chains.name} has no {column} {unknown[0]!r}; it has: {', '.join(present)}")
     return chains.frame if names is None else chains.frame[chains.frame[column].isin(list(names))]
 
 
 def _recorded(frame: "pd.DataFrame", name: str) -> dict[str, Any]:
     """How many recorded scores are what is computed here, and how far the farthest is."""
-    apart = (frame[name] - frame[f"computed_{name}"]).abs().dropna()
-    met = int((apart <= CLOSE).sum())
+    differences = (frame[name] - frame[f"computed_{name}"]).abs().dropna()
+    met = int((differences <= CLOSE).sum())
     return {
         "score": name,
-        "rows": len(apart),
+        "rows": len(differences),
         "met": met,
-        "share": met / len(apart) if len(apart) else None,
-        "largest": float(apart.max()) if len(apart) else None,
-        "recorded_mean": float(frame[name].mean()) if len(apart) else None,
-        "computed_mean": float(frame.loc[apart.index, f"computed_{name}"].mean()) if len(apart) else None,
+        "share": met / len(differences) if len(differences) else None,
+        "largest": float(differences.max()) if len(differences) else None,
+        "recorded_mean": float(frame[name].mean()) if len(differences) else None,
+        "computed_mean": float(frame.loc[differences.index, f"computed_{name}"].mean()) if len(differences) else None,
     }
 
 

@@ -38,7 +38,7 @@ from audit.store.bulk import LIMIT, group_ids
 # What `audit plan` needs of a database, as arrays: beginnings of lists, questions, contests of systems.
 
 _ROWS = 50_000
-"""Outputs that are held as Python objects at once."""
+"""Rows of a query that are in memory as Python objects at one time."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def matches(
     `states` has 1 or 0 by (group, system) for what is settled; `seeds` by study those of the random numbers.
     """
     numbers = {study: Numbers.of_study(connection, study, seed) for study, seed in seeds.items()}
-    for study, relation, checked in _applying(counted.checks):
+    for study, relation, checked in _applicable_groups(counted.checks):
         systems = [int(system) for system in checked["system_id"].unique()]
         if len(systems) < 2:
             continue
@@ -104,7 +104,7 @@ def matches(
         )
 
 
-def _applying(checks: Checked) -> Iterator[tuple[int, int, pd.DataFrame]]:
+def _applicable_groups(checks: Checked) -> Iterator[tuple[int, int, pd.DataFrame]]:
     """By study and relation (ids) the satisfied and violated groups: columns group_id, system_id, source, satisfied."""
     code = checks.study * LIMIT + checks.relation
     for pair in np.unique(code).tolist():
@@ -159,18 +159,20 @@ def questions(connection: Connection, counted: Counted) -> pd.DataFrame:
     """
     relation = table_of(tables.Relation)
     rows = [tuple(row) for row in connection.execute(select(relation.c.id, relation.c.task, relation.c.name))]
-    carried = [int(id) for id, task, name in rows if carry_of(str(task), str(name)).preserves_truth]
+    propagating = [int(id) for id, task, name in rows if carry_of(str(task), str(name)).preserves_truth]
     pairs = [int(id) for id, task, _ in rows if asks_pairs(str(task))]
     if not len(counted.checks.source):
         return pd.DataFrame({name: np.empty(0, np.int64) for name in ("group_id", "system_id", "question")})
     about_inputs = ~np.isin(np.unique(counted.checks.relation), pairs)
-    parts = [_about_inputs(connection, counted, carried, pairs)] if about_inputs.any() else []
+    parts = [_input_questions(connection, counted, propagating, pairs)] if about_inputs.any() else []
     if not about_inputs.all():
-        parts.append(_about_outputs(connection, counted, carried, pairs))
+        parts.append(_output_questions(connection, counted, propagating, pairs))
     return pd.concat(parts, ignore_index=True).sort_values("group_id", kind="stable", ignore_index=True)
 
 
-def _about_inputs(connection: Connection, counted: Counted, carried: list[int], pairs: list[int]) -> pd.DataFrame:
+def _input_questions(
+    connection: Connection, counted: Counted, propagating: list[int], pairs: list[int]
+) -> pd.DataFrame:
     member, sources = table_of(tables.Member), counted.checks.source
     query = (
         select(member.c.group_id, member.c.input_id, case((member.c.role == "source", 1), else_=0))
@@ -182,11 +184,13 @@ def _about_inputs(connection: Connection, counted: Counted, carried: list[int], 
     )
     members = integers(connection, query)
     relation = members[:, 0] // LIMIT % LIMIT
-    needed = ((members[:, 2] == 1) | ~np.isin(relation, carried)) & ~np.isin(relation, pairs)
+    needed = ((members[:, 2] == 1) | ~np.isin(relation, propagating)) & ~np.isin(relation, pairs)
     return pd.DataFrame({"group_id": members[needed, 0], "system_id": 0, "question": members[needed, 1]})
 
 
-def _about_outputs(connection: Connection, counted: Counted, carried: list[int], pairs: list[int]) -> pd.DataFrame:
+def _output_questions(
+    connection: Connection, counted: Counted, propagating: list[int], pairs: list[int]
+) -> pd.DataFrame:
     member, output, verdict = (table_of(model) for model in (tables.Member, tables.Output, tables.Verdict))
     sources = counted.checks.source
     query = (
@@ -205,13 +209,13 @@ def _about_outputs(connection: Connection, counted: Counted, carried: list[int],
         rows = []
         for group, system, input_id, text, role in batch:
             relation = int(group) // LIMIT % LIMIT
-            if relation in pairs and (role == "source" or relation not in carried):
-                rows.append((group, system, numbered(input_id, text)))
+            if relation in pairs and (role == "source" or relation not in propagating):
+                rows.append((group, system, question_number(input_id, text)))
         parts.append(np.array(rows, np.int64).reshape(-1, 3))
     return pd.DataFrame(np.concatenate(parts), columns=["group_id", "system_id", "question"])
 
 
-def numbered(input_id: int, output: str | None) -> int:
+def question_number(input_id: int, output: str | None) -> int:
     """The number of a question in a plan: the input's id, or a negative one for an input with an output.
 
     >>> numbered(7, None), numbered(7, "A summary.") < 0
@@ -289,7 +293,7 @@ ORDERED_BY = {"simple": "simple"}
 SHARING = ("shared", INFORMATIVE)
 """Designs that share a source's random number among relations and systems."""
 ANNOTATORS = 2
-"""People per question where no sample says otherwise, as `audit sample` has it."""
+"""People per question if no sample says otherwise; the default of `audit sample`."""
 SEQUENCES = (
     "the confidence sequence by which it stops, which holds whenever one stops: audit report --interval sequence"
 )
@@ -345,11 +349,10 @@ def plan(
         check_domain(domain)
     if decide is None and half_width is None:
         raise AuditError("a plan needs a goal: a half-width, or a decision about the winner or the order")
-    cost(
-        0, 1 if annotators is None else annotators, pace, price_per_hour
-    )  # mistakes in these are found before minutes of reading
+    # Impossible arguments are refused here, not after minutes of reading.
+    cost(0, 1 if annotators is None else annotators, pace, price_per_hour)
     counted = count(engine, whose, study, domain=domain)
-    own = {int(str(row["id"])): int(str(row["seed"])) for row in counted.studies}
+    study_seeds = {int(str(row["id"])): int(str(row["seed"])) for row in counted.studies}
     if domain is not None:
         counted = _with_free_seeds(engine, counted, domain)
     people = (
@@ -381,7 +384,7 @@ def plan(
             | {
                 "reported": REPORTED[need.design],
                 "promise": (WIDE if decide is None else DECIDED)[need.design],
-                "draw": _command(counted, own, relations, need.design, by, people, database, domain),
+                "draw": _command(counted, study_seeds, relations, need.design, by, people, database, domain),
             }
         )
     return {
@@ -443,7 +446,7 @@ def _with_free_seeds(engine: Engine, counted: Counted, domain: str) -> Counted:
 
 def _command(
     counted: Counted,
-    own: Mapping[int, int],
+    study_seeds: Mapping[int, int],
     relations: Sequence[Mapping[str, Any]],
     design: str,
     by: str,
@@ -453,7 +456,7 @@ def _command(
 ) -> str | None:
     """The command that draws what a design needs, study by study; None where it needs nothing.
 
-    `own` are the seeds of the studies themselves.
+    `study_seeds` are the seeds of the studies themselves.
     """
     commands = []
     for study, seed in seeds_of(counted, (by,) if by != INFORMATIVE else SHARING).items():
@@ -466,12 +469,12 @@ def _command(
         if not sizes:
             continue
         words = ["audit", "sample", *(["--db", database] if database else [])]
-        words += ["--study", str(study)] if len(own) > 1 else []
+        words += ["--study", str(study)] if len(study_seeds) > 1 else []
         words += ["--design", by, "--per-relation"]
         one_size = len(set(sizes.values())) == 1 and len(sizes) == len(needed)
         words.append(str(*set(sizes.values())) if one_size else ",".join(f"{k}={n}" for k, n in sizes.items()))
         words += ["--domain", domain] if domain not in (None, ALL) else []
-        words += ["--seed", str(seed)] if seed != own[study] else []
+        words += ["--seed", str(seed)] if seed != study_seeds[study] else []
         words += ["--annotators", str(people)] if people != ANNOTATORS else []
         commands.append(shlex.join(words))
     return " && ".join(commands) or None
@@ -496,8 +499,8 @@ def _notes(counted: Counted, guess: float, decide: Goal | None, domain: str | No
     return notes
 
 
-def _answered(answers: Mapping[Asked, Any]) -> np.ndarray:
-    return np.array(sorted({numbered(input_id, output) for _, input_id, output in answers}), np.int64)
+def _answered_numbers(answers: Mapping[Asked, Any]) -> np.ndarray:
+    return np.array(sorted({question_number(input_id, output) for _, input_id, output in answers}), np.int64)
 
 
 def _for_width(
@@ -514,16 +517,16 @@ def _for_width(
     # What was judged to compare systems says nothing about a cell's rate: there the work is before its beginning.
     cells.loc[cells["false"].isna(), ["judged", "false"]] = 0
     by_cell = sizes_by_design(cells, half_width, confidence, guess)
-    needs, lists, answered = [], {}, _answered(answers)
+    needs, lists, answered = [], {}, _answered_numbers(answers)
     # A relation's cells are drawn alike: as many groups of each as the one that needs most.
     relation = cells.groupby(["study", "task", "relation"], sort=False).ngroup()
     satisfied = cells["satisfied"].to_numpy(int)
     designs = {
         design: tuple(
             pd.Series(cell_sizes).groupby(relation).transform("max").clip(upper=satisfied).to_numpy(int)
-            for cell_sizes in both
+            for cell_sizes in expected_and_worst
         )
-        for design, both in by_cell.items()
+        for design, expected_and_worst in by_cell.items()
     }
     longest = np.max([np.maximum(*sizes) for sizes in designs.values()], axis=0)
     systems = counted.keys["system_id"].to_numpy(np.int64)
@@ -534,7 +537,7 @@ def _for_width(
         questions, done = distinct_questions(listed, expected, answered)
         needs.append(Need(design, questions, max(distinct_questions(listed, worst)[0], questions), done))
     rows = cells[["study", "task", "relation", "system", "satisfied", "judged", "false"]].to_dict("records")
-    places = [dict(row) | {"needed": int(n)} for row, n in zip(rows, by_cell["two-phase"][0], strict=True)]
+    cell_needs = [dict(row) | {"needed": int(n)} for row, n in zip(rows, by_cell["two-phase"][0], strict=True)]
     relations = []
     for key, relation_cells in cells.groupby(["study", "task", "relation"], sort=False):
         to_go, groups = {}, {}
@@ -543,9 +546,9 @@ def _for_width(
             listed = lists[ORDERED_BY.get(design, "shared")]
             distinct, done = distinct_questions(listed[listed["cell"].isin(relation_cells.index)], expected, answered)
             to_go[design] = distinct - done
-        named = dict(zip(("study", "task", "relation"), key, strict=True))
-        relations.append(named | {"to_go": to_go, "groups": groups})
-    return needs, places, relations
+        identity = dict(zip(("study", "task", "relation"), key, strict=True))
+        relations.append(identity | {"to_go": to_go, "groups": groups})
+    return needs, cell_needs, relations
 
 
 def _states(connection: Connection, counted: Counted, answers: Mapping[Asked, Any]) -> dict[tuple[int, int], float]:
@@ -570,11 +573,11 @@ def _for_decisions(
     confidence: float,
     guess: float,
 ) -> tuple[list[Need], list[dict[str, Any]]]:
-    wanted: dict[str, tuple[set[int], set[int]]] = {
+    questions_by_design: dict[str, tuple[set[int], set[int]]] = {
         name: (set(), set()) for name in ("simple", "shared", "always-valid")
     }
     entries: list[dict[str, Any]] = []
-    answered = set(_answered(answers).tolist())
+    answered = set(_answered_numbers(answers).tolist())
     simple = beginnings(connection, counted, "simple", counted.cells["satisfied"].to_numpy())
     place = {tuple(cell): at for at, cell in enumerate(counted.keys[CELL].to_numpy().tolist())}
     relation, system = table_of(tables.Relation), table_of(tables.System)
@@ -587,11 +590,11 @@ def _for_decisions(
         at = standing(contest, values, goal, delta, confidence)
         sizes = sizes_to_decide(contest, at, [len(value) for value in values], goal, delta, confidence, guess)
         to_go, groups = {}, {}
-        for design, both in sizes.items():
-            groups[design] = both[0]
-            expected, worst = (_questions(match, first, group_questions) for first in both)
-            wanted[design][0].update(expected)
-            wanted[design][1].update(worst)
+        for design, expected_and_worst in sizes.items():
+            groups[design] = expected_and_worst[0]
+            expected, worst = (_first_questions(match, first, group_questions) for first in expected_and_worst)
+            questions_by_design[design][0].update(expected)
+            questions_by_design[design][1].update(worst)
             to_go[design] = len(expected - answered)
         sizes_of = equal_sizes(match.observed, match.satisfied_by, goal, delta, confidence)
         fixed = dict(zip(systems, sizes_of.tolist(), strict=True))
@@ -599,19 +602,19 @@ def _for_decisions(
         drawn = simple[simple["rank"] <= simple["cell"].map(lengths).fillna(0)]
         of_cells = counted.keys["system_id"].to_numpy(np.int64)[drawn["cell"].to_numpy(int)]
         needed = questions_of(group_questions, drawn["group_id"].to_numpy(), of_cells)
-        for collected in wanted["simple"]:
+        for collected in questions_by_design["simple"]:
             collected |= needed
         to_go["simple"], groups["simple"] = len(needed - answered), int(max(fixed.values()))
         task, name = relations[match.relation]
-        named = {"study": match.study, "task": task, "relation": name}
+        identity = {"study": match.study, "task": task, "relation": name}
         entries.append(
-            named
+            identity
             | _contest_entry([names[system_id] for system_id in systems], systems, contest, values, at)
             | {"to_go": to_go, "groups": groups}
         )
     needs = [
         Need(design, len(expected), max(len(worst), len(expected)), len(expected & answered))
-        for design, (expected, worst) in wanted.items()
+        for design, (expected, worst) in questions_by_design.items()
     ]
     return needs, entries
 
@@ -624,14 +627,14 @@ def _settled_differences(y: np.ndarray, contest: Contest, pair: int) -> np.ndarr
     return difference[: int(np.argmax(unknown))] if unknown.any() else difference
 
 
-def _questions(match: Match, first: int, group_questions: pd.DataFrame) -> set[int]:
+def _first_questions(match: Match, first: int, group_questions: pd.DataFrame) -> set[int]:
     """Questions about the first informative groups of a contest, for the systems that are satisfied."""
-    drawn = np.isin(np.arange(match.contest.common), _informative(match.contest)[:first])
+    drawn = np.isin(np.arange(match.contest.common), _informative_groups(match.contest)[:first])
     row, column = np.nonzero(match.satisfied & drawn[:, None])
     return questions_of(group_questions, match.groups[row, column], np.array(match.systems)[column])
 
 
-def _informative(contest: Contest) -> np.ndarray:
+def _informative_groups(contest: Contest) -> np.ndarray:
     return np.unique(np.concatenate(contest.groups))
 
 
@@ -644,7 +647,7 @@ def _contest_entry(
     any_judged = at.decided or any(len(pair_values) for pair_values in values)
     return {
         "common": contest.common,
-        "informative": len(_informative(contest)),
+        "informative": len(_informative_groups(contest)),
         "judged": len(np.unique(np.concatenate(
             [rows[: len(pair_values)] for rows, pair_values in zip(contest.groups, values, strict=True)]))),
         "decided": bool(at.decided),

@@ -66,7 +66,7 @@ def plan_lines(report: Mapping[str, Any]) -> list[str]:
     """
     lines = []
     for entry in report.get("plan") or ():
-        lines.append(f"Study {entry['study']}, plan {entry['plan']}: {_frozen(entry)}.")
+        lines.append(f"Study {entry['study']}, plan {entry['plan']}: {_frozen_text(entry)}.")
         if entry["changed"]:
             listed = "; ".join(
                 f"{change['key']} {from_to(change['before'], change['after'])} ({change['at'][:10]})"
@@ -82,7 +82,7 @@ def plan_lines(report: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _frozen(entry: Mapping[str, Any]) -> str:
+def _frozen_text(entry: Mapping[str, Any]) -> str:
     if entry["frozen_at"] is None:
         return f"not frozen (version {entry['version']}), so changes to it are not counted"
     run = "before its run" if entry["frozen_at"] <= entry["run_began"] else "after its run began"
@@ -148,7 +148,7 @@ def primary_lines(report: Report, words: Mapping[str, str] = ENGLISH, reasons: A
     entries = report.get("primary") or ()
     lines = [line for entry in entries for line in _primary_lines(entry, words, reasons)]
     tested = [entry for entry in entries if entry["tested"]]
-    return [*lines, words[_gate(tested)]] if tested else lines
+    return [*lines, words[_gate_key(tested)]] if tested else lines
 
 
 def _primary_lines(entry: Mapping[str, Any], words: Mapping[str, str], reasons: Any) -> Iterator[str]:
@@ -159,19 +159,21 @@ def _primary_lines(entry: Mapping[str, Any], words: Mapping[str, str], reasons: 
         key = "not_yet" if entry["difference"] is None else "tested" if entry["low"] != entry["high"] else "known"
     reason = reasons(entry["reason"]) if key == "not_yet" else ""
     p = p_text(entry["p_holm"])
-    yield words[key].format(**_when(entry, words), **numbers, study=entry["study"], over=over, reason=reason, p=p)
+    yield words[key].format(
+        **_naming_fields(entry, words), **numbers, study=entry["study"], over=over, reason=reason, p=p
+    )
     for naming in entry["later"]:
-        yield words["instead"].format(**_when(naming, words))
+        yield words["instead"].format(**_naming_fields(naming, words))
 
 
-def _when(entry: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, str]:
+def _naming_fields(entry: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, str]:
     pair = words["pair_under" if entry["relation"] else "pair"]
     names = {name: entry[name] for name in ("system", "other", "relation")}
     answers = count(entry["answers_before"])
     return {"pair": pair.format(**names), "date": entry["named_at"][:10], "answers": answers}
 
 
-def _gate(tested: Sequence[Mapping[str, Any]]) -> str:
+def _gate_key(tested: Sequence[Mapping[str, Any]]) -> str:
     if any(entry["difference"] is None for entry in tested):
         return "waits"
     return "holds" if all(entry["apart"] or entry["p"] is None for entry in tested) else "fails"

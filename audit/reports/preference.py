@@ -75,22 +75,22 @@ def read_weights(name: str) -> Weights:
             raise BadFile(f"{path}: needed is one column {column!r} in the header; it has {', '.join(header)}")
     relation_column, weight_column = header.index("relation"), header.index("weight")
     weights: dict[str, float] = {}
-    bad: list[tuple[int, str]] = []
+    faulty_rows: list[tuple[int, str]] = []
     for number, row in rows:
         if len(row) != len(header):
-            bad.append((number, f"{len(row)} fields where the header has {len(header)}"))
+            faulty_rows.append((number, f"{len(row)} fields where the header has {len(header)}"))
             continue
         relation, text = row[relation_column], row[weight_column]
         weight = _number(text)
         if not relation:
-            bad.append((number, "column relation is empty"))
+            faulty_rows.append((number, "column relation is empty"))
         elif relation in weights:
-            bad.append((number, f"relation {relation} is there twice"))
+            faulty_rows.append((number, f"relation {relation} is there twice"))
         elif weight is None:
-            bad.append((number, f"column weight is {text!r}; allowed are numbers from 0"))
+            faulty_rows.append((number, f"column weight is {text!r}; allowed are numbers from 0"))
         else:
             weights[relation] = weight
-    refuse_bad_rows(path, bad, len(rows))
+    refuse_bad_rows(path, faulty_rows, len(rows))
     if not sum(weights.values()):
         raise BadFile(f"{path}: no relation has a weight above 0; give at least one")
     return Weights(path.name, weights)
@@ -126,20 +126,20 @@ def preference(
     place = np.full((len(systems), len(entries)), -1)
     for number, (key, system) in enumerate(zip(_keys(cells), cells["system"], strict=True)):
         place[row[system], column[key]] = number
-    observed, genuine = (_spread(cells[name].to_numpy(float), place) for name in ("sr_observed", "sr_genuine"))
-    used = weight > 0
-    lacks = np.isnan(observed[:, used])
+    observed, genuine = (_by_place(cells[name].to_numpy(float), place) for name in ("sr_observed", "sr_genuine"))
+    weighted = weight > 0
+    lacks = np.isnan(observed[:, weighted])
     compared = np.flatnonzero(~lacks.any(axis=1))
-    names = entries["relation"].to_numpy()[used]
+    names = entries["relation"].to_numpy()[weighted]
     ranking: list[dict[str, Any]] = [
         {"system": system, "score_observed": None, "score": None, "score_low": None, "score_high": None}
         | {"p_best": None, "rank_low": None, "rank_high": None}
         | {"reason": f"no rate for {', '.join(dict.fromkeys(names[lacks[at]]))}" if lacks[at].any() else None}
         for at, system in enumerate(systems)
     ]
-    before = observed[np.ix_(compared, used)] @ weight[used]
-    after = genuine[np.ix_(compared, used)] @ weight[used]
-    relative = bool(cells["relative"].to_numpy(bool)[place[np.ix_(compared, used)]].any())
+    before = observed[np.ix_(compared, weighted)] @ weight[weighted]
+    after = genuine[np.ix_(compared, weighted)] @ weight[weighted]
+    relative = bool(cells["relative"].to_numpy(bool)[place[np.ix_(compared, weighted)]].any())
     for at, score_before, score_after in zip(compared, before, after, strict=True):
         ranking[at] |= {
             "score_observed": float(score_before),
@@ -148,7 +148,7 @@ def preference(
         if relative:
             ranking[at]["reason"] = COMPARED_ONLY
         if np.isnan(score_after):
-            blamed = dict.fromkeys(names[np.isnan(genuine[at, used])])
+            blamed = dict.fromkeys(names[np.isnan(genuine[at, weighted])])
             ranking[at]["reason"] = f"no estimate for {', '.join(blamed)}"
     entry: dict[str, Any] = {
         "weights": shares,
@@ -163,10 +163,10 @@ def preference(
     entry["winner"] = best_of(dict(zip((systems[at] for at in compared), after, strict=True)))
     if not relative:
         for at in compared:
-            ranking[at] |= _ends(cells, sure, place[at, used], weight[used], ranking[at]["score"])
-    draws = _chances(
-        [common for common, counts in zip(commons, used, strict=True) if counts],
-        weight[used],
+            ranking[at] |= _ends(cells, sure, place[at, weighted], weight[weighted], ranking[at]["score"])
+    draws = _score_draws(
+        [common for common, counts in zip(commons, weighted, strict=True) if counts],
+        weight[weighted],
         [systems[at] for at in compared],
         sure.target,
         stopping,
@@ -178,10 +178,10 @@ def preference(
         for at, standing in zip(compared, rank_systems(draws, delta, sure.confidence), strict=True):
             ranking[at] |= {"p_best": standing.p_best, "rank_low": standing.rank_low, "rank_high": standing.rank_high}
     winner = systems.index(entry["winner"][0])
-    return entry | _moves(genuine, weight, winner, systems, entries["relation"].tolist(), delta)
+    return entry | _move_entry(genuine, weight, winner, systems, entries["relation"].tolist(), delta)
 
 
-def _chances(
+def _score_draws(
     commons: Sequence[Common | None], weight: np.ndarray, systems: list[str], target: Target, stopping: bool
 ) -> np.ndarray | str:
     """Draws of the systems' scores (draws, systems), of the relations that have a weight; or why there are none."""
@@ -223,7 +223,7 @@ def known_everywhere(report: Mapping[str, Any]) -> dict[str, float]:
     return weights if any(weights.values()) else dict.fromkeys(weights, 1.0)
 
 
-def _moves(
+def _move_entry(
     genuine: np.ndarray, weight: np.ndarray, winner: int, systems: list[str], relations: list[str], delta: float
 ) -> dict[str, Any]:
     """How far the weights can move before another system draws level; None where no move can do it."""
@@ -242,7 +242,7 @@ def _keys(frame: pd.DataFrame) -> list[tuple[object, object, object]]:
     return [tuple(None if pd.isna(value) else value for value in key) for key in zip(*columns, strict=True)]  # type: ignore[misc]
 
 
-def _spread(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+def _by_place(values: np.ndarray, place: np.ndarray) -> np.ndarray:
     """Values of the cells at their places, NaN where there is no cell."""
     return np.where(place >= 0, values[np.maximum(place, 0)] if len(values) else np.nan, np.nan)
 

@@ -43,7 +43,7 @@ class Named:
     later: tuple[tuple[str, str, str | None, Naming], ...] = ()
 
 
-def spelled(named: Named) -> dict[str, Any]:
+def signature_entry(named: Named) -> dict[str, Any]:
     """A primary comparison as a signature has it."""
     under = {} if named.relation is None else {"relation": named.relation}
     return {"study": named.study, "system": named.system, "other": named.other} | under

@@ -19,6 +19,7 @@ from audit.statistics.agreement import Ratings
 from audit.statistics.annotators import (
     LEAST,
     Competence,
+    Speed,
     WithOthers,
     alarms,
     confusion,
@@ -119,12 +120,11 @@ def _annotator(
     bias = label_bias(expected, answers, labels, least)
     repeats = frame[(frame["round"] == REPEAT) & frame["before"].notna()]
     consistency = share(int((repeats["answer"] == repeats["before"]).sum()), len(repeats), least)
-    settled = first[(first["answer"] != UNSURE) & first["settled"].notna()]
-    right = [answer in allowed for answer, allowed in zip(settled["answer"], settled["settled"], strict=True)]
-    agreed, halves = share(sum(right), len(right), least), drift(right, least)
+    with_answer = first[(first["answer"] != UNSURE) & first["settled"].notna()]
+    agrees = [answer in allowed for answer, allowed in zip(with_answer["answer"], with_answer["settled"], strict=True)]
+    agreed, halves = share(sum(agrees), len(agrees), least), drift(agrees, least)
     times = frame["seconds"].dropna()
     pace = speed(times.tolist(), record.settings.fastest)
-    middle = len(times) // 2
     attempts, passed = record.attempts.get(name, (0, False))
     raised = alarms(
         accuracy,
@@ -157,20 +157,8 @@ def _annotator(
         ],
         "consistency": asdict(consistency),
         "settled": asdict(agreed),
-        "others": {
-            "items": others.items if others else 0,
-            "value": others.percent if others else None,
-            "low": others.low if others else None,
-            "high": others.high if others else None,
-            "alpha_without": others.alpha_without if others else None,
-            "reason": others.reason if others else "nothing was judged that others judged too",
-        },
-        "speed": {
-            "seconds": pace.seconds,
-            "first_half": float(times[:middle].median()) if middle >= least else None,
-            "second_half": float(times[middle:].median()) if middle >= least else None,
-            "fast": asdict(pace.fast),
-        },
+        "others": _others_entry(others),
+        "speed": _speed_entry(times, pace, least),
         "drift": {
             "first": asdict(halves.first),
             "second": asdict(halves.second),
@@ -179,6 +167,27 @@ def _annotator(
             "high": halves.high,
         },
         "alarms": [{"rule": alarm.rule, "label": alarm.label} for alarm in raised],
+    }
+
+
+def _others_entry(others: WithOthers | None) -> dict[str, Any]:
+    return {
+        "items": others.items if others else 0,
+        "value": others.percent if others else None,
+        "low": others.low if others else None,
+        "high": others.high if others else None,
+        "alpha_without": others.alpha_without if others else None,
+        "reason": others.reason if others else "nothing was judged that others judged too",
+    }
+
+
+def _speed_entry(times: pd.Series, pace: Speed, least: int) -> dict[str, Any]:
+    middle = len(times) // 2
+    return {
+        "seconds": pace.seconds,
+        "first_half": float(times[:middle].median()) if middle >= least else None,
+        "second_half": float(times[middle:].median()) if middle >= least else None,
+        "fast": asdict(pace.fast),
     }
 
 
@@ -329,7 +338,7 @@ def _competence_entry(fit: Competence, place: int) -> dict[str, Any]:
         "accuracy_high": _number(high),
         # Where an annotator saw nothing of a true label, what they would say of it is not known.
         "confusion": {
-            true: {said: _number(chance) for said, chance in zip(fit.labels, row, strict=True)}
+            true: {label: _number(chance) for label, chance in zip(fit.labels, row, strict=True)}
             for true, row in zip(fit.labels, fit.confusion[place], strict=True)
         },
     }

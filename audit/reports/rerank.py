@@ -93,7 +93,7 @@ def _cells(
 ) -> Iterator[dict[str, Any]]:
     """Every row as a cell. Raises after the last row, so that the user sees up to ten mistakes at once."""
     seen: dict[tuple[str, str, str], int] = {}
-    bad: list[BadRow] = []
+    faulty_rows: list[BadRow] = []
     cells = []
     for line, fields in lines:
         try:
@@ -107,8 +107,8 @@ def _cells(
             seen[key] = line
             cells.append(cell | (_counts(path, line, row) if by_counts else _rates(path, line, row)))
         except BadRow as error:
-            bad.append(error)
-    refuse_bad_rows(path, [(error.line, error.reason) for error in bad], len(lines))
+            faulty_rows.append(error)
+    refuse_bad_rows(path, [(error.line, error.reason) for error in faulty_rows], len(lines))
     yield from cells
 
 
@@ -116,12 +116,12 @@ def _names(path: Path, line: int, row: Mapping[str, str]) -> dict[str, Any]:
     for name in ("relation", "system"):
         if not row[name]:
             raise BadRow(path, line, f"column {name} is empty")
-    named: dict[str, Any] = {
+    cell: dict[str, Any] = {
         "task": row.get("task") or "sentiment",
         "relation": row["relation"],
         "system": row["system"],
     }
-    return named | ({"family": row["family"]} if row.get("family") else {})
+    return cell | ({"family": row["family"]} if row.get("family") else {})
 
 
 def _rates(path: Path, line: int, row: Mapping[str, str]) -> dict[str, Any]:

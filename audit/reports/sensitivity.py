@@ -83,10 +83,10 @@ def sensitivity_entry(
     and `lenient_totals` are `overall` of the report and of the one in which the labels count as right.
     """
     key = [*CELL, "group_id"]
-    judged = _weighted(counted).merge(lenient.says.assign(says=True), how="left", on=key)
+    judged = _weighted_groups(counted).merge(lenient.says.assign(says=True), how="left", on=key)
     judged["says"] = judged["says"].notna()
     judged["false"] = judged["state"] == State.FALSE
-    right = _weighted(lenient.counted).assign(right=lambda frame: frame["state"] == State.FALSE)
+    right = _weighted_groups(lenient.counted).assign(right=lambda frame: frame["state"] == State.FALSE)
     judged = judged.merge(right[[*key, "right"]], how="left", on=key)
     judged = judged.merge(counted.keys[[*CELL, "system"]], on=CELL)
     of_false = judged[judged["false"]]
@@ -104,7 +104,7 @@ def sensitivity_entry(
 
 GOLD_ERROR = re.compile(r"(\d*\.?\d+(?:e-?\d+)?)(?:-(\d*\.?\d+(?:e-?\d+)?))?", re.IGNORECASE)
 STEPS = 5
-"""Rates of error between two that are looked at."""
+"""Error rates from `low` to `high` at which R_FS is corrected."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,9 @@ def gold_error_entry(
     most error, the ends those of all between. None where the headline has no rate or gold settles nothing in it. Raises
     AuditError for a rate at which gold says nothing.
     """
-    judged = _weighted(counted).merge(resting, on=[*CELL, "group_id"]).merge(counted.keys[[*CELL, "system"]], on=CELL)
+    judged = (
+        _weighted_groups(counted).merge(resting, on=[*CELL, "group_id"]).merge(counted.keys[[*CELL, "system"]], on=CELL)
+    )
     groups = [
         Resting(
             row["labels"],
@@ -187,7 +189,7 @@ def gold_error_entry(
     }
 
 
-def _weighted(counted: Counted) -> pd.DataFrame:
+def _weighted_groups(counted: Counted) -> pd.DataFrame:
     """The judged drawn groups, each with the satisfied groups of its cell that it stands for as `weight`; of the cells
     that are in the headline."""
     cells = counted.keys[CELL].join(counted.cells[["satisfied", "judged", "false"]].rename(columns={"judged": "of"}))

@@ -32,7 +32,7 @@ from audit.reports.build import CommonBy, Groups, Report, build_report, cell_ent
 from audit.reports.certainty import with_worth
 from audit.reports.plan_texts import plan_entries, plans_of
 from audit.reports.preference import Weights
-from audit.reports.primary import Named, read_named, spelled
+from audit.reports.primary import Named, read_named, signature_entry
 from audit.reports.sensitivity import GoldError, Lenient, gold_error_entry, read_lenient, sensitivity_entry
 from audit.reports.topics import topic_entries
 from audit.reports.validity import (
@@ -69,7 +69,7 @@ ESTIMATORS = (
 TWO_CLASSES = "Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."
 NEVER_GOLD = "Gold of {task} never says {labels}, so every such output counts as wrong wherever gold answers."
 _USUAL = (("protocol", BLIND), ("domain", ALL))
-"""What a signature does not say of a sample."""
+"""Settings of a sample that its signature leaves out, because they are the usual ones."""
 BOUNDS_ONLY = (
     "Under {names} answers leave bounds only, no rate. Questions that wait for people would close them (`audit app`): "
     "{numbers}."
@@ -218,21 +218,17 @@ def report_of(
         )
     counted, holds = basis.counted, basis.holds
     common: CommonBy = {(shared.task, shared.study, shared.relation): shared.common for shared in basis.shared}
-    described = dict(basis.made_from) | settings_of(interval, target, delta, weights, proxies)
-    if basis.topics is not None:
-        described["by"] = basis.topics.by
-    described["notes"] = [*described["notes"], *_bounds_only(counted)]
-    if interval != SEQUENCE:
-        described["notes"] = [*described["notes"], *_partly_judged(counted)]
+    described = _described(basis, settings_of(interval, target, delta, weights, proxies))
     estimates, judged = proxied or (None, basis.judged)
     entries = holds_entries(holds.units, holds.waiting, 0.95, target)
     asked_groups = holds.groups.merge(counted.keys, on=CELL)
     planned = {"answers": described["answers"]["whose"], "interval": interval, "target": target, "delta": delta}
     planned |= {"weights": weights.source if weights else None}
-    if tested := [named for named in basis.primary if named.tested]:
-        described["primary"] = [spelled(named) for named in tested]
+    tested = {
+        named.study: Primary(named.system, named.other, named.relation) for named in basis.primary if named.tested
+    }
     report = build_report(
-        _frame(basis),
+        _cells_frame(basis),
         described,
         waiting=counted.waiting,
         interval=get_method(interval, target),
@@ -263,30 +259,36 @@ def report_of(
     report |= {
         "causes": cause_entries(basis.causes),
         "disputes": basis.disputes,
-        "plan": plan_entries(
-            basis.plans,
-            planned,
-            {
-                named.study: Primary(named.system, named.other, named.relation)
-                for named in basis.primary
-                if named.tested
-            },
-        ),
+        "plan": plan_entries(basis.plans, planned, tested),
     }
     return report if basis.arms is None else report | {"protocols": protocol_entry(basis.arms)}
 
 
+def _described(basis: Evidence, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The signature of a report that is computed from `basis` with these settings."""
+    described = dict(basis.made_from) | dict(settings)
+    if basis.topics is not None:
+        described["by"] = basis.topics.by
+    notes = [*described["notes"], *_bounds_notes(basis.counted)]
+    if settings["interval"] != SEQUENCE:
+        notes += _partly_judged_notes(basis.counted)
+    described["notes"] = notes
+    if tested := [named for named in basis.primary if named.tested]:
+        described["primary"] = [signature_entry(named) for named in tested]
+    return described
+
+
 def cells_of_report(basis: Evidence) -> list[dict[str, Any]]:
     """The cells of `report_of` with their counts and rates, but without what audits found: its roll-ups take longer."""
-    return cell_entries(rated(with_worth(_frame(basis), basis.judged, basis.checked, drawn=basis.drawn)))
+    return cell_entries(rated(with_worth(_cells_frame(basis), basis.judged, basis.checked, drawn=basis.drawn)))
 
 
-def _frame(basis: Evidence) -> pd.DataFrame:
+def _cells_frame(basis: Evidence) -> pd.DataFrame:
     """The cells as `build_report` takes them."""
     return basis.counted.cells.join(basis.counted.keys[CELL]).merge(basis.holds.cells, how="left", on=CELL)
 
 
-def _partly_judged(counted: Counted) -> list[str]:
+def _partly_judged_notes(counted: Counted) -> list[str]:
     """A note where somebody may have stopped because of what the results said."""
     judged, drawn = counted.cells["judged"], counted.cells["drawn"]
     part = int(((judged > 0) & (judged < drawn)).sum())
@@ -299,7 +301,7 @@ def _partly_judged(counted: Counted) -> list[str]:
     ]
 
 
-def _bounds_only(counted: Counted) -> list[str]:
+def _bounds_notes(counted: Counted) -> list[str]:
     """A note that names the relations whose answers leave bounds in some cell, and says what would close them."""
     cells = counted.cells.join(counted.keys[["study_id", "relation_id"]])
     cells = cells[(cells["judged"] == 0) & (cells["drawn"] > cells["drawn_open"]) & cells["drawn_false"].notna()]
@@ -330,12 +332,11 @@ def settings_of(
 
 
 def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Versions, seeds, design and answers: with these and `how`, the same numbers come out again. Holds no times.
+    """Versions, seeds, design and answers: with these and `settings_of` the same numbers come out. Holds no times.
 
     `lacking` is that of `never_gold`.
     """
     relation, system = table_of(tables.Relation), table_of(tables.System)
-    question, answer = table_of(tables.Question), table_of(tables.Answer)
     with engine.connect() as connection:
         relation_ids = np.unique(counted.checks.relation).tolist()
         relations = connection.execute(
@@ -344,17 +345,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[s
         systems = connection.execute(
             select(system).where(system.c.id.in_(counted.checks.systems)).order_by(system.c.name, system.c.id)
         ).mappings()
-        by_origin = (
-            select(question.c.kind, answer.c.origin, func.count())
-            .join(question, question.c.id == answer.c.question_id)
-            .where(answer.c.origin.in_(ALLOWED[whose]))
-            .group_by(question.c.kind, answer.c.origin)
-        )
-        counts = {(str(row[0]), str(row[1])): int(row[2]) for row in connection.execute(by_origin)}
-        answers, about_groups = (
-            {origin: number for origin in ORIGINS if (number := sum(counts.get((kind, origin), 0) for kind in kinds))}
-            for kinds in (ABOUT_OUTPUTS, ("group",))
-        )
+        answers, about_groups = _answer_counts(connection, whose)
         used = [
             {"name": row["name"], "version": row["version"], "params": json.loads(row["params"])} for row in relations
         ]
@@ -391,6 +382,23 @@ def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[s
             *(carry_note(counted) if audits else []),
         ],
     }
+
+
+def _answer_counts(connection: Connection, whose: Whose) -> tuple[dict[str, int], dict[str, int]]:
+    """By origin, the answers that count: to questions about inputs and outputs, and to those about groups."""
+    question, answer = table_of(tables.Question), table_of(tables.Answer)
+    by_origin = (
+        select(question.c.kind, answer.c.origin, func.count())
+        .join(question, question.c.id == answer.c.question_id)
+        .where(answer.c.origin.in_(ALLOWED[whose]))
+        .group_by(question.c.kind, answer.c.origin)
+    )
+    counts = {(str(row[0]), str(row[1])): int(row[2]) for row in connection.execute(by_origin)}
+    answers, about_groups = (
+        {origin: number for origin in ORIGINS if (number := sum(counts.get((kind, origin), 0) for kind in kinds))}
+        for kinds in (ABOUT_OUTPUTS, ("group",))
+    )
+    return answers, about_groups
 
 
 def _sensitivity(basis: Evidence, report: Report, interval: str, target: Target, delta: float) -> dict[str, Any] | None:

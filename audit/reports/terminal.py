@@ -54,16 +54,16 @@ class Column:
     rare: bool = False
 
 
-def _counted(name: str, heading: str | None = None, optional: bool = False) -> Column:
+def _count_column(name: str, heading: str | None = None, optional: bool = False) -> Column:
     return Column(heading or name, lambda cell: count(cell[name]), counts=True, optional=optional)
 
 
 COLUMNS = (
-    _counted("groups", optional=True),
-    _counted("satisfied", optional=True),
-    _counted("judged"),
-    _counted("false"),
-    _counted("waiting", "waits", optional=True),
+    _count_column("groups", optional=True),
+    _count_column("satisfied", optional=True),
+    _count_column("judged"),
+    _count_column("false"),
+    _count_column("waiting", "waits", optional=True),
     Column("n/a", lambda cell: count(cell["inapplicable"] or None), counts=True),
     Column("SR_o", lambda cell: percent(cell["sr_observed"])),
     Column("R_FS", lambda cell: with_interval(cell, "fs_rate", "fs_low", "fs_high")),
@@ -124,13 +124,13 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     for note in notes_of(report):
         lines += textwrap.wrap(f"Note: {note}", width, subsequent_indent="  ")
     if report["cells"]:
-        lines += textwrap.wrap(_key(report, width), width, subsequent_indent="  ")
+        lines += textwrap.wrap(_legend(report, width), width, subsequent_indent="  ")
     blocks.append("\n".join(lines))
     blocks.append("signature " + signature_line(report["signature"]))
     return "\n\n".join(blocks)
 
 
-def _fitting(report: Report, width: int) -> tuple[list[Column], list[int], int]:
+def _fitting_columns(report: Report, width: int) -> tuple[list[Column], list[int], int]:
     """The columns that there is room for, their widths, and the width of systems' names."""
     # Totals published as rates have no counts at all; a column of dashes would say nothing.
     columns = [
@@ -156,7 +156,7 @@ def _fitting(report: Report, width: int) -> tuple[list[Column], list[int], int]:
 
 def _tables(report: Report, width: int) -> list[str]:
     """One block a relation; all have the same columns, so that they can be read down the page."""
-    columns, widths, names = _fitting(report, width)
+    columns, widths, names = _fitting_columns(report, width)
     blocks, above = [], None
     for relation in report["relations"]:
         lines = []
@@ -223,12 +223,12 @@ def _causes(report: Report, rows: list[tuple[str, str, str, str]], width: int) -
     return [*lines, *textwrap.wrap(cause_note(report), width)]
 
 
-def _key(report: Report, width: int) -> str:
+def _legend(report: Report, width: int) -> str:
     text = (
         "Rates are in per cent. SR_o: observed satisfaction rate. R_FS: share of the satisfied groups that are false. "
         "SR_g = SR_o (1 - R_FS): genuine satisfaction rate. waits: questions without an answer."
     )
-    headings = {column.heading for column in _fitting(report, width)[0]}
+    headings = {column.heading for column in _fitting_columns(report, width)[0]}
     if "n/a" in headings:
         text += " n/a: groups to which the relation does not apply for this system."
     if "SR_c" in headings:

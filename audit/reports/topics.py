@@ -121,8 +121,10 @@ def _rates(cells: pd.DataFrame, of_genuine: np.ndarray | None, observed: Cluster
     """The rates of some cells of one topic and system together."""
     satisfied, violated, judged, false = (int(cells[name].sum()) for name in COUNTS)
     names = ("satisfied", "violated", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
-    right, wrong, rate, low, high = (cells[name].to_numpy(float) for name in names)
-    together = violations(right, wrong, rate, low, high, of_genuine, cells["sr_genuine_reach"].to_numpy(float))
+    satisfied_by_cell, violated_by_cell, rate, low, high = (cells[name].to_numpy(float) for name in names)
+    together = violations(
+        satisfied_by_cell, violated_by_cell, rate, low, high, of_genuine, cells["sr_genuine_reach"].to_numpy(float)
+    )
     genuine = as_entry(together)
     reason = None
     if together.vr_genuine is None:

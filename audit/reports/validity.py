@@ -110,13 +110,13 @@ def _add_carry(report: dict[str, Any], findings: Findings, confidence: float, ta
         # One follow-up serves all systems: it is one observation, and so are a source's several of one group.
         follow_ups = audited.get(key, findings.follow_ups.iloc[:0])
         most_of = {"wrong": "max", "cluster": "first"}
-        alone, groups = (
+        by_follow_up, by_group = (
             follow_ups.groupby(["source", name], sort=False).agg(most_of).reset_index()
             for name in ("follow_up", "group_id")
         )
         error, of_groups = (
             carry_error(observations[_unit(target)].to_numpy(), observations["wrong"].to_numpy(int), confidence)
-            for observations in (alone, groups)
+            for observations in (by_follow_up, by_group)
         )
         most = of_groups.high
         cells = [cell for cell in report["cells"] if tuple(cell[name] for name in RELATION) == key]
@@ -169,15 +169,15 @@ def _add_checks(
         population = cell["satisfied"] if target == "corpus" else None
         size = judged * min(float(share[position]), 1.0)
         hits = false if size == judged else false / judged * size
-        own: Interval = interval(hits, size, population, confidence=confidence)
+        ends: Interval = interval(hits, size, population, confidence=confidence)
         rows.append(
-            (*key, position, cell["satisfied"], judged, false, false / judged, own.low, own.high, len(checked_groups))
+            (*key, position, cell["satisfied"], judged, false, false / judged, ends.low, ends.high, len(checked_groups))
         )
         if len(checked_groups) < LEAST:
             continue
         change = checked_groups["checked"].to_numpy(int) - checked_groups["protocol"].to_numpy(int)
         added, removed = (int((change == sign).sum()) for sign in (1, -1))
-        right = difference(
+        corrected = difference(
             false,
             judged,
             population,
@@ -188,7 +188,7 @@ def _add_checks(
             confidence=confidence,
             worth=size,
         )
-        cell |= {"fs_checked": right.rate, "fs_checked_low": right.low, "fs_checked_high": right.high}
+        cell |= {"fs_checked": corrected.rate, "fs_checked_low": corrected.low, "fs_checked_high": corrected.high}
     columns = [*KEY, "position", "satisfied", "judged", "false", "rate", "low", "high", "checked"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -222,7 +222,7 @@ def _together(
     groups = findings.checks.merge(cells[[*KEY, "satisfied", "checked"]], on=KEY, suffixes=("", "_groups"))
     weight = groups["satisfied"] / cells["satisfied"].sum() / groups["checked_groups"]
     change = (groups["checked"] - groups["protocol"]).to_numpy(int)
-    right = difference_of_cells(
+    corrected = difference_of_cells(
         before.rate, before.low, before.high, weight.to_numpy(), change, groups[_unit(target)].to_numpy(),
         confidence=confidence,
     )  # fmt: skip
@@ -232,10 +232,10 @@ def _together(
         "fs_rate": before.rate,
         "fs_low": before.low,
         "fs_high": before.high,
-        "fs_checked": right.rate,
-        "fs_checked_low": right.low,
-        "fs_checked_high": right.high,
-        "bias": right.bias,
+        "fs_checked": corrected.rate,
+        "fs_checked_low": corrected.low,
+        "fs_checked_high": corrected.high,
+        "bias": corrected.bias,
         "rogan_gladen": _rogan_gladen(before.rate, int(cells["judged"].sum()), findings.checks, confidence),
     }
 
@@ -401,8 +401,8 @@ def named_falses(engine: Engine, counted: Counted) -> pd.DataFrame:
     codes = [cause.code if (cause := causes.get(pair)) else None for pair in pairs]
     rows = rows.assign(code=pd.Series(codes, index=rows.index, dtype=object), source=rows["group_id"] // LIMIT**2)
     if len(rows):
-        reached = rows["code"].notna().astype(int).groupby([rows[name] for name in CELL], sort=False).cummin()
-        rows["code"] = rows["code"].where(reached == 1, None)
+        in_prefix = rows["code"].notna().astype(int).groupby([rows[name] for name in CELL], sort=False).cummin()
+        rows["code"] = rows["code"].where(in_prefix == 1, None)
     rows = rows.drop(columns="judged").rename(columns={"judged_of_cell": "judged"})
     return rows[[*KEY, "satisfied", "judged", "source", "code"]].reset_index(drop=True)
 
@@ -539,9 +539,9 @@ def _reason(cell: CellProxies, result: PredictionPowered) -> str:
 def _values(counted: Counted, judged: pd.DataFrame, residuals: dict[tuple[int, int, int], np.ndarray]) -> np.ndarray:
     """What proxies leave, in the order of the rows of `judged`, which has each cell's groups in the order of ranks."""
     values = judged["false"].to_numpy(float).copy()
-    both = counted.keys[[*CELL, *NAMES]].itertuples(index=False, name=None)
-    names = {key[: len(CELL)]: key[len(CELL) :] for key in both}
+    keys = counted.keys[[*CELL, *NAMES]].itertuples(index=False, name=None)
+    names = {key[: len(CELL)]: key[len(CELL) :] for key in keys}
     places = judged.groupby(NAMES, sort=False).indices
-    for key, rest in residuals.items():
-        values[places[names[key]]] = rest
+    for key, residual in residuals.items():
+        values[places[names[key]]] = residual
     return values

@@ -70,7 +70,7 @@ def verdict_values(
         if cells.empty:
             return pd.DataFrame(columns=COLUMNS)
         frames = [
-            _of_study(connection, int(study_id), cells[cells["study_id"] == study_id])
+            _study_values(connection, int(study_id), cells[cells["study_id"] == study_id])
             for study_id in cells["study_id"].unique()
         ]
     corpora = {row["id"]: row["corpus"] for row in ground.studies}
@@ -82,7 +82,7 @@ def verdict_values(
     return values[COLUMNS]
 
 
-def _of_study(connection: Connection, study: int, cells: pd.DataFrame) -> pd.DataFrame:
+def _study_values(connection: Connection, study: int, cells: pd.DataFrame) -> pd.DataFrame:
     verdict, group, source = (table_of(model) for model in (tables.Verdict, tables.Group, tables.Source))
     input_ = table_of(tables.Input)
     source_query = select(source.c.id, input_.c.texts, input_.c.languages).join(
@@ -192,7 +192,7 @@ def outcomes(values: pd.DataFrame, relations: Sequence[str]) -> pd.DataFrame:
 # SR_o at other bounds than the one that a run checked: values are stored, so nothing is run again.
 
 STEPS = tuple(round(step / 10, 1) for step in range(11))
-"""Bounds that are shown where none are asked for."""
+"""Bounds that are shown by default."""
 PARAMETERS = ("threshold", "bound")
 """Names of the parameter that a value must reach; a relation with one of them is satisfied at or above it."""
 
@@ -217,8 +217,8 @@ def bounds_report(
         ["study", "corpus", "relation", "system", "relation_id"], sort=False
     ):
         bound = run_at[key]
-        reached = cell_values["value"].dropna().to_numpy(float)
-        if not len(reached):
+        measured = cell_values["value"].dropna().to_numpy(float)
+        if not len(measured):
             continue
         cells.append(
             {
@@ -226,12 +226,12 @@ def bounds_report(
                 "corpus": corpus,
                 "relation": relation,
                 "system": system,
-                "checked": len(reached),
-                "mean": plain(reached.mean()),
-                "median": plain(np.median(reached)),
+                "checked": len(measured),
+                "mean": plain(measured.mean()),
+                "median": plain(np.median(measured)),
                 "bound": bound,
-                "sr_observed": plain(np.mean(reached >= bound)),
-                "rates": [{"at": float(bound), "sr_observed": plain(np.mean(reached >= bound))} for bound in at],
+                "sr_observed": plain(np.mean(measured >= bound)),
+                "rates": [{"at": float(bound), "sr_observed": plain(np.mean(measured >= bound))} for bound in at],
             }
         )
     if not cells:
@@ -322,20 +322,20 @@ def read_references(path: str | Path, *, synonyms: bool = True) -> References:
     if lacking:
         raise BadFile(f"{path}: column(s) {', '.join(lacking)} missing; needed are {', '.join(_NEEDED)}")
     texts: dict[tuple[str, str], list[str]] = {}
-    bad, repeated = [], 0
+    faulty_rows, repeated = [], 0
     for line, fields in rows:
         if len(fields) != len(header):
-            bad.append((line, f"{len(fields)} fields where the header has {len(header)}"))
+            faulty_rows.append((line, f"{len(fields)} fields where the header has {len(header)}"))
             continue
         row = dict(zip(header, fields, strict=True))
         empty = next((name for name in _NEEDED if not row[name]), None)
         if empty:
-            bad.append((line, f"column {empty} is empty"))
+            faulty_rows.append((line, f"column {empty} is empty"))
             continue
         references = texts.setdefault((row["source"], row["target_language"]), [])
         repeated += row["reference"] in references
         references += [row["reference"]] if row["reference"] not in references else []
-    refuse_bad_rows(path, bad, len(rows))
+    refuse_bad_rows(path, faulty_rows, len(rows))
     return References(
         Path(path).name, {key: tuple(references) for key, references in texts.items()}, repeated, synonyms
     )
@@ -440,8 +440,8 @@ def contribution_report(
     notes = [DEPENDENT]
     scored = checked.reset_index()
     if references is not None:
-        scored, more = _scored(engine, values, scored, references)
-        notes += [NOTE, *more]
+        scored, further_notes = _scored_translations(engine, values, scored, references)
+        notes += [NOTE, *further_notes]
     scored["share"] = scored[names].mean(axis=1).round(6)
     scored["satisfied"] = [frozenset(name for name in names if row[name]) for row in scored.to_dict("records")]
     rows = [
@@ -484,7 +484,7 @@ def contribution_report(
     }
 
 
-def _scored(
+def _scored_translations(
     engine: Engine, values: pd.DataFrame, checked: pd.DataFrame, references: References
 ) -> tuple[pd.DataFrame, list[str]]:
     outputs = source_outputs(engine, checked["source"].unique())
@@ -493,7 +493,7 @@ def _scored(
 
 
 def _combinations(names: Sequence[str]) -> list[Combination]:
-    """Of no relation, of one, of two, ..., each in the order of the names."""
+    """Every combination of relations, smaller ones first, in the order of the names."""
     return [frozenset(combination) for size in range(len(names) + 1) for combination in combinations(names, size)]
 
 
@@ -542,7 +542,7 @@ def contribution_lines(report: dict[str, Any], width: int = 100) -> list[str]:
     lines += ["By the relations that they satisfy (+), with mean scores and what each relation adds to them", ""]
     measures: list[str | None] = [*scored] or [None]
     for measure in measures:
-        rows = [_combined(row, names, measure) for row in report["combinations"]]
+        rows = [_combination_row(row, names, measure) for row in report["combinations"]]
         if measure:
             means = [next(row[measure] for row in report["gains"] if row["relation"] == name) for name in names]
             rows.append((*("" for _ in names), "", "mean gain", *(number(gain) for gain in means)))
@@ -552,7 +552,7 @@ def contribution_lines(report: dict[str, Any], width: int = 100) -> list[str]:
     return [*lines, "signature " + signature_line(report["signature"])]
 
 
-def _combined(row: Mapping[str, Any], names: Sequence[str], measure: str | None) -> tuple[str, ...]:
+def _combination_row(row: Mapping[str, Any], names: Sequence[str], measure: str | None) -> tuple[str, ...]:
     ticks = ["+" if name in row["satisfied"] else "" for name in names]
     if measure is None:
         return (*ticks, count(row["translations"]))
@@ -638,30 +638,30 @@ def _means(scored: pd.DataFrame, measures: Sequence[str]) -> list[dict[str, Any]
     ]
 
 
-def _over_sentences(both: pd.DataFrame, measures: Sequence[str]) -> Iterator[dict[str, Any]]:
-    systems = sorted(both["system"].unique())
-    for relation, of_relation in both.groupby("relation", sort=False):
+def _over_sentences(joined: pd.DataFrame, measures: Sequence[str]) -> Iterator[dict[str, Any]]:
+    systems = sorted(joined["system"].unique())
+    for relation, of_relation in joined.groupby("relation", sort=False):
         for measure in measures:
             if len(systems) > 1:
-                correlation = _correlated(of_relation["value"], of_relation[measure])
+                correlation = _correlation(of_relation["value"], of_relation[measure])
                 yield {"relation": relation, "system": None, "measure": measure} | correlation | _NO_P
             for system in systems:
                 of_system = of_relation[of_relation["system"] == system]
-                correlation = _correlated(of_system["value"], of_system[measure])
+                correlation = _correlation(of_system["value"], of_system[measure])
                 yield {"relation": relation, "system": system, "measure": measure} | correlation
 
 
 _NO_P = {"pearson_p": None, "spearman_p": None}
 
 
-def _over_systems(both: pd.DataFrame, measures: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for relation, of_relation in both.groupby("relation", sort=False):
+def _over_systems(joined: pd.DataFrame, measures: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for relation, of_relation in joined.groupby("relation", sort=False):
         means = of_relation.groupby("system")[["value", *measures]].mean()
         for measure in measures:
-            yield {"relation": relation, "measure": measure} | _correlated(means["value"], means[measure])
+            yield {"relation": relation, "measure": measure} | _correlation(means["value"], means[measure])
 
 
-def _correlated(values: pd.Series, scores: pd.Series) -> dict[str, Any]:
+def _correlation(values: pd.Series, scores: pd.Series) -> dict[str, Any]:
     x, y = values.to_numpy(float), scores.to_numpy(float)
     line, ranks = pearson(x, y), spearman(x, y)
     return {

@@ -260,22 +260,12 @@ def task_groups(report: Report) -> Groups:
     return sorted(groups.items()) if len(tasks) > 1 else []
 
 
-def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longest: int = 20) -> "alt.Chart | None":
-    """Grouped bars, one line each: VR_o as a bar, VR_g as a disc with its interval, the false part a line between them.
-
-    Every bar has its system's name (of at most `longest` letters) before it and `VR_o → VR_g` in per cent after it, so
-    that nothing hangs on colour. A rule over a bar is the interval of VR_o. The axis ends at 10, 25, 50 or 100 %. None
-    where there is no bar.
-    """
-    import altair as alt
-
-    filled = [(name, bars) for name, bars in groups if bars]
-    if not filled:
-        return None
+def _bar_rows(groups: Groups, longest: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]], float]:
+    """(a row a bar, a row a heading, the height of all): what `bars_chart` draws, with each row's `y` in pixels."""
     values: list[dict[str, Any]] = []
     heads: list[dict[str, Any]] = []
     y = 0.0
-    for name, bars in filled:
+    for name, bars in groups:
         heads.append({"y": y + LINE / 2, "head": _cut(name, LONGEST_FAMILY)})
         for bar in bars:
             numbers = f"{percent(bar.observed)} → {percent(bar.genuine)}"
@@ -297,11 +287,26 @@ def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longe
             )
             y += LINE
         y += GAP
-    height = y - GAP
+    return values, heads, y - GAP
+
+
+def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longest: int = 20) -> "alt.Chart | None":
+    """Grouped bars, one line each: VR_o as a bar, VR_g as a disc with its interval, the false part a line between them.
+
+    Every bar has its system's name (of at most `longest` letters) before it and `VR_o → VR_g` in per cent after it, so
+    that nothing hangs on colour. A rule over a bar is the interval of VR_o. The axis ends at 10, 25, 50 or 100 %. None
+    where there is no bar.
+    """
+    import altair as alt
+
+    filled = [(name, bars) for name, bars in groups if bars]
+    if not filled:
+        return None
+    values, heads, height = _bar_rows(filled, longest)
     most = max(value[name] or 0.0 for value in values for name in ("observed", "genuine", "high", "observed_high"))
     end = next(end for end in ENDS if most <= end + 1e-9)
-    left = max(letters(head["head"]) for head in heads) + 14
-    room = left + max(letters(value["label"]) for value in values) + 10
+    label_x = max(letters(head["head"]) for head in heads) + 14
+    room = label_x + max(letters(value["label"]) for value in values) + 10
     scale = alt.Scale(domain=[0, end], range=[room, room + width], nice=False)
     axis = alt.Axis(
         values=[end * part / 5 for part in range(6)] if end in (0.1, 0.25, 0.5) else [0, 0.25, 0.5, 0.75, 1],
@@ -325,7 +330,7 @@ def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longe
     estimated = base.transform_filter("isValid(datum.genuine)")
     layers = [
         base.mark_text(align="left", color=palette.ink, fontSize=11).encode(
-            x=alt.XValue(left), text=alt.Text("label:N")
+            x=alt.XValue(label_x), text=alt.Text("label:N")
         ),
         base.mark_text(align="left", color=palette.muted, fontSize=11).encode(
             x=alt.XValue(room + width + 12), text=alt.Text("numbers:N")

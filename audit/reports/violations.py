@@ -15,7 +15,7 @@ RATES = ("vr_observed", "vr_genuine", "vr_genuine_low", "vr_genuine_high")
 VR_BOUNDS = ("vr_least", "vr_most", "vr_bound_low", "vr_bound_high")
 """Where there is no VR_g: what answers leave possible of it."""
 FLAGS = ("only_compared", "known")
-"""Columns that say something of a cell's rates."""
+"""Columns that are flags, not rates."""
 UNCOUNTED = "the totals have rates without counts, so cells cannot be weighed"
 NOTHING = "nothing was satisfied or violated"
 NOT_RUN = "not run"
@@ -50,7 +50,7 @@ def violation_tables(
         rows += [("all", "all", None, relations)]
         lacking = {
             relations.index(row)
-            for row, unknown in zip(study_cells["relation"], ~_known(study_cells), strict=True)
+            for row, unknown in zip(study_cells["relation"], ~_has_rate(study_cells), strict=True)
             if unknown
         }
         estimated = [relation for at, relation in enumerate(relations) if at not in lacking]
@@ -102,7 +102,7 @@ def counterpart(task: str, relation: str) -> str | None:
     return stem if stem and place == str(number) else None
 
 
-def _known(cells: pd.DataFrame) -> np.ndarray:
+def _has_rate(cells: pd.DataFrame) -> np.ndarray:
     """Which cells have a genuine rate, or nothing that could have one."""
     satisfied, violated, genuine = (
         cells[name].to_numpy(float, na_value=np.nan) for name in ("satisfied", "violated", "sr_genuine")
@@ -113,7 +113,7 @@ def _known(cells: pd.DataFrame) -> np.ndarray:
 def _columns(cells: pd.DataFrame) -> dict[str, np.ndarray]:
     names = ("satisfied", "violated", "vr_observed", "vr_genuine", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
     columns = {name: cells[name].to_numpy(float, na_value=np.nan) for name in names}
-    return columns | dict(zip(FLAGS, (only_compared(cells), _known(cells)), strict=True))
+    return columns | dict(zip(FLAGS, (only_compared(cells), _has_rate(cells)), strict=True))
 
 
 def _entry(

@@ -15,7 +15,7 @@ from audit.statistics.rates import BOUNDS
 
 UNKNOWN = "–"
 OTHERS = ("right", "left_out")
-"""How else an output that gold never says may count."""
+"""Other ways to count an output that gold never says: as right, or not at all."""
 NO_GOLD = "Gold settles none of the groups of the headline, so its errors move no rate."
 CUT = "The correction for gold's errors was cut at 0 or 100 %, beyond which no rate can be."
 LEFT_OUT = (
@@ -83,7 +83,7 @@ def count(number: int | None) -> str:
     return UNKNOWN if number is None else f"{number:,}"
 
 
-def of(part: int, whole: int, noun: str) -> str:
+def part_of(part: int, whole: int, noun: str) -> str:
     """`3 of 20 relations`, with the noun (given in the singular) in its number."""
     return f"{part:,} of {whole:,} {noun}{'' if whole == 1 else 's'}"
 
@@ -285,7 +285,7 @@ def headlines(report: Report) -> list[tuple[str, str]]:
             )
         )
     if totals["judged"] is not None:
-        estimated = of(totals["cells_estimated"], totals["cells"], "cell")
+        estimated = part_of(totals["cells_estimated"], totals["cells"], "cell")
         have = "has" if totals["cells"] == 1 else "have"
         lines.append(
             (
@@ -308,7 +308,7 @@ def share_covered(totals: Mapping[str, Any]) -> float | None:
 
 def covered_text(totals: Mapping[str, Any]) -> str:
     """Which cells a headline is about, in words."""
-    cells = of(totals["cells_covered"], totals["cells"], "cell")
+    cells = part_of(totals["cells_covered"], totals["cells"], "cell")
     return f"the {cells} of which enough is judged ({percent(share_covered(totals))}{PERCENT} of the satisfied groups)"
 
 
@@ -351,18 +351,18 @@ def sensitivity_text(entry: Mapping[str, Any]) -> str:
 def gold_error_text(entry: Mapping[str, Any]) -> str:
     """What R_FS is where gold is wrong as often as it is known to be, and what that cannot tell, in sentences."""
 
-    def both(least: float, most: float) -> str:
+    def span(least: float, most: float) -> str:
         return percent(least) if percent(least) == percent(most) else f"{percent(least)} to {percent(most)}"
 
     systems = "; ".join(
-        f"{system['system']} {percent(system['fs_rate'])}, {both(system['fs_rate_least'], system['fs_rate_most'])}"
+        f"{system['system']} {percent(system['fs_rate'])}, {span(system['fs_rate_least'], system['fs_rate_most'])}"
         for system in entry["systems"]
     )
     ends = f"{percent(entry['fs_low'])}–{percent(entry['fs_high'])}"
-    worst = f"{both(entry['worst_least'], entry['worst_most'])} [{percent(entry['worst_low'])}–"
+    worst = f"{span(entry['worst_least'], entry['worst_most'])} [{percent(entry['worst_low'])}–"
     return (
-        f"With {both(entry['low'], entry['high'])}{PERCENT} of the gold labels wrong, whatever the systems say, R_FS "
-        f"is {both(entry['fs_rate_least'], entry['fs_rate_most'])} [{ends}] instead of {percent(entry['fs_rate'])} "
+        f"With {span(entry['low'], entry['high'])}{PERCENT} of the gold labels wrong, whatever the systems say, R_FS "
+        f"is {span(entry['fs_rate_least'], entry['fs_rate_most'])} [{ends}] instead of {percent(entry['fs_rate'])} "
         f"({systems}). Errors that go with the outputs, as of systems trained on the same wrong labels, are not "
         f"corrected: at worst R_FS is {worst}{percent(entry['worst_high'])}]."
     )
@@ -377,7 +377,7 @@ def notes_of(report: Report) -> list[str]:
     unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in report["cells"])
     bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
     if unestimated and (unestimated < totals["cells"] or bounded):
-        notes.append(f"{of(unestimated, totals['cells'], 'cell')} have no genuine rate yet.")
+        notes.append(f"{part_of(unestimated, totals['cells'], 'cell')} have no genuine rate yet.")
     elif unestimated:
         notes.append("No cell has a genuine rate yet: no satisfied group of a sample is settled.")
     sensitivity = report.get("sensitivity")
@@ -390,14 +390,14 @@ def notes_of(report: Report) -> list[str]:
             notes.append(CUT)
         if gold_error and gold_error["left_out"]:
             notes.append(LEFT_OUT.format(part=count(gold_error["left_out"]), whole=count(gold_error["groups"])))
-    few = [
+    too_few = [
         relation["relation"] for relation in report["relations"] if relation["common"] and relation["common"]["reason"]
     ]
-    if few and totals["judged"]:
+    if too_few and totals["judged"]:
         have = "has" if totals["relations"] == 1 else "have"
         notes.append(
-            f"{of(len(few), totals['relations'], 'relation')} {have} no order after correction and no test, as too few "
-            f"groups are judged: {', '.join(few)}. Needed are {totals['least_judged']}, or all."
+            f"{part_of(len(too_few), totals['relations'], 'relation')} {have} no order after correction and no test, "
+            f"as too few groups are judged: {', '.join(too_few)}. Needed are {totals['least_judged']}, or all."
         )
     other = [relation["relation"] for relation in report["relations"] if other_best(relation)]
     if other:
@@ -420,7 +420,7 @@ def notes_of(report: Report) -> list[str]:
 
 
 def estimator_text(report: Report) -> str:
-    """How R_FS and its interval were made where that is not the sample's own rate at a number fixed before; else empty.
+    """How R_FS and its interval were estimated; empty for the rate of a sample whose size was fixed before.
 
     >>> cell = {"gain": 1.25, "method": "PPI++ (10-fold, finite population)"}
     >>> estimator_text({"signature": {"proxy": {"names": ["length"]}}, "cells": [cell]})[:69]
@@ -437,7 +437,7 @@ def estimator_text(report: Report) -> str:
     if not used:
         return f"Of the proxies {names} none helps in any cell: every R_FS is that of the judged groups alone."
     gain = f"{median(cell['gain'] for cell in used):.2f}"
-    where = of(len(used), len(report["cells"]), "cell")
+    where = part_of(len(used), len(report["cells"]), "cell")
     rest = "" if len(used) == len(report["cells"]) else " In the others R_FS is that of the judged groups alone."
     return (
         f"R_FS by {used[0]['method']} with {names} in {where}; median gain {gain}: as if {gain} times as many had been "
@@ -482,7 +482,7 @@ def _value(value: Any) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """With so many digits behind the point, or the sign for what is not known.
+    """A number with `digits` decimals; a dash where it is unknown.
 
     >>> number(0.5), number(2, 1), number(None)
     ('0.5000', '2.0', '–')
@@ -491,7 +491,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def p_number(p: float | None) -> str:
-    """A p to four digits, never 0.
+    """A p-value with four decimals, never 0; a dash where it is unknown.
 
     >>> p_number(0.00561), p_number(1e-9), p_number(None)
     ('0.0056', '< 0.0001', '–')
@@ -656,7 +656,7 @@ def cause_note(report: Report) -> str:
         return ""
     return (
         f"Causes count as far as every false satisfaction of a cell's settled beginning has one, in the order of the "
-        f"draw: {of(entry['named'], entry['false'], 'false satisfaction')}, in {count(entry['cells'])} "
+        f"draw: {part_of(entry['named'], entry['false'], 'false satisfaction')}, in {count(entry['cells'])} "
         f"cell{'' if entry['cells'] == 1 else 's'}. Shares are of the false satisfactions of these cells."
     )
 
@@ -684,7 +684,7 @@ def protocol_lines(report: Report) -> list[str]:
             else f"The difference: {points}"
         )
         lines.append(f"{moved}: {_effect_text(protocols)}.")
-    lines += [_answered(arm) for arm in (blind, shown) if arm["questions"]]
+    lines += [_answering_text(arm) for arm in (blind, shown) if arm["questions"]]
     if protocols["crossed"]:
         lines.append(f"Of {count(protocols['crossed'])} of these groups some answer came under the other protocol.")
     return lines
@@ -748,7 +748,7 @@ def _effect_text(protocols: Mapping[str, Any]) -> str:
     return "sources were divided at random, so that this is the effect of the protocol"
 
 
-def _answered(arm: Mapping[str, Any]) -> str:
+def _answering_text(arm: Mapping[str, Any]) -> str:
     text = f"Of {count(arm['questions'])} questions {NAMES[arm['protocol']]}, {count(arm['disputed'])} are disputed"
     if arm["agreement"] is not None:
         text += f"; {percent(arm['agreement'])}{PERCENT} of the pairs of votes agree"

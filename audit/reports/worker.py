@@ -34,11 +34,11 @@ from audit.store import open_store
 from audit.store.soundness import explained
 
 POLITE = 10
-"""How far the process steps back behind others, those that answer people first among them (`nice`)."""
+"""Niceness of the process: those that answer people come first."""
 SCALE = 2.0
 """Pixels of a picture for each of a chart, so that it can be printed."""
 FONTS = "Noto Sans CJK SC, Noto Sans SC, Microsoft YaHei, PingFang SC, system-ui, sans-serif"
-"""Fonts of pictures, the first one that is installed: one that has Chinese signs beside Latin letters, where it can."""
+"""Fonts of pictures, the first one that is installed: one with Chinese and Latin letters if possible."""
 _CACHED_STATES = 3
 """States of databases whose evidence is kept: a million groups are hundreds of megabytes."""
 
@@ -74,7 +74,7 @@ def answer_line(line: str) -> str:
 
 
 def read_answer(line: str) -> Any:
-    """What an answer says. Raises the AuditError that was refused with.
+    """What an answer line holds. Raises an AuditError if the request was refused.
 
     >>> read_answer('{"answer": [1]}')
     [1]
@@ -190,7 +190,7 @@ ASKS: dict[str, Callable[..., Any]] = {
 }
 """What can be asked, by name."""
 LONG = ("history", "needs", "bounds", "means", "levels")
-"""What takes long even where a report does not: a server asks another process for these."""
+"""Requests that take long even if a report does not: a server sends them to another process."""
 
 
 @cache

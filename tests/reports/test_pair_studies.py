@@ -24,7 +24,7 @@ from audit.reports.exports.reading import import_export
 from audit.reports.exports.replay import replay
 from audit.reports.exports.writing import export
 from audit.reports.over_time import stored_agreement
-from audit.reports.plan import numbered, plan, questions
+from audit.reports.plan import plan, question_number, questions
 from audit.reports.quality import quality_lines, quality_report
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
@@ -75,7 +75,7 @@ def test_numbers_of_questions_are_those_of_their_content(study):
     with study.connect() as connection:
         found = questions(connection, count(study))
         rows = connection.execute(select(table_of(tables.Question).c["input_id", "output"])).all()
-    assert set(found["question"]) == {numbered(given, output) for given, output in rows}
+    assert set(found["question"]) == {question_number(given, output) for given, output in rows}
     assert len(found) == 11
 
 

@@ -158,7 +158,7 @@ def _languages(input_: Input) -> dict[str, str]:
 
 
 def _annotation(vote: Any) -> dict[str, Any]:
-    decided, shown = in_utc(vote["decided_at"]), vote["shown_at"]
+    decided_at, shown_at = in_utc(vote["decided_at"]), vote["shown_at"]
     result: dict[str, Any] = {
         "id": exported_id(vote["answer"]),
         "from_name": CONTROL,
@@ -171,13 +171,13 @@ def _annotation(vote: Any) -> dict[str, Any]:
     return {
         "id": vote["judgement"],
         "completed_by": {"id": vote["annotator_id"], "email": vote["name"]},
-        "created_at": spelled(decided),
-        "lead_time": _lead(decided, shown),
+        "created_at": spelled(decided_at),
+        "lead_time": _lead_time(decided_at, shown_at),
         "was_cancelled": False,
         "ground_truth": vote["role"] == "gold",
         "result": [result],
     }
 
 
-def _lead(decided: datetime, shown: datetime | None) -> float | None:
-    return None if shown is None else round((decided - in_utc(shown)).total_seconds(), 3)
+def _lead_time(decided_at: datetime, shown_at: datetime | None) -> float | None:
+    return None if shown_at is None else round((decided_at - in_utc(shown_at)).total_seconds(), 3)

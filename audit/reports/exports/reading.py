@@ -136,26 +136,28 @@ class Meaning:
         texts = row["texts"]
         if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
             raise ValueError("column texts is no list of texts")
-        _fits("key", row["key"], Input.stored(texts, row["languages"]).key)
+        _require_match("key", row["key"], Input.stored(texts, row["languages"]).key)
 
     def _check_study_key(self, row: Mapping[str, Any]) -> None:
         if not row.get("imported"):
             parts = (row["task"], row["corpus"], row["fingerprint"], row["unit"], str(row["seed"]), str(row["limit"]))
-            _fits("key", row["key"], digest(*parts))
+            _require_match("key", row["key"], digest(*parts))
 
     def _check_random_number(self, row: Mapping[str, Any]) -> None:
         study = self._study(row["study_id"])
         if study is not None:  # else the database refuses it
-            _fits("u", row["u"], uniform(study[0], row["row"]))
+            _require_match("u", row["u"], uniform(study[0], row["row"]))
 
     def _check_group_id(self, row: Mapping[str, Any]) -> None:
-        _fits("id", row["id"], group_id(row["source_id"], row["relation_id"], row["system_id"]))
+        _require_match("id", row["id"], group_id(row["source_id"], row["relation_id"], row["system_id"]))
 
     def _check_question_key(self, row: Mapping[str, Any]) -> None:
         if row["kind"] != "group":
             stored = self._read(tables.Input, "key")(row["input_id"])
             if stored is not None:
-                _fits("key", row["key"], question_key(row["task"], row["kind"], bytes(stored[0]), row["output"]))
+                _require_match(
+                    "key", row["key"], question_key(row["task"], row["kind"], bytes(stored[0]), row["output"])
+                )
 
     def _check_labels(self, table: str, row: Mapping[str, Any]) -> None:
         question = self._question(row["question_id"])
@@ -192,15 +194,15 @@ def lost_group(connection: Connection) -> tuple[str, int] | None:
         query = select(*table.primary_key.columns).where(column.is_not(None), ~present)
         row = connection.execute(query.order_by(*table.primary_key.columns).limit(1)).first()
         if row is not None:
-            return table.name, _place(connection, table, keys <= tuple_(*row))
+            return table.name, _position(connection, table, keys <= tuple_(*row))
     return None
 
 
-def _place(connection: Connection, table: Table, until: Any) -> int:
+def _position(connection: Connection, table: Table, until: Any) -> int:
     return int(connection.execute(select(func.count()).select_from(table).where(until)).scalar_one())
 
 
-def _fits(column: str, value: Any, content: Any) -> None:
+def _require_match(column: str, value: Any, content: Any) -> None:
     if value != content:
         raise ValueError(f"column {column} does not fit the content of the row")
 
@@ -234,11 +236,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{path}: the export has tables of version {manifest['schema']}, this audit reads up to version "
             f"{tables.SCHEMA_VERSION}; install audit {manifest.get('audit')} or later"
         )
-    strange = sorted(set(map(str, manifest["documents"])) - set(DOCUMENTS))
-    if strange:
-        raise BadFile(f"{path}: the document {strange[0]!r} is unknown; this audit computes {', '.join(DOCUMENTS)}")
-    named = {*manifest["documents"], *(f"{FOLDER}/{table}.jsonl" for table in manifest["tables"])}
-    unsealed = sorted(named - set(manifest["files"]))
+    unknown = sorted(set(map(str, manifest["documents"])) - set(DOCUMENTS))
+    if unknown:
+        raise BadFile(f"{path}: the document {unknown[0]!r} is unknown; this audit computes {', '.join(DOCUMENTS)}")
+    expected = {*manifest["documents"], *(f"{FOLDER}/{table}.jsonl" for table in manifest["tables"])}
+    unsealed = sorted(expected - set(manifest["files"]))
     if unsealed:
         raise BadFile(f"{path}: the file {unsealed[0]!r} is not among the files; export again")
     root = folder.resolve()
@@ -259,8 +261,8 @@ def import_export(folder: Path, where: str) -> dict[str, Any]:
     manifest = read_manifest(folder)
     with filled(where) as connection:
         load_tables(connection, folder, manifest["tables"], Meaning(connection).check)
-        if lost := lost_group(connection):
-            table, place = lost
+        if orphan := lost_group(connection):
+            table, place = orphan
             raise BadRow(folder / FOLDER / f"{table}.jsonl", place, "column group_id names a group that is not there")
     return manifest
 

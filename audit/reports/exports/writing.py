@@ -126,11 +126,11 @@ def _judgements(connection: Connection) -> Iterator[dict[str, Any]]:
     superseded = exists().where(judgement.alias("later").c.supersedes == judgement.c.id).label("superseded")
     manager = table_of(tables.Annotator).alias("manager")
     withdrawer = select(manager.c.name).where(manager.c.id == judgement.c.withdrawn_by).scalar_subquery()
-    for row in _with_question(connection, judgement, superseded, withdrawer.label("withdrawer")):
-        decided = in_utc(row["decided_at"])
-        shown = in_utc(row["shown_at"]) if row["shown_at"] is not None else None
+    for row in _history_rows(connection, judgement, superseded, withdrawer.label("withdrawer")):
+        decided_at = in_utc(row["decided_at"])
+        shown_at = in_utc(row["shown_at"]) if row["shown_at"] is not None else None
         counts = row["round"] == 1 and not row["superseded"] and row["answer"] != WITHDRAWN
-        yield _about(row) | {
+        yield _question_fields(row) | {
             "judgement": row["id"],
             "annotator": row["annotator"],
             "role": row["role"],
@@ -140,9 +140,9 @@ def _judgements(connection: Connection) -> Iterator[dict[str, Any]]:
             "supersedes": row["supersedes"],
             "saw": row["saw"],
             "guideline": row["guideline"],
-            "shown_at": spelled(shown) if shown else None,
-            "decided_at": spelled(decided),
-            "seconds": round((decided - shown).total_seconds(), 3) if shown else None,
+            "shown_at": spelled(shown_at) if shown_at else None,
+            "decided_at": spelled(decided_at),
+            "seconds": round((decided_at - shown_at).total_seconds(), 3) if shown_at else None,
             "comment": row["comment"],
             "withdrawn_by": row["withdrawer"],
             "client": row["client"],
@@ -150,8 +150,8 @@ def _judgements(connection: Connection) -> Iterator[dict[str, Any]]:
 
 
 def _adjudications(connection: Connection) -> Iterator[dict[str, Any]]:
-    for row in _with_question(connection, table_of(tables.Adjudication)):
-        yield _about(row) | {
+    for row in _history_rows(connection, table_of(tables.Adjudication)):
+        yield _question_fields(row) | {
             "adjudication": row["id"],
             "adjudicator": row["annotator"],
             "allowed": "|".join(row["allowed"]),
@@ -195,7 +195,7 @@ def _causes(connection: Connection) -> Iterator[dict[str, Any]]:
         }
 
 
-def _with_question(connection: Connection, table: Table, *also: ColumnElement[Any]) -> Iterator[Any]:
+def _history_rows(connection: Connection, table: Table, *also: ColumnElement[Any]) -> Iterator[Any]:
     """Rows of a history table with their annotator and what was asked, in the order of their number."""
     question, input_, annotator = table_of(tables.Question), table_of(tables.Input), table_of(tables.Annotator)
     query = (
@@ -218,7 +218,7 @@ def _with_question(connection: Connection, table: Table, *also: ColumnElement[An
     yield from connection.execution_options(stream_results=True, yield_per=BATCH).execute(query).mappings()
 
 
-def _about(row: Any) -> dict[str, Any]:
+def _question_fields(row: Any) -> dict[str, Any]:
     first, *others = row["texts"]
     input_ = Input.stored(row["texts"], row["languages"])
     return {
