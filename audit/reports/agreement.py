@@ -61,7 +61,7 @@ def agreement_report(
             f"{single:,} of {ratings.items:,} items have one judgement only: they say nothing about agreement and are "
             "left out; only where chance is estimated do their labels count."
         )
-    # Spellings of one number are one label from here on, in the parts as in the whole.
+    # From here on 1 and 1.0 are one label, in every part.
     frame = frame.assign(label=np.array(ratings.labels, dtype=object)[ratings.label])
     groups = []
     for value, part_frame in _parts(frame, by, parts):
@@ -125,7 +125,7 @@ def _parts(frame: pd.DataFrame, by: str | None, parts: pd.DataFrame | None) -> I
 
 
 def _pairs(ratings: Ratings) -> list[dict[str, Any]]:
-    """One row a pair of annotators who share an item."""
+    """One row for each pair of annotators who share an item."""
     agreement = agreement_of_pairs(ratings)
     rows = []
     for first, second in zip(*np.nonzero(np.triu(agreement.items, 1)), strict=True):
@@ -190,7 +190,7 @@ def _table(report: dict[str, Any]) -> list[str]:
 
 
 def _groups(report: dict[str, Any]) -> list[str]:
-    """A line a part: items, and the coefficients of `SHOWN` that there are."""
+    """One line for each part: its items, and those coefficients of `SHOWN` that it has."""
     names = [name for name in SHOWN if any(_coefficient(part, name) for part in report["groups"])]
     widest = min(max(len(part["value"]) for part in report["groups"]), 30)
     lines = [f"  {report['groups'][0]['by']:<{widest}}{'items':>9}" + "".join(f"{name:>20}" for name in names)]
@@ -209,7 +209,7 @@ def _matrix(report: dict[str, Any]) -> list[str]:
     people = report["annotators"]
     if len(people) > _MATRIX:
         defined = [pair for pair in report["pairs"] if pair["cohen_kappa"] is not None]
-        # Two people who share two items agree by luck or not at all; look at them only where there is nobody else.
+        # Pairs who share few items agree by chance or not at all; they are listed only if there are no others.
         firm = [pair for pair in defined if pair["items"] >= _FIRM] or defined
         lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"])[:_MATRIX]
         lines = [f"  Cohen's kappa of the {len(lowest)} pairs that agree least"]

@@ -194,7 +194,7 @@ def _expected_misses_note(frame: pd.DataFrame, signature: Mapping[str, Any], con
 def _simultaneous_ends(
     frame: pd.DataFrame, interval: Estimator, confidence: float, target: Target
 ) -> list[dict[str, float | None]]:
-    """Ends of the cells that hold for all of them at once: each with the risk divided by their number (Bonferroni).
+    """Ends that hold for all cells at once: the risk of each is divided by their number (Bonferroni).
 
     None where R_FS was estimated with proxies, which have no other ends.
     """
@@ -300,7 +300,7 @@ def _pairs(
 
 
 def _corrected_order(cells: pd.DataFrame) -> dict[str, list[str] | None]:
-    """The order by sr_corrected, where every system of the relation has it."""
+    """The order of systems by sr_corrected; None if a system of the relation lacks it."""
     order, best = order_where_known(cells, "sr_corrected") or (None, None)
     return {"order_corrected": order, "best_corrected": best}
 
@@ -332,7 +332,7 @@ def _reason(cell: Mapping[str, Any], only_compared: bool) -> str | None:
 
 
 def _plain(value: Any) -> Any:
-    """None for what is missing, and Python's own type for NumPy's."""
+    """A value as JSON needs it: None if it is missing, a Python number instead of a NumPy one."""
     if _unknown(value):
         return None
     return value.item() if hasattr(value, "item") else value

@@ -87,7 +87,7 @@ class Certainty:
         chosen = cells.iloc[list(places)]
         sequence = self.interval is METHODS[SEQUENCE]
         outer = self._union(chosen) if sequence else self.confidence
-        # More false satisfactions are less satisfaction: the least of SR_g is that of all open groups false.
+        # SR_g is lowest if all open groups are false.
         under, over = SUPPOSED[::-1] if satisfied else SUPPOSED
         means = [self._supposing(chosen, places, case, satisfied, outer) for case in (under, over)]
         if means[0] is None or means[1] is None:
@@ -103,7 +103,7 @@ class Certainty:
     def _supposing(
         self, cells: pd.DataFrame, places: Sequence[int], supposed: Supposed, satisfied: bool, confidence: float
     ) -> Combined | None:
-        """The mean of R_FS, or of SR_g, over cells whose open groups are supposed to be true, or false."""
+        """The mean of R_FS or SR_g over cells, with their open groups taken as true or as false."""
         rate, prefix = ("sr_genuine", "sr_genuine") if satisfied else ("fs_rate", "fs")
         names = [rate, *(f"{prefix}_{name}" for name in ("low", "high", "reach"))]
         ends = with_rates(as_if(cells, supposed), self.interval, confidence, self.target)
@@ -118,7 +118,7 @@ class Certainty:
         return combine(rates, low, high, weights.to_numpy(float), together, reach)
 
     def _union(self, cells: pd.DataFrame) -> float:
-        """The confidence of each of these cells' sequences with which all of them hold at once."""
+        """The confidence at which the sequence of each cell must hold for all of them to hold at once."""
         return 1 - (1 - self.confidence) / max(1, int((cells["satisfied"] > 0).sum()))
 
 
@@ -156,7 +156,7 @@ def certainty(
 
 
 def _with_supposed_groups(judged: pd.DataFrame, drawn: pd.DataFrame, supposed: Supposed) -> pd.DataFrame:
-    """The judged groups, and the whole draws of cells that have bounds only, whose open groups are true, or false."""
+    """The judged groups and, of cells with bounds only, the whole draw, its open groups taken as true or false."""
     false = drawn["false"] + drawn["open"] if supposed == "most" else drawn["false"]
     draws = drawn.assign(false=false, value=false)[list(judged.columns)]
     return pd.concat([judged, draws], ignore_index=True) if len(judged) else draws
@@ -249,7 +249,7 @@ Coded = tuple[np.ndarray, np.ndarray, np.ndarray]
 def _coded(
     cells: pd.DataFrame, judged: pd.DataFrame, value: str, checked: pd.DataFrame | None, target: Target
 ) -> tuple[Coded, Coded | None]:
-    """The judged groups, and for the population the checked ones, with common codes of clusters."""
+    """The judged groups and, for the population, the checked ones; both with the same codes of clusters."""
     frames = [judged] if target == "corpus" or checked is None else [judged, checked]
     cluster = "source" if target == "corpus" or "cluster" not in judged else "cluster"
     places = [_places(cells, frame) for frame in frames]
@@ -266,7 +266,7 @@ def _coded(
 
 
 def _places(cells: pd.DataFrame, groups: pd.DataFrame) -> np.ndarray:
-    """Each group's place among the cells, -1 where there is none. Names are compared once for all groups of a cell."""
+    """The position of each group's cell in `cells`, or -1. Names are compared once for all groups of a cell."""
     number = np.zeros(len(groups), np.int64)
     of_cell = np.zeros(len(cells), np.int64)
     for name in KEY:
@@ -456,7 +456,7 @@ def decide(
 
 
 def _overtakes(relation: Mapping[str, Any], rival: str, delta: float) -> dict[str, Any] | None:
-    """Whether a rival is better than every system reported as best: its p, or, without error, the answer."""
+    """Test whether a rival is better than every system reported as best; no p if that is known without error."""
     best = relation["best_observed"]
     if rival in best:
         return None

@@ -103,7 +103,7 @@ def _row(name: str, rates: Mapping[str, Any], prefix: str, letters: str | None) 
 
 
 def _bounds(rates: Mapping[str, Any]) -> dict[str, Any]:
-    """What is drawn where answers leave bounds of SR_g only: these, and their interval as the band."""
+    """The fields of a row whose answers leave only bounds of SR_g: the bounds, and their interval as the band."""
     if rates.get("sr_least") is None:
         return {"least": None, "most": None}
     bounds = {"least": rates["sr_least"], "most": rates["sr_most"]}
@@ -111,12 +111,12 @@ def _bounds(rates: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _room(names: Iterable[str], longest: int = LONGEST) -> float:
-    """Pixels that an axis of names needs. Charts that are given the same names line up."""
+    """Width in pixels of an axis of names. Charts with the same names line up."""
     return LETTER * min(longest, max(map(len, names)))
 
 
 def _before_and_after(rows: Sequence[Mapping[str, Any]], palette: Palette, width: int, room: float) -> "alt.Chart":
-    """A row a name, in the order given: a ring before, a disc after with its interval, the loss between them."""
+    """One row for each name, in order: a ring before, a disc after with its interval, and the loss between them."""
     import altair as alt
 
     values = [
@@ -281,7 +281,7 @@ def styled(chart: "alt.Chart", palette: Palette) -> "alt.Chart":
         ticks=False,
         titleColor=palette.muted,
     )
-    # Not by `chart.configure`, which copies the whole chart with its values.
+    # `chart.configure` would copy the whole chart with its values.
     chart.config = alt.Config(
         background="transparent",
         font="system-ui, sans-serif",
@@ -317,7 +317,7 @@ def oriented(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             entry |= {"system": pair["other"], "other": pair["system"], "difference": -pair["difference"]}
             entry |= {"low": -pair["high"], "high": -pair["low"]}
         turned.append(entry)
-    # Differences known without error have no p, and are the surest.
+    # Differences without error have no p and come first.
     return sorted(
         turned, key=lambda entry: (entry["p_holm"] or 0.0, -entry["difference"], entry["system"], entry["other"])
     )
@@ -528,7 +528,7 @@ def order_chart(
         for side, line in ((0, move.line_before), (1, move.line_after))
     ]
     scale = alt.Scale(domain=[-0.5, len(moved) - 0.5], reverse=True, nice=False)
-    # The texts stand inside the drawing, so that it keeps their room in any font.
+    # Texts are drawn inside the plot, so that there is room for them in any font.
     room = LETTER * max(len(end["left"] or end["right"]) for end in ends) + 10
     x = alt.X("side:Q", axis=None, scale=alt.Scale(domain=[0, 1], range=[room, room + BETWEEN], nice=False))
     base = alt.Chart().encode(

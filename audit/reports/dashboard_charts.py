@@ -161,7 +161,7 @@ def best_chart(
 
 
 def _spread_labels(ends: list[dict[str, Any]], name: str, least: float) -> list[dict[str, Any]]:
-    """The ends with a `place` for what is `written` there, so that no text stands on another."""
+    """The line ends with a label (`written`) and its `place`, so that no label covers another."""
     place = -least
     for entry in sorted(ends, key=lambda end: end[name]):
         place = max(entry[name], place + least)
@@ -328,7 +328,7 @@ def _discs(
     width: int,
     line: bool = False,
 ) -> "alt.Chart | None":
-    """Small multiples that share their rows, from the first of `ticks` to the last; a line at 0 where `line`."""
+    """Small multiples with shared rows, their axes from the first to the last of `ticks`; with `line` a line at 0."""
     import altair as alt
 
     values = [row for row in rows if row["value"] is not None]
@@ -413,7 +413,7 @@ def bounds_chart(
     def y(field: str) -> "alt.Y":
         return alt.Y(f"{field}:Q", scale=share, axis=y_axis, title=titles[1])
 
-    # Lines fall: there is room above a point at the left, and below one at the right.
+    # The lines fall, so there is room above a point at the left and below one at the right.
     run_at_left = 2 * cells[0]["bound"] < low + last_shown
     beside: dict[str, Any] = (
         {"align": "left", "dx": 6, "dy": -8} if run_at_left else {"align": "right", "dx": -6, "dy": 12}

@@ -79,7 +79,7 @@ def _unreadable_text(problem: Exception) -> str:
 
 
 def _file_checks(file: Path) -> list[Check]:
-    """What only a file can have wrong; looked at before anything else opens it."""
+    """Checks that apply to a file only; they run before anything else opens it."""
     checks = [_check("file", page_faults(file), "whole", _RESTORE)]
     objects, values = foreign_objects(file), changed_values(file)
     checks.append(_check("tables", objects, "what audit makes, and nothing else", _STRANGE))
@@ -108,7 +108,7 @@ def _file_checks(file: Path) -> list[Check]:
 
 
 def _permissions(file: Path) -> Check:
-    """New files are their owner's alone; an older one is left as it is, and may be shared with a group on purpose."""
+    """Whether every user of the machine can read the file; sharing it with a group may be on purpose."""
     beside = (file.with_name(file.name + end) for end in ("", "-wal", "-shm"))
     open_ = [str(path) for path in beside if path.exists() and path.stat().st_mode & _OF_OTHERS]
     return Check(
@@ -123,7 +123,7 @@ def _log(connection: Connection, name: str) -> list[Check]:
     """Whether a file has a write-ahead log, or a server's pages have checksums."""
     if connection.dialect.name == "postgresql":
         on = str(connection.execute(text("SHOW data_checksums")).scalar()) == "on"
-        # Not a fault of this database: who keeps the server chooses.
+        # No fault of the database: whoever runs the server decides.
         return [Check("checksums of the server", True, "on" if on else "off, so that it does not see flipped bits")]
     mode = str(connection.execute(text("PRAGMA journal_mode")).scalar())
     faults = [] if mode == "wal" else [f"journal mode is {mode}, so that readers block writers"]
@@ -156,7 +156,7 @@ def _keys(connection: Connection, name: str) -> list[Check]:
 
 
 def _rows(connection: Connection, query: Any) -> Iterator[Any]:
-    """Rows one batch at a time."""
+    """The rows of a query, read in batches."""
     yield from connection.execution_options(stream_results=True, yield_per=BATCH).execute(query)
 
 
@@ -179,7 +179,7 @@ def _queue(connection: Connection, name: str) -> list[Check]:
 
 
 def _question_numbers(ids: Sequence[int]) -> str:
-    """How many questions, and the numbers of the first ones.
+    """The number of questions, with the ids of the first ones.
 
     >>> _question_numbers([4, 7]), _question_numbers(range(1, 13))
     ('2 questions (4, 7)', '12 questions (1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ...)')
@@ -206,7 +206,7 @@ def _references(connection: Connection, name: str) -> list[Check]:
 
 
 def _outputs(connection: Connection, name: str) -> list[Check]:
-    """Counted members of drawn groups without an output of their system: such a group cannot be settled rightly."""
+    """Counted members of drawn groups whose system has no output for them: such a group cannot be settled."""
     draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
     has_output = exists().where(output.c.system_id == draw.c.system_id, output.c.input_id == member.c.input_id)
     query = (
@@ -300,7 +300,7 @@ def _votes(connection: Connection, name: str) -> list[Check]:
 
 
 def _answers(connection: Connection, name: str) -> list[Check]:
-    """The stored answers are those that the history gives."""
+    """The stored answers are those that follow from the history."""
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     ids = [int(row[0]) for row in connection.execute(select(question.c.id).order_by(question.c.id))]
     differing = 0

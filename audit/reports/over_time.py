@@ -135,7 +135,7 @@ def agreement_over_time(rated: Rated, periods: int = PERIODS) -> dict[str, Any]:
 
 
 def _stretches(frame: pd.DataFrame, periods: int) -> pd.DataFrame:
-    """Columns item and value (the number of its stretch, as text)."""
+    """The stretch of each item: columns item and value (the number of the stretch, as text)."""
     placed = pd.DataFrame({"item": frame["item"].to_numpy(), "place": np.arange(len(frame))})
     spans = placed.groupby("item")["place"].agg(["size", "max"])
     shared = spans[spans["size"] >= 2].sort_values("max")
@@ -165,7 +165,7 @@ def stored_agreement(engine: Engine, by: int | None = None) -> list[dict[str, An
 
 def _question_kinds(engine: Engine) -> Sequence[tuple[str, Kind]]:
     question = table_of(tables.Question)
-    # About outputs or inputs first, then about groups.
+    # Questions about inputs or outputs first, then those about groups.
     groups = question.c.kind == "group"
     query = select(question.c.task, question.c.kind).distinct().order_by(question.c.task, groups, question.c.kind)
     with engine.connect() as connection:

@@ -134,7 +134,7 @@ def _select(chains: Chains, column: str, names: Sequence[str] | None) -> "pd.Dat
 
 
 def _recorded(frame: "pd.DataFrame", name: str) -> dict[str, Any]:
-    """How many recorded scores are what is computed here, and how far the farthest is."""
+    """How many recorded scores are reproduced here, and the largest difference."""
     differences = (frame[name] - frame[f"computed_{name}"]).abs().dropna()
     met = int((differences <= CLOSE).sum())
     return {
@@ -184,7 +184,7 @@ def _cell(pairs: "pd.DataFrame", threshold: float, confidence: float) -> dict[st
 
 
 def _model(frame: "pd.DataFrame", by: str, settings: Mapping[str, Any], confidence: float) -> dict[str, Any]:
-    """The two-way model of the score; `reason` says why where there is none."""
+    """The two-way model of the score; `reason` says why there is none."""
     model: dict[str, Any] = {"score": settings["score"], "factors": [by, "system"]}
     model |= {"interaction": settings["interaction"], "errors": settings["errors"], "scores": len(frame)}
     model |= {"df": None, "mse": None, "clusters": None}

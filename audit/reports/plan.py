@@ -84,7 +84,7 @@ def matches(
         )
         table = {name: checked.pivot(index=["number", "source"], columns="system_id", values=name)[systems]
                  for name in ("satisfied", "code", "y", "group_id")}  # fmt: skip
-        # A group that does not apply to every compared system compares nothing.
+        # Only groups that apply to every compared system can compare them.
         common = table["satisfied"].notna().all(axis=1)
         satisfied, code, y, ids = (frame[common].to_numpy() for frame in table.values())
         source = common.index.get_level_values("source")[common].to_numpy()
@@ -105,7 +105,7 @@ def matches(
 
 
 def _applicable_groups(checks: Checked) -> Iterator[tuple[int, int, pd.DataFrame]]:
-    """By study and relation (ids) the satisfied and violated groups: columns group_id, system_id, source, satisfied."""
+    """The satisfied and violated groups by study and relation: columns group_id, system_id, source, satisfied."""
     code = checks.study * LIMIT + checks.relation
     for pair in np.unique(code).tolist():
         rows = np.flatnonzero(code == pair)
@@ -122,7 +122,7 @@ def _applicable_groups(checks: Checked) -> Iterator[tuple[int, int, pd.DataFrame
 
 
 def _outcomes(checked: pd.DataFrame, states: Mapping[tuple[int, int], float]) -> np.ndarray:
-    """y of every checked group: 0 where it is violated, what is settled where it is satisfied, else NaN."""
+    """y of every checked group: 0 if it is violated, its state (1 or 0) if it is settled, else NaN."""
     keys = zip(checked["group_id"], checked["system_id"], checked["satisfied"], strict=True)
     return np.array(
         [states.get((group, system), np.nan) if satisfied else 0.0 for group, system, satisfied in keys], float
@@ -429,7 +429,7 @@ def lines(document: Plan) -> list[str]:
 
 
 def _with_free_seeds(engine: Engine, counted: Counted, domain: str) -> Counted:
-    """The counts, with studies whose seed no sample of another domain has: under one seed a sample has one domain."""
+    """The counts with a new seed for studies whose seed belongs to a sample of another domain."""
     table = table_of(tables.Sample)
     with engine.connect() as connection:
         rows = connection.execute(select(table.c.study_id, table.c.seed).where(table.c.domain != domain))
@@ -514,11 +514,11 @@ def _for_width(
 ) -> tuple[list[Need], list[dict[str, Any]], list[dict[str, Any]]]:
     """The needs of all designs, how many groups each cell needs, and the questions that each relation needs."""
     cells = counted.cells.reset_index(drop=True)
-    # What was judged to compare systems says nothing about a cell's rate: there the work is before its beginning.
+    # Groups judged only to compare systems say nothing about a cell's rate, so such a cell starts from 0.
     cells.loc[cells["false"].isna(), ["judged", "false"]] = 0
     by_cell = sizes_by_design(cells, half_width, confidence, guess)
     needs, lists, answered = [], {}, _answered_numbers(answers)
-    # A relation's cells are drawn alike: as many groups of each as the one that needs most.
+    # Every cell of a relation is drawn to the size of the cell that needs most.
     relation = cells.groupby(["study", "task", "relation"], sort=False).ngroup()
     satisfied = cells["satisfied"].to_numpy(int)
     designs = {
@@ -620,7 +620,7 @@ def _for_decisions(
 
 
 def _settled_differences(y: np.ndarray, contest: Contest, pair: int) -> np.ndarray:
-    """Differences of a pair over the longest settled beginning of its informative groups."""
+    """Differences of a pair over its informative groups, up to the first one that is not settled."""
     i, j = contest.pairs[pair]
     difference = y[contest.groups[pair], i] - y[contest.groups[pair], j]
     unknown = np.isnan(difference)

@@ -98,7 +98,7 @@ def _frozen_text(entry: Mapping[str, Any]) -> str:
 
 def _deviations(standing: Standing, how: Mapping[str, Any], primary: Primary | None) -> list[Deviation]:
     planned = dict(standing.plan.content.get("report", {}))
-    # Both keys are one comparison: without a relation it is over all of them.
+    # The two keys name one comparison; without a relation it is over all relations.
     if named := primary_named(planned.get("primary"), planned.get("primary_relation")):
         planned, how = planned | {"primary": str(named)}, {**how, "primary": str(primary) if primary else None}
     if planned.get("interval") in RENAMED:

@@ -184,7 +184,7 @@ def preference(
 def _score_draws(
     commons: Sequence[Common | None], weight: np.ndarray, systems: list[str], target: Target, stopping: bool
 ) -> np.ndarray | str:
-    """Draws of the systems' scores (draws, systems), of the relations that have a weight; or why there are none."""
+    """Draws of the systems' scores (draws, systems) over the relations with a weight; or why there are none."""
     counted = [common for common in commons if common is not None]
     if len(counted) < len(commons):
         return WITHOUT_COUNTS
@@ -243,7 +243,7 @@ def _keys(frame: pd.DataFrame) -> list[tuple[object, object, object]]:
 
 
 def _by_place(values: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Values of the cells at their places, NaN where there is no cell."""
+    """The cells' values in the shape of `place`; NaN where there is no cell."""
     return np.where(place >= 0, values[np.maximum(place, 0)] if len(values) else np.nan, np.nan)
 
 

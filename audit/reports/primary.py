@@ -124,7 +124,7 @@ def _entry(
 
 
 def _pair(named: Named, relations: Sequence[Mapping[str, Any]]) -> Pooled:
-    """The pair of a relation as `Pooled`, its sign that of the comparison that was named."""
+    """The relation's pair as `Pooled`, with the sign of the comparison that was named."""
     relation = next(
         (entry for entry in relations if (entry["study"], entry["relation"]) == (named.study, named.relation)), None
     )

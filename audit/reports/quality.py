@@ -92,7 +92,7 @@ def quality_report(
 
 
 def _others(frame: pd.DataFrame, labels: Sequence[str], least: int) -> tuple[float | None, dict[str, WithOthers]]:
-    """Alpha of everybody's first answers, and each among the others."""
+    """Alpha over all first answers, and how each annotator agrees with the others, by name."""
     rated = frame[(frame["round"] == FIRST) & (frame["answer"] != UNSURE)]
     if rated.empty:
         return None, {}
@@ -336,7 +336,7 @@ def _competence_entry(fit: Competence, place: int) -> dict[str, Any]:
         "accuracy": float(fit.accuracy[place]),
         "accuracy_low": _number(low),
         "accuracy_high": _number(high),
-        # Where an annotator saw nothing of a true label, what they would say of it is not known.
+        # Unknown for true labels that the annotator never saw.
         "confusion": {
             true: {label: _number(chance) for label, chance in zip(fit.labels, row, strict=True)}
             for true, row in zip(fit.labels, fit.confusion[place], strict=True)

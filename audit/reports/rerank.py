@@ -78,7 +78,7 @@ def _needed_columns() -> str:
 
 
 def _form(path: Path, header: list[str]) -> bool:
-    """Whether to read counts (True) or rates (False): counts where both are there; raises BadFile where neither is."""
+    """Whether to read counts (True) or rates (False). A file with both is read as counts; without either: BadFile."""
     lacking = {form: [name for name in ("relation", "system", *form) if name not in header] for form in FORMS}
     for form in FORMS:
         if not lacking[form]:

@@ -289,7 +289,7 @@ def _cells_frame(basis: Evidence) -> pd.DataFrame:
 
 
 def _partly_judged_notes(counted: Counted) -> list[str]:
-    """A note where somebody may have stopped because of what the results said."""
+    """A note if cells are judged in part: judging may have stopped because of the results."""
     judged, drawn = counted.cells["judged"], counted.cells["drawn"]
     part = int(((judged > 0) & (judged < drawn)).sum())
     if not part:

@@ -132,7 +132,7 @@ def to_terminal(report: Report, width: int | None = None) -> str:
 
 def _fitting_columns(report: Report, width: int) -> tuple[list[Column], list[int], int]:
     """The columns that there is room for, their widths, and the width of systems' names."""
-    # Totals published as rates have no counts at all; a column of dashes would say nothing.
+    # Totals that are rates only have no counts: a column of dashes would say nothing.
     columns = [
         column
         for column in COLUMNS
@@ -155,7 +155,7 @@ def _fitting_columns(report: Report, width: int) -> tuple[list[Column], list[int
 
 
 def _tables(report: Report, width: int) -> list[str]:
-    """One block a relation; all have the same columns, so that they can be read down the page."""
+    """One block for each relation, all with the same columns."""
     columns, widths, names = _fitting_columns(report, width)
     blocks, above = [], None
     for relation in report["relations"]:
@@ -177,7 +177,7 @@ def _tables(report: Report, width: int) -> list[str]:
 
 
 def _orders(relation: Mapping[str, Any], width: int) -> list[str]:
-    """Best and order before and after; the mark says in words what changed."""
+    """The best system and the order, before and after, with what changed in words."""
     best, change = best_text(relation), change_text(relation)
     evident = {"not known yet", "another system looks best", "another system is best, for sure"}
     lines = textwrap.wrap(f"best: {best}" if change in evident else f"best: {best} ({change})", width - 2)

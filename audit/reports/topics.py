@@ -100,7 +100,7 @@ def _entry(
 
 
 def _with_judged(study_topics: StudyTopics, judged: pd.DataFrame) -> pd.DataFrame:
-    """The cells by topic with the groups that were judged of each, and the false ones among these."""
+    """The cells by topic, with the numbers of judged and of false groups."""
     topic = pd.Series(study_topics.topic_of(judged["source"].to_numpy()), index=judged.index, dtype=int)
     by = [*KEY, "topic"]
     counts = judged.assign(topic=topic).groupby(by, observed=True)["false"].agg(["size", "sum"]).reset_index()

@@ -96,18 +96,18 @@ def add_audits(
 
 
 def _unit(target: Target) -> str:
-    """What is drawn: sources, or for texts to come documents."""
+    """The sampling unit: documents for the population, else sources."""
     return "cluster" if target == "population" else "source"
 
 
 def _add_carry(report: dict[str, Any], findings: Findings, confidence: float, target: Target) -> None:
-    """Each relation's carry error, and what it can do to the R_FS of its cells."""
+    """Add each relation's carry error, and how far it can move the R_FS of its cells."""
     resting = dict(iter(findings.cells.groupby(RELATION, dropna=False)))
     audited = dict(iter(findings.follow_ups.groupby(RELATION, dropna=False)))
     by_cell = findings.cells.set_index(KEY)
     for relation in report["relations"]:
         key = tuple(relation[name] for name in RELATION)
-        # One follow-up serves all systems: it is one observation, and so are a source's several of one group.
+        # A follow-up of several systems is one observation, and so are several follow-ups of one group.
         follow_ups = audited.get(key, findings.follow_ups.iloc[:0])
         most_of = {"wrong": "max", "cluster": "first"}
         by_follow_up, by_group = (
@@ -149,11 +149,11 @@ def _add_checks(
     confidence: float,
     target: Target,
 ) -> pd.DataFrame:
-    """Each cell's corrected rate; returns the cells that have checked groups, with the protocol's own rates.
+    """Add each cell's corrected rate; return the cells with checked groups and their rates by the protocol.
 
     Columns: those of `KEY`, position (in the report), satisfied, judged, false, rate, low, high, checked.
     """
-    # What a cell's judged groups are worth, where those of a document go together; the protocol's settled ones as well.
+    # The groups of one document are dependent; the groups that the protocol settled count by the same share.
     worth = cells["judged_worth"].to_numpy(float) if "judged_worth" in cells else np.full(len(cells), np.nan)
     share = np.divide(worth, cells["judged"].to_numpy(float, na_value=np.nan), out=np.ones(len(cells)), where=worth > 0)
     by_cell = findings.cells.set_index(KEY)
@@ -196,7 +196,7 @@ def _add_checks(
 def _together(
     cells: pd.DataFrame, findings: Findings, of_false: Sums | None, confidence: float, target: Target
 ) -> dict[str, Any]:
-    """The protocol's error over all checked answers, and R_FS over the cells with checked groups, both ways."""
+    """The protocol's error over all checked answers, and R_FS of the cells with checked groups, before and after."""
     error = carry_error(findings.answers[_unit(target)].to_numpy(), findings.answers["wrong"].to_numpy(int), confidence)
     entry: dict[str, Any] = {
         "answers": error.audited,
@@ -537,7 +537,7 @@ def _reason(cell: CellProxies, result: PredictionPowered) -> str:
 
 
 def _values(counted: Counted, judged: pd.DataFrame, residuals: dict[tuple[int, int, int], np.ndarray]) -> np.ndarray:
-    """What proxies leave, in the order of the rows of `judged`, which has each cell's groups in the order of ranks."""
+    """The residuals by cell in the order of the rows of `judged`, which has each cell's groups by rank."""
     values = judged["false"].to_numpy(float).copy()
     keys = counted.keys[[*CELL, *NAMES]].itertuples(index=False, name=None)
     names = {key[: len(CELL)]: key[len(CELL) :] for key in keys}

@@ -97,7 +97,7 @@ def _study_values(connection: Connection, study: int, cells: pd.DataFrame) -> pd
         select(group.c.relation_id, verdict.c.system_id, group.c.source_id, verdict.c.outcome, verdict.c.value)
         .join(group, group.c.id == verdict.c.group_id)
         .where(
-            # Groups are numbered by their sources: the narrow way into the verdicts.
+            # Ids of groups contain those of their sources, so this reads a range of the primary key.
             verdict.c.group_id.between(*group_ids(int(sources["source"].min()), int(sources["source"].max()))),
             group.c.study_id == study,
             group.c.relation_id.in_(relations),
@@ -754,7 +754,7 @@ def levels_report(
 
 
 def _attribute(engine: Engine, values: pd.DataFrame, name: str) -> pd.Series:
-    """The attribute's value of each row's source, on one line."""
+    """The attribute of each row's source, with line breaks removed."""
     source = table_of(tables.Source)
     by_source: dict[int, str] = {}
     attributes: set[str] = set()

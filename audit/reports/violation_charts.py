@@ -109,7 +109,7 @@ def topic_rows(entry: Mapping[str, Any]) -> list[tuple[str, ...]]:
 def topics_by_relation(entry: Mapping[str, Any], system: str) -> tuple[list[str], list[tuple[str, list[str]]]]:
     """The relations of one system, and for each topic (name, VR_o → VR_g under each of them), as text."""
     system_rates = [rates for rates in entry["rates"] if rates["system"] == system and rates["relation"] is not None]
-    # Another topic may lack a relation, so that the first topic's relations alone would not be all.
+    # A topic may lack some relations, so they are collected over all topics.
     relations = [name for name in entry["relations"] if any(rates["relation"] == name for rates in system_rates)]
     texts = {(rates["topic"], rates["relation"]): rates_text(rates) for rates in system_rates}
     rows = [
@@ -261,7 +261,7 @@ def task_groups(report: Report) -> Groups:
 
 
 def _bar_rows(groups: Groups, longest: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]], float]:
-    """(a row a bar, a row a heading, the height of all): what `bars_chart` draws, with each row's `y` in pixels."""
+    """The rows that `bars_chart` draws, with `y` in pixels: (bars, headings, height of the chart)."""
     values: list[dict[str, Any]] = []
     heads: list[dict[str, Any]] = []
     y = 0.0
@@ -360,7 +360,7 @@ def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longe
     ]
     if any(value["observed_low"] is not None for value in values):
         bounded = base.transform_filter("isValid(datum.observed_low)")
-        # At the upper edge, where the line to VR_g does not hide it.
+        # At the upper edge, where the line to VR_g does not cover it.
         layers.append(
             bounded.mark_rule(color=palette.ink, strokeWidth=1.5, yOffset=-5).encode(
                 x=x("observed_low"), x2=alt.X2("observed_high:Q")

@@ -119,7 +119,7 @@ def _columns(cells: pd.DataFrame) -> dict[str, np.ndarray]:
 def _entry(
     cells: pd.DataFrame, columns: Mapping[str, np.ndarray], sure: Certainty, places: Sequence[int]
 ) -> dict[str, Any]:
-    """The rates of some cells of one system; of a single one its own."""
+    """The rates of the cells at `places`, all of one system. A single cell has its own rates, several are pooled."""
     if not places:
         return {"groups": None} | dict.fromkeys((*RATES, *VR_BOUNDS)) | {"reason": NOT_RUN}
     chosen = {name: values[places] for name, values in columns.items()}
@@ -144,7 +144,7 @@ def _entry(
     entry |= dict.fromkeys(VR_BOUNDS)
     chosen_cells = cells.iloc[list(places)]
     if lacking and bounds_together(chosen_cells, ~chosen["known"]):
-        # More satisfaction is less violation: the least of the one is the most of the other.
+        # VR_g = 1 - SR_g, so the lower bound of SR_g is the upper bound of VR_g.
         of_genuine_bounds = _own_bounds(chosen_cells) if len(places) == 1 else sure.bounds(cells, places, True)
         if of_genuine_bounds:
             least, most, low, high = (1 - bound for bound in of_genuine_bounds)
@@ -175,7 +175,7 @@ def _reason(entry: Mapping[str, Any], lacking: int, compared: bool) -> str | Non
 
 
 def _plain(value: Any) -> Any:
-    """None for what is missing, and Python's own type for NumPy's."""
+    """A value as JSON needs it: None if it is missing, a Python number instead of a NumPy one."""
     if value is None or pd.isna(value):
         return None
     return value.item() if hasattr(value, "item") else value

@@ -83,7 +83,7 @@ def read_answer(line: str) -> Any:
     if "refused" not in answer:
         return answer["answer"]
     kind = getattr(errors, answer["kind"], AuditError)
-    # Errors that are made of parts cannot be made again from their sentence; they are AuditErrors all the same.
+    # Errors with several arguments cannot be rebuilt from their text, so they come back as AuditError.
     raise kind(answer["refused"]) if kind.__init__ is Exception.__init__ else AuditError(answer["refused"])
 
 
@@ -206,7 +206,7 @@ def _evidence(database: str, state: str, whose: Whose, target: Target, resting: 
 if __name__ == "__main__":
     with suppress(OSError):
         os.nice(POLITE)
-    # The pipe is for answers alone: what a library prints must not come between them.
+    # Only answers go into the pipe: whatever a library prints goes to stderr.
     kept = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     with suppress(KeyboardInterrupt, BrokenPipeError):

@@ -152,7 +152,7 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
 
 
 def _languages(input_: Input) -> dict[str, str]:
-    """Codes of the texts' languages, with commas between several; and where there is one, the target's by itself."""
+    """Language codes of the texts, joined by commas, and that of the target if there is one."""
     codes = {LANGUAGE: ",".join(input_.languages[: len(input_.texts)])}
     return codes if input_.target is None else codes | {TARGET: input_.target}
 

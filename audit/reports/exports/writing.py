@@ -320,7 +320,7 @@ def to_export(
     """
     with engine.connect() as connection:
         require_manager(connection, by)
-    # What is in it may name people.
+    # The files may name people.
     with new_folder(folder, private=True) as parts, private_copy(engine, parts) as copy:
         if salt is not None:
             with copy.begin() as connection:
