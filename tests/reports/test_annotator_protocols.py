@@ -37,13 +37,13 @@ def test_protocols_and_the_bias_they_imply():
     said = ["xy"[1 - label if item % 5 == 0 else label] for item, label in enumerate(true)]
     outputs = pd.DataFrame({"item": [str(item) for item in range(len(true))], "output": said, "groups": 2})
     report = annotators_report(rated, draws=0, outputs=outputs)
-    one, two, three = report["protocol"]
+    first, second, third = report["protocol"]
     # Accuracy .9 of two labels: .1, .01 and .028 wrong (tests of `protocols`), bias .8 w - .2 w, with the fit's error.
-    assert (one["wrong_answers"], two["wrong_answers"], three["wrong_answers"]) == pytest.approx(
+    assert (first["wrong_answers"], second["wrong_answers"], third["wrong_answers"]) == pytest.approx(
         (0.1, 0.01, 0.028), abs=0.012
     )
-    assert (one["fs_bias"], two["fs_bias"]) == pytest.approx((0.06, 0.006), abs=0.01)
-    assert two["judgements"] == pytest.approx(2.18, abs=0.03)
+    assert (first["fs_bias"], second["fs_bias"]) == pytest.approx((0.06, 0.006), abs=0.01)
+    assert second["judgements"] == pytest.approx(2.18, abs=0.03)
     text = "\n".join(annotators_lines(report))
     assert "two annotators and an adjudicator: " in text
     assert "bias of R_FS +" in text
@@ -71,9 +71,9 @@ def test_what_the_systems_say_where_one_answer_settles_a_group(tmp_path, capsys)
     engine = open_store(where, create=True)
     import_run(engine, read_run(path))
     draw_all(engine, Size(share=1.0))
-    found = answered_outputs(engine, "sentiment").groupby("output")["groups"].sum().to_dict()
+    groups_by_output = answered_outputs(engine, "sentiment").groupby("output")["groups"].sum().to_dict()
     # Three texts, and systems a (MR3.1 and MR1.1) and b (MR3.1).
-    assert found == {"positive": 9}
+    assert groups_by_output == {"positive": 9}
     for name in ("ann", "bob"):
         account = add_account(engine, name, "annotator", "long enough").id
         number = 0

@@ -47,10 +47,10 @@ def imported(folder, document=None):
         for system in "ab"
     ]  # fmt: skip
     path = folder / "run.jsonl"
-    path.write_text("\n".join(json.dumps(one) for one in rows), encoding="utf-8")
-    made = open_store(str(folder / "audit.db"), create=True)
-    import_run(made, read_run(path))
-    return made
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    engine = open_store(str(folder / "audit.db"), create=True)
+    import_run(engine, read_run(path))
+    return engine
 
 
 def sampled(engine, **audits):
@@ -149,11 +149,11 @@ def test_spot_checks_of_all_answers_give_the_checked_rate(engine):
     # People called 2 of 20 false; checked, none is. All of the population was judged and checked: a point.
     assert (cell["checked"], cell["fs_checked"], cell["fs_checked_low"], cell["fs_checked_high"]) == (20, 0, 0, 0)
     assert cell["fs_rate"] == 0  # the corrected answers count
-    found = report["overall"]["checks"]
-    assert (found["answers"], found["answers_wrong"], found["error"]) == (20, 2, 0.1)
-    assert (found["cells"], found["groups"], found["added"], found["removed"]) == (2, 40, 0, 4)
-    assert (found["fs_rate"], found["fs_checked"], found["bias"]) == pytest.approx((0.1, 0.0, 0.1))
-    gladen = found["rogan_gladen"]
+    checks = report["overall"]["checks"]
+    assert (checks["answers"], checks["answers_wrong"], checks["error"]) == (20, 2, 0.1)
+    assert (checks["cells"], checks["groups"], checks["added"], checks["removed"]) == (2, 40, 0, 4)
+    assert (checks["fs_rate"], checks["fs_checked"], checks["bias"]) == pytest.approx((0.1, 0.0, 0.1))
+    gladen = checks["rogan_gladen"]
     assert (gladen["rate"], gladen["reason"]) == (None, "no checked group is a false satisfaction")
     assert (gladen["sensitivity"], gladen["specificity"]) == ([0, 0], [36, 40])
     lines = check_lines(report)
@@ -174,9 +174,9 @@ def test_spot_checks_of_all_answers_give_the_checked_rate(engine):
 def test_spot_checks_of_a_part_correct_the_whole(engine):
     report = study_report(checked(sampled(engine, answers=0.5)), target="corpus")
     cell = report["cells"][0]
-    found = report["overall"]["checks"]
-    removed = found["removed"] // 2
-    assert (cell["checked"], found["answers"]) == (10, 10)
+    checks = report["overall"]["checks"]
+    removed = checks["removed"] // 2
+    assert (cell["checked"], checks["answers"]) == (10, 10)
     own = difference(2, 20, 20, 0, removed, 10)
     assert (cell["fs_checked"], cell["fs_checked_low"], cell["fs_checked_high"]) == pytest.approx(
         (own.rate, own.low, own.high)
@@ -217,15 +217,15 @@ def test_documents_widen_what_audits_say_of_texts_to_come(tmp_path, target):
     reports = []
     for number, document in enumerate((None, 5)):
         (tmp_path / str(number)).mkdir()
-        made = checked(sampled(imported(tmp_path / str(number), document), answers=1.0, follow_ups=1.0))
-        reports.append(study_report(made, target=target))
+        engine = checked(sampled(imported(tmp_path / str(number), document), answers=1.0, follow_ups=1.0))
+        reports.append(study_report(engine, target=target))
     alone, together = reports
-    for found, low, high in (
+    for part, low, high in (
         (lambda report: report["overall"]["checks"], "error_low", "error_high"),
         (lambda report: report["overall"]["checks"], "fs_checked_low", "fs_checked_high"),
         (lambda report: report["relations"][0]["carry"], "low", "high"),
     ):
-        one, other = (found(report)[high] - found(report)[low] for report in reports)
+        width, other_width = (part(report)[high] - part(report)[low] for report in reports)
         # Texts and their follow-ups were checked: even without documents the answers about a source go together.
-        assert other > one if target == "population" else other == one
+        assert other_width > width if target == "population" else other_width == width
     assert together["overall"]["checks"]["error"] == alone["overall"]["checks"]["error"]

@@ -29,12 +29,12 @@ def cell(relation, satisfied, violated, drawn, false, waits=None, system="a"):
 def draws(cells, documents=10**9):
     """The judged groups and the whole draws of these cells: sources from 0 on, false ones first, then those waiting."""
     frames = []
-    for one in cells:
-        source = np.arange(one["drawn"])
-        groups = {name: one[name] for name in ("study", "task", "relation", "system")} | {"source": source}
-        groups |= {"cluster": source % documents, "false": 1 * (source < one["drawn_false"])}
-        waits = (source >= one["drawn_false"]) & (source < one["drawn_false"] + one["drawn_open"])
-        frames.append(pd.DataFrame(groups | {"open": 1 * waits, "rate": one["judged"] > 0}))
+    for cell in cells:
+        source = np.arange(cell["drawn"])
+        groups = {name: cell[name] for name in ("study", "task", "relation", "system")} | {"source": source}
+        groups |= {"cluster": source % documents, "false": 1 * (source < cell["drawn_false"])}
+        waits = (source >= cell["drawn_false"]) & (source < cell["drawn_false"] + cell["drawn_open"])
+        frames.append(pd.DataFrame(groups | {"open": 1 * waits, "rate": cell["judged"] > 0}))
     groups = pd.concat(frames, ignore_index=True)
     judged, drawn = groups[groups["rate"]].drop(columns=["rate", "open"]), groups[~groups["rate"]]
     return Groups(judged, drawn=drawn.drop(columns="rate"))
@@ -45,7 +45,7 @@ def report_of(*cells, documents=10**9, **options):
 
 
 def by(report, level, name="all"):
-    return next(one for one in report["rollups"] if (one["by"], one["name"]) == (level, name))
+    return next(roll_up for roll_up in report["rollups"] if (roll_up["by"], roll_up["name"]) == (level, name))
 
 
 KNOWN, BOUNDED = cell("MR1.1", 300, 100, 60, 15), cell("MR1.2", 100, 100, 60, 12, 30)
@@ -53,18 +53,18 @@ KNOWN, BOUNDED = cell("MR1.1", 300, 100, 60, 15), cell("MR1.2", 100, 100, 60, 12
 
 def test_sums_of_the_ends_worked_by_hand():
     report = report_of(KNOWN, BOUNDED, target="corpus")
-    found = by(report, "overall")
+    roll_up = by(report, "overall")
     # R_FS .25 of 300 satisfied groups, and .2 to .7 of 100. SR_g: .75 x .75 of 400, and .5 x .3 to .5 x .8 of 200.
-    assert (found["fs_least"], found["fs_most"]) == pytest.approx((0.75 * 0.25 + 0.05, 0.75 * 0.25 + 0.175))
-    assert (found["sr_least"], found["sr_most"]) == pytest.approx(((225 + 30) / 600, (225 + 80) / 600))
-    assert found["fs_rate"] is found["sr_genuine"] is None
-    assert found["reason"] == "1 cell has bounds only, so there are bounds of all together"
-    assert found["missing"] == [{"study": 1, "relation": "MR1.2", "system": "a"}]
-    assert found["method"] == "stratified over cells, dependence by sums over sources"
+    assert (roll_up["fs_least"], roll_up["fs_most"]) == pytest.approx((0.75 * 0.25 + 0.05, 0.75 * 0.25 + 0.175))
+    assert (roll_up["sr_least"], roll_up["sr_most"]) == pytest.approx(((225 + 30) / 600, (225 + 80) / 600))
+    assert roll_up["fs_rate"] is roll_up["sr_genuine"] is None
+    assert roll_up["reason"] == "1 cell has bounds only, so there are bounds of all together"
+    assert roll_up["missing"] == [{"study": 1, "relation": "MR1.2", "system": "a"}]
+    assert roll_up["method"] == "stratified over cells, dependence by sums over sources"
     totals = next(row for row in report["violations"][0]["rows"] if row["by"] == "all")["rates"][0]
-    assert [totals[name] for name in VR_BOUNDS[:2]] == pytest.approx([1 - found["sr_most"], 1 - found["sr_least"]])
+    assert [totals[name] for name in VR_BOUNDS[:2]] == pytest.approx([1 - roll_up["sr_most"], 1 - roll_up["sr_least"]])
     assert [totals[name] for name in VR_BOUNDS[2:]] == pytest.approx(
-        [1 - found["sr_bound_high"], 1 - found["sr_bound_low"]]
+        [1 - roll_up["sr_bound_high"], 1 - roll_up["sr_bound_low"]]
     )
 
 
@@ -73,21 +73,21 @@ def test_sums_of_the_ends_worked_by_hand():
 def test_one_cell_together_is_the_cell(target, documents):
     report = report_of(BOUNDED, documents=documents, target=target)
     (alone,) = report["cells"]
-    for one in report["rollups"]:
-        assert {name: one[name] for name in BOUNDS} == pytest.approx({name: alone[name] for name in BOUNDS})
+    for roll_up in report["rollups"]:
+        assert {name: roll_up[name] for name in BOUNDS} == pytest.approx({name: alone[name] for name in BOUNDS})
 
 
 def test_cells_with_rates_only_have_no_bounds():
-    one = by(report_of(KNOWN), "overall")
-    assert one["fs_rate"] == 0.25
-    assert {one[name] for name in BOUNDS} == {None}
+    roll_up = by(report_of(KNOWN), "overall")
+    assert roll_up["fs_rate"] == 0.25
+    assert {roll_up[name] for name in BOUNDS} == {None}
 
 
 def test_what_nobody_answered_has_no_bounds_together():
-    found = by(report_of(cell("MR1.1", 300, 100, 60, 0, 60), cell("MR1.2", 100, 100, 60, 0, 60)), "overall")
-    assert (found["reason"], found["fs_least"]) == ("2 cells have no estimate yet", None)
-    found = by(report_of(BOUNDED, cell("MR1.3", 100, 100, 0, 0)), "overall")  # of the other nothing is drawn
-    assert (found["reason"], found["fs_least"]) == ("2 cells have no estimate yet", None)
+    roll_up = by(report_of(cell("MR1.1", 300, 100, 60, 0, 60), cell("MR1.2", 100, 100, 60, 0, 60)), "overall")
+    assert (roll_up["reason"], roll_up["fs_least"]) == ("2 cells have no estimate yet", None)
+    roll_up = by(report_of(BOUNDED, cell("MR1.3", 100, 100, 0, 0)), "overall")  # of the other nothing is drawn
+    assert (roll_up["reason"], roll_up["fs_least"]) == ("2 cells have no estimate yet", None)
 
 
 def test_documents_and_shared_sources_widen_the_interval():
@@ -95,7 +95,7 @@ def test_documents_and_shared_sources_widen_the_interval():
     alone = build_report(pd.DataFrame(cells), {})  # as if cells shared nothing
     together, documents = report_of(*cells), report_of(*cells, documents=6)
     widths = [
-        [by(one, "overall")[high] - by(one, "overall")[low] for one in (alone, together, documents)]
+        [by(report, "overall")[high] - by(report, "overall")[low] for report in (alone, together, documents)]
         for low, high in (("fs_bound_low", "fs_bound_high"), ("sr_bound_low", "sr_bound_high"))
     ]
     for first, second, third in widths:
@@ -105,10 +105,10 @@ def test_documents_and_shared_sources_widen_the_interval():
 
 def test_sequences_together_are_a_union_bound():
     report = report_of(KNOWN, BOUNDED, target="corpus", interval=METHODS[SEQUENCE])
-    found, usual = by(report, "overall"), by(report_of(KNOWN, BOUNDED, target="corpus"), "overall")
-    assert found["method"] == "union bound over the cells' confidence sequences"
-    assert found["fs_bound_low"] < usual["fs_bound_low"] <= found["fs_least"]
-    assert found["fs_most"] <= usual["fs_bound_high"] < found["fs_bound_high"]
+    roll_up, usual = by(report, "overall"), by(report_of(KNOWN, BOUNDED, target="corpus"), "overall")
+    assert roll_up["method"] == "union bound over the cells' confidence sequences"
+    assert roll_up["fs_bound_low"] < usual["fs_bound_low"] <= roll_up["fs_least"]
+    assert roll_up["fs_most"] <= usual["fs_bound_high"] < roll_up["fs_bound_high"]
 
 
 CELLS = some.lists(
@@ -128,22 +128,22 @@ def test_bounds_hold_what_any_answers_would_have_said(numbers, documents, target
         for at, (false, waits, true, more, judged) in enumerate(numbers)
         if false + waits + true
     ]
-    found = by(report_of(*cells, documents=documents, target=target), "overall")
-    if found["fs_least"] is None:
-        assert found["reason"] is None or "no estimate" in found["reason"]
+    roll_up = by(report_of(*cells, documents=documents, target=target), "overall")
+    if roll_up["fs_least"] is None:
+        assert roll_up["reason"] is None or "no estimate" in roll_up["reason"]
         return
     for low, least, most, high in (
-        (found["fs_bound_low"], found["fs_least"], found["fs_most"], found["fs_bound_high"]),
-        (found["sr_bound_low"], found["sr_least"], found["sr_most"], found["sr_bound_high"]),
+        (roll_up["fs_bound_low"], roll_up["fs_least"], roll_up["fs_most"], roll_up["fs_bound_high"]),
+        (roll_up["sr_bound_low"], roll_up["sr_least"], roll_up["sr_most"], roll_up["sr_bound_high"]),
     ):
         assert -1e-9 <= low <= least + 1e-9 <= most + 2e-9 <= high + 3e-9 <= 1 + 4e-9
     for share in (0.0, 0.5, 1.0):
         answers = [
-            one | {"judged": one["drawn"], "false": one["drawn_false"] + round(share * one["drawn_open"])}
-            for one in cells
+            cell | {"judged": cell["drawn"], "false": cell["drawn_false"] + round(share * cell["drawn_open"])}
+            for cell in cells
         ]
         rate = by(build_report(pd.DataFrame(answers), {}, target=target), "overall")["fs_rate"]
-        assert found["fs_least"] - 1e-9 <= rate <= found["fs_most"] + 1e-9
+        assert roll_up["fs_least"] - 1e-9 <= rate <= roll_up["fs_most"] + 1e-9
 
 
 def test_every_form_says_that_they_are_bounds():
@@ -157,7 +157,7 @@ def test_every_form_says_that_they_are_bounds():
     assert "1 cell has bounds only, so there are bounds of all together" in page
     assert "thick line: bounds of SR" in page
     values = rollup_chart(report, "system").to_dict()["data"]["values"]
-    assert [(one["numbers"], one["least"] is None) for one in values] == [
+    assert [(value["numbers"], value["least"] is None) for value in values] == [
         ("66.7 → 42.5 to 50.8", False),
         ("66.7 → 60.0", True),
     ]

@@ -31,18 +31,18 @@ SURE = ("MR1.1,a,1000,900,300,150", "MR1.1,b,1000,800,300,15", "MR1.2,a,1000,500
 
 
 def by(report, level, name="all"):
-    return next(one for one in report["rollups"] if (one["by"], one["name"]) == (level, name))
+    return next(roll_up for roll_up in report["rollups"] if (roll_up["by"], roll_up["name"]) == (level, name))
 
 
 def test_a_roll_up_worked_by_hand(tmp_path):
     report = rerank(totals(tmp_path, *SURE))
-    found = by(report, "relation", "MR1.1")
+    roll_up = by(report, "relation", "MR1.1")
     # False: 900 x .5 + 800 x .05 = 490 of 1,700 satisfied of 2,000.
-    assert (found["fs_rate"], found["sr_observed"]) == pytest.approx((490 / 1700, 0.85))
-    assert found["sr_genuine"] == pytest.approx(1210 / 2000)
-    assert found["cells"] == 2
-    assert found["method"].startswith("stratified")
-    assert found["fs_low"] < found["fs_rate"] < found["fs_high"]
+    assert (roll_up["fs_rate"], roll_up["sr_observed"]) == pytest.approx((490 / 1700, 0.85))
+    assert roll_up["sr_genuine"] == pytest.approx(1210 / 2000)
+    assert roll_up["cells"] == 2
+    assert roll_up["method"].startswith("stratified")
+    assert roll_up["fs_low"] < roll_up["fs_rate"] < roll_up["fs_high"]
     assert by(report, "overall")["cells"] == by(report, "family", "MR1")["cells"] == 4
     assert by(report, "system", "a")["cells"] == 2
 
@@ -50,20 +50,20 @@ def test_a_roll_up_worked_by_hand(tmp_path):
 def test_a_roll_up_of_one_cell_is_the_cell(tmp_path):
     report = rerank(totals(tmp_path, "X,a,100,80,60,15"))
     cell = report["cells"][0]
-    for one in report["rollups"]:
-        assert {name: one[name] for name in ("fs_low", "fs_high")} == pytest.approx(
+    for roll_up in report["rollups"]:
+        assert {name: roll_up[name] for name in ("fs_low", "fs_high")} == pytest.approx(
             {name: cell[name] for name in ("fs_low", "fs_high")}
         )
-        assert one["sr_genuine_low"] == pytest.approx(cell["sr_genuine_low"])
-    assert {one["by"] for one in report["rollups"]} == {"relation", "system", "overall"}  # X has no family
+        assert roll_up["sr_genuine_low"] == pytest.approx(cell["sr_genuine_low"])
+    assert {roll_up["by"] for roll_up in report["rollups"]} == {"relation", "system", "overall"}  # X has no family
 
 
 def test_a_missing_estimate_is_named(tmp_path):
     report = rerank(totals(tmp_path, *SURE[:3], "MR1.2,b,10,8,0,0", "MR1.3,a,10,0,0,0"))
-    found = by(report, "system", "b")
-    assert found["fs_rate"] is found["sr_genuine"] is found["method"] is None
-    assert found["missing"] == [{"study": None, "relation": "MR1.2", "system": "b"}]
-    assert found["reason"] == "1 cell has no estimate yet"
+    roll_up = by(report, "system", "b")
+    assert roll_up["fs_rate"] is roll_up["sr_genuine"] is roll_up["method"] is None
+    assert roll_up["missing"] == [{"study": None, "relation": "MR1.2", "system": "b"}]
+    assert roll_up["reason"] == "1 cell has no estimate yet"
     assert by(report, "system", "a")["fs_rate"] is not None  # nothing satisfied needs no estimate
     json.dumps(report, allow_nan=False)
 
@@ -97,20 +97,20 @@ def test_sources_in_common_widen_a_roll_up():
 
 def test_a_sure_ranking(tmp_path):
     first, second = rerank(totals(tmp_path, *SURE))["relations"]
-    assert [one["system"] for one in first["ranking"]] == ["a", "b"]
-    assert [one["p_best"] for one in first["ranking"]] == [0.0, 1.0]
-    assert [(one["rank_low"], one["rank_high"], one["letters"]) for one in first["ranking"]] == [
+    assert [entry["system"] for entry in first["ranking"]] == ["a", "b"]
+    assert [entry["p_best"] for entry in first["ranking"]] == [0.0, 1.0]
+    assert [(entry["rank_low"], entry["rank_high"], entry["letters"]) for entry in first["ranking"]] == [
         (2, 2, "b"),
         (1, 1, "a"),
     ]
-    assert [(one["system"], one["sure"]) for one in first["overtaking"]] == [("b", True)]
-    assert [(one["system"], one["sure"]) for one in second["overtaking"]] == [("b", False)]
+    assert [(rival["system"], rival["sure"]) for rival in first["overtaking"]] == [("b", True)]
+    assert [(rival["system"], rival["sure"]) for rival in second["overtaking"]] == [("b", False)]
     assert (first["best_changes_sure"], second["best_changes_sure"]) == (True, False)
 
 
 def test_a_ranking_is_null_while_somebody_is_unknown(tmp_path):
     entry = rerank(totals(tmp_path, "MR1,a,100,80,60,15", "MR1,b,100,80,0,0", "MR1,c,0,0,0,0"))["relations"][0]
-    assert [one["p_best"] for one in entry["ranking"]] == [None] * 3
+    assert [system["p_best"] for system in entry["ranking"]] == [None] * 3
     assert entry["ranking"][0]["reason"] == "not enough judged: 0 groups, needed are 30"
     assert entry["overtaking"] == []
     only = rerank(totals(tmp_path, "MR1,a,100,80,60,15", "MR1,c,0,0,0,0"))["relations"][0]
@@ -126,10 +126,10 @@ def test_delta_and_target_are_in_the_signature(tmp_path):
     assert rerank(path)["signature"]["target"] == "population"
     exact = rerank(path, target="corpus")
     assert (exact["signature"]["delta"], exact["signature"]["target"]) == (0.0, "corpus")
-    assert [one["p_best"] for one in exact["relations"][0]["ranking"]] == [1.0, 0.0]
+    assert [entry["p_best"] for entry in exact["relations"][0]["ranking"]] == [1.0, 0.0]
     tolerant = rerank(path, delta=0.02, target="corpus")
     assert tolerant["signature"]["delta"] == 0.02
-    assert [one["letters"] for one in tolerant["relations"][0]["ranking"]] == ["a", "a"]
+    assert [entry["letters"] for entry in tolerant["relations"][0]["ranking"]] == ["a", "a"]
     with pytest.raises(AuditError, match=r"delta 1\.5"):
         rerank(path, delta=1.5)
 
@@ -151,28 +151,28 @@ def test_the_populations_genuine_rate_is_covered():
     rng = np.random.default_rng(11)
     satisfied = rng.binomial(500, 0.7, 600)
     frame = pd.DataFrame({"satisfied": satisfied, "violated": 500 - satisfied, "judged": 60})
-    found = with_rates(frame.assign(false=rng.binomial(60, 0.3, 600)), target="population")
-    held = (found["sr_genuine_low"] <= 0.49) & (found["sr_genuine_high"] >= 0.49)
+    rated = with_rates(frame.assign(false=rng.binomial(60, 0.3, 600)), target="population")
+    held = (rated["sr_genuine_low"] <= 0.49) & (rated["sr_genuine_high"] >= 0.49)
     assert 0.93 <= held.mean() <= 0.98
 
 
 def test_preferences_in_the_report(tmp_path):
     weights = tmp_path / "weights.csv"
     weights.write_text("relation,weight\nMR1.1,1\nMR1.2,9\n", encoding="utf-8")
-    found = rerank(totals(tmp_path, *SURE), weights=read_weights(str(weights)))["preference"]
-    assert found["weights"] == pytest.approx({"MR1.1": 0.1, "MR1.2": 0.9})
+    preference = rerank(totals(tmp_path, *SURE), weights=read_weights(str(weights)))["preference"]
+    assert preference["weights"] == pytest.approx({"MR1.1": 0.1, "MR1.2": 0.9})
     # a: .1 x .45 + .9 x .45 = .45; b: .1 x .76 + .9 x .36 = .4.
-    assert [one["score"] for one in found["ranking"]] == pytest.approx([0.45, 0.4])
-    assert (found["winner_observed"], found["winner"]) == (["a"], ["a"])
-    first = found["ranking"][0]
+    assert [entry["score"] for entry in preference["ranking"]] == pytest.approx([0.45, 0.4])
+    assert (preference["winner_observed"], preference["winner"]) == (["a"], ["a"])
+    first = preference["ranking"][0]
     # One source may have groups of both relations, which totals do not say.
     assert (first["p_best"], first["reason"]) == (None, UNRELATED)
     alone = rerank(totals(tmp_path, *SURE), weights=Weights("w", {"MR1.2": 1}))["preference"]
     assert alone["ranking"][0]["p_best"] > 0.9
     assert first["score_low"] < 0.45 < first["score_high"]
     # The leads are -.31 and .09: .05 / .4 = .125 of the weight must move.
-    assert found["move"]["distance"] == pytest.approx(0.25)
-    assert found["move"]["weights"] == pytest.approx({"MR1.1": 0.225, "MR1.2": 0.775})
+    assert preference["move"]["distance"] == pytest.approx(0.25)
+    assert preference["move"]["weights"] == pytest.approx({"MR1.1": 0.225, "MR1.2": 0.775})
     assert "preference" not in rerank(totals(tmp_path, *SURE))
 
 
@@ -180,17 +180,17 @@ def test_preferences_in_the_report(tmp_path):
 @pytest.mark.parametrize("profile", ["user-a", "user-b"])
 def test_the_studys_users_should_take_amazon(profile):
     # Jiang et al. 2022, section 6.2: heroku by the observed rates, amazon by the genuine ones.
-    found = rerank(PAPER, weights=read_weights(profile))["preference"]
-    assert (found["winner_observed"], found["winner"]) == (["heroku"], ["amazon"])
-    assert found["ranking"][0]["p_best"] is None
+    preference = rerank(PAPER, weights=read_weights(profile))["preference"]
+    assert (preference["winner_observed"], preference["winner"]) == (["heroku"], ["amazon"])
+    assert preference["ranking"][0]["p_best"] is None
 
 
 def test_systems_without_a_rate_are_not_ranked(tmp_path):
     path = totals(tmp_path, *SURE, "MR1.1,c,100,80,60,0")
-    found = rerank(path, weights=Weights("w", {"MR1.2": 1}))["preference"]
-    assert found["ranking"][2]["reason"] == "no rate for MR1.2"
-    assert found["ranking"][2]["score"] is None
-    assert found["winner"] == ["a"]
+    preference = rerank(path, weights=Weights("w", {"MR1.2": 1}))["preference"]
+    assert preference["ranking"][2]["reason"] == "no rate for MR1.2"
+    assert preference["ranking"][2]["score"] is None
+    assert preference["winner"] == ["a"]
     unsettled = rerank(totals(tmp_path, *SURE[:3], "MR1.2,b,1000,400,0,0"), weights=Weights("w", {"MR1.2": 1}))[
         "preference"
     ]
@@ -199,9 +199,9 @@ def test_systems_without_a_rate_are_not_ranked(tmp_path):
 
 
 def test_equal_weights_leave_out_relations_that_applied_to_nothing(tmp_path):
-    found = rerank(totals(tmp_path, *SURE, "MR4.4,a,0,0,0,0", "MR4.4,b,0,0,0,0"), weights=read_weights("equal"))
-    assert found["preference"]["weights"] == {"MR1.1": 0.5, "MR1.2": 0.5, "MR4.4": 0.0}
-    assert found["preference"]["winner"] == ["b"]
+    preference = rerank(totals(tmp_path, *SURE, "MR4.4,a,0,0,0,0", "MR4.4,b,0,0,0,0"), weights=read_weights("equal"))
+    assert preference["preference"]["weights"] == {"MR1.1": 0.5, "MR1.2": 0.5, "MR4.4": 0.0}
+    assert preference["preference"]["winner"] == ["b"]
     nothing = rerank(totals(tmp_path, "MR4.4,a,0,0,0,0"), weights=Weights("w", {"MR4.4": 1}))["preference"]
     assert nothing["winner"] == nothing["winner_observed"] == []
 
@@ -262,9 +262,9 @@ def rows_of(relations, false):
     return pd.DataFrame(
         [
             {"task": "t", "relation": f"R{number}", "system": system, "satisfied": 900 - at, "violated": 100 + at}
-            | {"judged": 60, "false": one}
+            | {"judged": 60, "false": value}
             for number in range(relations)
-            for at, (system, one) in enumerate(zip("ab", false, strict=True))
+            for at, (system, value) in enumerate(zip("ab", false, strict=True))
         ]
     )
 
@@ -274,8 +274,8 @@ def test_p_values_and_letters_follow_from_the_whole_report():
     alone, many = (build_report(rows_of(relations, (22, 11)), {})["relations"] for relations in (1, 20))
     assert (alone[0]["pairs"][0]["apart"], many[0]["pairs"][0]["apart"]) == (True, False)
     assert many[0]["pairs"][0]["p_holm"] == pytest.approx(20 * alone[0]["pairs"][0]["p"], rel=1e-6)
-    assert [one["letters"] for one in alone[0]["ranking"]] == ["b", "a"]
-    assert [one["letters"] for one in many[0]["ranking"]] == ["a", "a"]
+    assert [entry["letters"] for entry in alone[0]["ranking"]] == ["b", "a"]
+    assert [entry["letters"] for entry in many[0]["ranking"]] == ["a", "a"]
     # One-sided: a rival of the reported best.
     assert alone[0]["overtaking"][0]["p"] == pytest.approx(alone[0]["pairs"][0]["p"] / 2)
 
@@ -304,4 +304,4 @@ def test_sequences_have_no_letters_and_no_probabilities():
     ranking = build_report(rows_of(1, (22, 11)), {}, interval=METHODS[SEQUENCE], target="corpus")["relations"][0][
         "ranking"
     ]
-    assert {(one["p_best"], one["rank_low"], one["letters"]) for one in ranking} == {(None, None, None)}
+    assert {(entry["p_best"], entry["rank_low"], entry["letters"]) for entry in ranking} == {(None, None, None)}

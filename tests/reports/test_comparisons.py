@@ -27,13 +27,13 @@ RATES = ("fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_gen
 @pytest.fixture
 def engine(own, toy_corpus, toy_relations, tmp_path):
     """Three systems on the toy corpus, every group drawn by both designs and, as far as gold can, settled."""
-    made = open_store(str(tmp_path / "audit.db"), create=True)
+    opened = open_store(str(tmp_path / "audit.db"), create=True)
     # T1 carries what gold says about the source; the other two would leave follow-ups open.
-    run(made, toy_corpus(), own.specs(*SYSTEMS), toy_relations[:1], InProcess())
+    run(opened, toy_corpus(), own.specs(*SYSTEMS), toy_relations[:1], InProcess())
     for design in ("shared", "informative"):
-        draw_all(made, Size(share=1.0), design)
-    answer_with_gold(made)
-    return made
+        draw_all(opened, Size(share=1.0), design)
+    answer_with_gold(opened)
+    return opened
 
 
 def test_cells_have_no_rate_and_say_why(engine):
@@ -45,46 +45,46 @@ def test_cells_have_no_rate_and_say_why(engine):
         assert cell["sr_observed"] is not None
     assert sum(cell["judged"] for cell in report["cells"]) == report["overall"]["judged"] > 0
     assert (report["overall"]["false"], report["overall"]["fs_rate"]) == (None, None)
-    assert {one["reason"] for one in report["rollups"] if one["by"] != "system"} == {
+    assert {roll_up["reason"] for roll_up in report["rollups"] if roll_up["by"] != "system"} == {
         "3 cells were drawn to compare systems only"
     }
     assert json.loads(json.dumps(report, allow_nan=False)) == report
 
 
 def test_comparisons_are_those_of_judging_everything(engine):
-    found, whole = (
+    compared, whole = (
         study_report(engine, design=design, target="corpus")["relations"][0] for design in ("informative", "shared")
     )
-    assert len(found["pairs"]) == 3
-    for one, other in zip(found["pairs"], whole["pairs"], strict=True):
-        assert one == other
-        assert one["low"] == one["difference"] == one["high"]  # all informative groups are judged
-    level = {one["system"]: one for one in found["ranking"]}
-    assert sum(one["p_best"] for one in level.values()) >= 1
-    assert {one["p_best"] for one in level.values()} <= {0.0, 1.0}
-    for one in found["pairs"]:
-        if one["difference"] > 0:
-            assert level[one["system"]]["rank_high"] < level[one["other"]]["rank_low"]
-    assert set(found["order_genuine"]) == set(found["order_observed"])
+    assert len(compared["pairs"]) == 3
+    for pair, other in zip(compared["pairs"], whole["pairs"], strict=True):
+        assert pair == other
+        assert pair["low"] == pair["difference"] == pair["high"]  # all informative groups are judged
+    level = {entry["system"]: entry for entry in compared["ranking"]}
+    assert sum(rate["p_best"] for rate in level.values()) >= 1
+    assert {rate["p_best"] for rate in level.values()} <= {0.0, 1.0}
+    for pair in compared["pairs"]:
+        if pair["difference"] > 0:
+            assert level[pair["system"]]["rank_high"] < level[pair["other"]]["rank_low"]
+    assert set(compared["order_genuine"]) == set(compared["order_observed"])
     # Designs may not say that another system is best: one compared own groups, the other common ones.
     for name in ("order_observed", "order_genuine", "best_observed", "best_genuine", "best_changes_sure"):
-        assert found[name] == whole[name]
+        assert compared[name] == whole[name]
 
 
 def test_a_part_of_the_groups_leaves_doubt_and_more_judging_takes_it(engine):
     draw(engine, 1, Size(per_relation=3), "informative", seed=5)
     part = study_report(engine)["relations"][0]
-    assert {one["reason"] for one in part["ranking"]} == {"not enough judged: 3 groups, needed are 30"}
-    assert {one["p_best"] for one in part["ranking"]} == {None}
-    assert all(one["judged"] == 3 < one["informative"] for one in part["pairs"])
+    assert {entry["reason"] for entry in part["ranking"]} == {"not enough judged: 3 groups, needed are 30"}
+    assert {entry["p_best"] for entry in part["ranking"]} == {None}
+    assert all(pair["judged"] == 3 < pair["informative"] for pair in part["pairs"])
     assert study_report(engine)["relations"][0] == part
 
 
 def test_every_form_says_that_it_only_compares(engine):
     report = study_report(engine)
-    (note,) = [one for one in notes_of(report) if "comparisons" in one]
+    (note,) = [note for note in notes_of(report) if "comparisons" in note]
     assert "have no genuine rate of their own" in note
-    assert not any("no genuine rate yet" in one for one in notes_of(report))
+    assert not any("no genuine rate yet" in note for note in notes_of(report))
     assert note != sentence_in("zh", note)
     text, page = to_terminal(report), to_html(report)
     assert "comparisons of systems only" in " ".join(text.split())
@@ -104,24 +104,26 @@ def test_ties_in_the_order_come_from_the_differences(engine):
 
 def test_weights_rank_without_scores(engine):
     report = study_report(engine, weights=Weights("mine", {"T1": 1}))
-    found = report["preference"]
-    assert [one["score"] for one in found["ranking"]] == [None] * 3
-    assert {one["reason"] for one in found["ranking"]} == {"cells with a weight were drawn to compare systems only"}
-    assert found["winner"] == report["relations"][0]["best_genuine"]
+    preference = report["preference"]
+    assert [entry["score"] for entry in preference["ranking"]] == [None] * 3
+    assert {entry["reason"] for entry in preference["ranking"]} == {
+        "cells with a weight were drawn to compare systems only"
+    }
+    assert preference["winner"] == report["relations"][0]["best_genuine"]
     assert any("has no score: cells with a weight" in line for line in preference_lines(report))
 
 
 def test_plans_go_on_from_what_was_compared_and_name_the_design(engine):
     decided = plan(engine, decide="order")
     assert decided["relations"][0]["judged"] == decided["relations"][0]["informative"] > 0
-    by_design = {one["design"]: one["draw"] for one in decided["designs"]}
+    by_design = {design["design"]: design["draw"] for design in decided["designs"]}
     size = decided["relations"][0]["informative"]
     assert by_design["always-valid"] == f"audit sample --design informative --per-relation {size}"
     assert by_design["simple"].startswith("audit sample --design simple --per-relation ")
     assert any(line == f"    {by_design['always-valid']}" for line in lines(decided))
     width = plan(engine, half_width=0.1)
     assert {(cell["judged"], cell["false"]) for cell in width["cells"]} == {(0, 0)}
-    assert {one["draw"].partition(" --per-relation")[0] for one in width["designs"]} == {
+    assert {design["draw"].partition(" --per-relation")[0] for design in width["designs"]} == {
         f"audit sample --design {name}" for name in ("shared", "simple")
     }
 

@@ -9,8 +9,8 @@ from audit.reports.html import to_html
 
 
 def pair(system, other, difference, low, high, p_holm, **more):
-    known = {"system": system, "other": other, "difference": difference, "low": low, "high": high, "p": p_holm}
-    known |= {
+    entry = {"system": system, "other": other, "difference": difference, "low": low, "high": high, "p": p_holm}
+    entry |= {
         "p_holm": p_holm,
         "apart": bool(p_holm is not None and p_holm <= 0.05),
         "mcnemar_p": 0.5,
@@ -19,17 +19,17 @@ def pair(system, other, difference, low, high, p_holm, **more):
         "judged": 40,
         "reason": None,
     }
-    return known | more
+    return entry | more
 
 
 UNKNOWN = pair("x", "y", None, None, None, None, mcnemar_p=None, judged=0, reason="the systems share no group")
 
 
 def test_the_better_system_comes_first_and_the_surest_pair():
-    found = oriented([pair("a", "b", 0.1, 0.0, 0.2, 0.06), UNKNOWN, pair("a", "c", -0.3, -0.4, -0.2, 0.001)])
-    assert [(one["system"], one["other"]) for one in found] == [("c", "a"), ("a", "b")]
-    assert (found[0]["difference"], found[0]["low"], found[0]["high"]) == (0.3, 0.2, 0.4)
-    assert [one["apart"] for one in found] == [True, False]
+    ordered = oriented([pair("a", "b", 0.1, 0.0, 0.2, 0.06), UNKNOWN, pair("a", "c", -0.3, -0.4, -0.2, 0.001)])
+    assert [(entry["system"], entry["other"]) for entry in ordered] == [("c", "a"), ("a", "b")]
+    assert (ordered[0]["difference"], ordered[0]["low"], ordered[0]["high"]) == (0.3, 0.2, 0.4)
+    assert [entry["apart"] for entry in ordered] == [True, False]
 
 
 @pytest.mark.parametrize(

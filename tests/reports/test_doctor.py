@@ -15,22 +15,22 @@ from audit.store import open_store
 
 
 def problems(where):
-    return {one.check: one.found for one in doctor(where) if not one.ok}
+    return {check.check: check.found for check in doctor(where) if not check.ok}
 
 
 def test_a_sound_database(judged, content):
     before = content(open_store(judged))
     checks = doctor(judged)
-    assert [one.check for one in checks] == [
+    assert [check.check for check in checks] == [
         "file", "tables", "values", "disk", "permissions", "opens", "write-ahead log", "references", "keys", "outputs",
         "draws", "history", "votes", "answers", "queue", "leases",
     ]  # fmt: skip
-    assert all(one.ok and one.advice is None for one in checks)
+    assert all(check.ok and check.advice is None for check in checks)
     assert content(open_store(judged)) == before
 
 
 @pytest.mark.parametrize(
-    ("damage", "check", "found"),
+    ("damage", "check", "summary"),
     [
         ("DELETE FROM source WHERE id = 1", "references", "in group.source_id"),
         ("DELETE FROM \"group\" WHERE id = (SELECT min(group_id) FROM draw)", "references", "in draw.group_id"),
@@ -50,13 +50,13 @@ def test_a_sound_database(judged, content):
         ("UPDATE schema_version SET version = 99", "opens", "version 99"),
     ],
 )  # fmt: skip
-def test_damage_is_found(judged, damage, check, found):
+def test_damage_is_found(judged, damage, check, summary):
     with sqlite3.connect(judged) as connection:
         assert connection.execute(damage).rowcount > 0
     connection.close()
     seen = problems(judged)
-    assert found in seen[check]
-    assert next(one.advice for one in doctor(judged) if one.check == check)
+    assert summary in seen[check]
+    assert next(entry.advice for entry in doctor(judged) if entry.check == check)
 
 
 def test_answers_are_written_anew(judged, content):
@@ -80,19 +80,19 @@ def test_a_full_disk_and_a_long_log(judged, monkeypatch):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(1, 1, 0))
     monkeypatch.setattr(room, "_LARGE_LOG", -1)
-    found = problems(judged)
-    assert found["disk"] == "0.0 GiB free"
-    assert found["size of the log"] == "0.0 GiB"
+    summaries = problems(judged)
+    assert summaries["disk"] == "0.0 GiB free"
+    assert summaries["size of the log"] == "0.0 GiB"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 def test_a_file_that_every_user_can_read(judged):
     os.chmod(judged, 0o644)
-    found = {one.check: one for one in doctor(judged)}["permissions"]
-    assert not found.ok
-    assert "every user of this machine can read it" in found.found
-    assert found.advice is not None
-    assert found.advice.startswith(f"chmod o= {judged}")
+    permissions = {check.check: check for check in doctor(judged)}["permissions"]
+    assert not permissions.ok
+    assert "every user of this machine can read it" in permissions.found
+    assert permissions.advice is not None
+    assert permissions.advice.startswith(f"chmod o= {judged}")
     os.chmod(judged, 0o640)  # shared with a group on purpose
     assert problems(judged) == {}
 
@@ -118,10 +118,10 @@ def test_a_queue_that_was_left_behind(judged):
     assert "queue" not in problems(judged)
     with engine.begin() as connection:
         query = "SELECT id FROM question WHERE priority IS NOT NULL ORDER BY id"
-        asked = connection.exec_driver_sql(query).scalars().all()
+        ids = connection.exec_driver_sql(query).scalars().all()
         connection.exec_driver_sql("UPDATE question SET priority = NULL WHERE priority IS NOT NULL")
-    named = ", ".join(map(str, asked[:10]))
-    found = f"{len(asked)} questions ({named} ...) that drawn groups wait for: not asked, or not in their place"
-    assert problems(judged)["queue"] == found
+    named = ", ".join(map(str, ids[:10]))
+    summary = f"{len(ids)} questions ({named} ...) that drawn groups wait for: not asked, or not in their place"
+    assert problems(judged)["queue"] == summary
     rebuild(engine)
     assert "queue" not in problems(judged)

@@ -50,7 +50,7 @@ def judged(study):
 
 def test_the_report_of_a_judged_study(judged):
     report = study_report(judged)
-    rates = {one["system"]: (one["sr_observed"], one["fs_rate"], one["sr_genuine"]) for one in report["cells"]}
+    rates = {cell["system"]: (cell["sr_observed"], cell["fs_rate"], cell["sr_genuine"]) for cell in report["cells"]}
     # SR_g = SR_o (1 - R_FS): all of `last`'s three satisfactions out of four are false.
     assert rates == {"first": (1, 0, 1), "lead": (1, 0, 1), "last": (0.75, 1, 0)}
     assert report["signature"]["answers"] == {"whose": "both", "people": 7}
@@ -60,12 +60,12 @@ def test_the_report_of_a_judged_study(judged):
 
 def test_a_plan_counts_outputs_that_systems_share_once(study):
     whole = plan(study, half_width=0.01)
-    assert {one["design"]: one["questions"] for one in whole["designs"]}["shared"] == 7
-    assert all(one["answered"] == 0 for one in whole["designs"])
+    assert {design["design"]: design["questions"] for design in whole["designs"]}["shared"] == 7
+    assert all(design["answered"] == 0 for design in whole["designs"])
     anna, ben, _ = summaries.people(study)
     summaries.judge_all(study, anna, ben)
     # R_FS is 0 or 1 in every cell, so that nothing is left to ask.
-    assert all(one["to_go"] == 0 for one in plan(study, half_width=0.01)["designs"])
+    assert all(design["to_go"] == 0 for design in plan(study, half_width=0.01)["designs"])
     assert plan(study, decide="order")["relations"][0]["decided"]
 
 
@@ -73,10 +73,10 @@ def test_numbers_of_questions_are_those_of_their_content(study):
     from audit.false_satisfaction.cells import count
 
     with study.connect() as connection:
-        found = questions(connection, count(study))
+        listed = questions(connection, count(study))
         rows = connection.execute(select(table_of(tables.Question).c["input_id", "output"])).all()
-    assert set(found["question"]) == {question_number(given, output) for given, output in rows}
-    assert len(found) == 11
+    assert set(listed["question"]) == {question_number(input_id, output) for input_id, output in rows}
+    assert len(listed) == 11
 
 
 def test_agreement_on_outputs(judged):
@@ -84,11 +84,11 @@ def test_agreement_on_outputs(judged):
     assert rated.origin == {"task": "summarization", "about": "pairs"}
     report = agreement_report(rated, by="system", parts=attributed_outputs(judged, "system"))
     assert (report["items"], report["ratings"]) == (7, 14)
-    assert {one["value"]: one["items"] for one in report["groups"]} == {"first": 4, "last": 3, "lead": 4}
+    assert {group["value"]: group["items"] for group in report["groups"]} == {"first": 4, "last": 3, "lead": 4}
     assert attributed(judged, "system").empty  # that is of questions about inputs
     assert set(attributed(judged, "language")["value"]) == {"zh"}
-    (one,) = stored_agreement(judged)
-    assert (one["task"], one["kind"]) == ("summarization", "pair")
+    (agreement,) = stored_agreement(judged)
+    assert (agreement["task"], agreement["kind"]) == ("summarization", "pair")
 
 
 def test_quality_is_about_what_the_task_asks(judged):
@@ -96,9 +96,9 @@ def test_quality_is_about_what_the_task_asks(judged):
     report = quality_report(record)
     assert (report["task"], report["about"], report["signature"]["about"]) == ("summarization", "pairs", "pair")
     assert report["labels"][0] == "good"
-    assert [one["judgements"] for one in report["annotators"]] == [7, 7]
+    assert [annotator["judgements"] for annotator in report["annotators"]] == [7, 7]
     assert "questions about pairs" in quality_lines(report)[0]
-    assert [one["judgements"] for one in quality_report(record, kind="input")["annotators"]] == [0, 0]
+    assert [annotator["judgements"] for annotator in quality_report(record, kind="input")["annotators"]] == [0, 0]
 
 
 def test_an_export_comes_back_and_replays_the_same(judged, tmp_path):
@@ -106,10 +106,10 @@ def test_an_export_comes_back_and_replays_the_same(judged, tmp_path):
     assert replay(tmp_path / "out").equal
     import_export(tmp_path / "out", str(tmp_path / "again.db"))
     again = open_store(str(tmp_path / "again.db"))
-    with again.connect() as one, judged.connect() as other:
+    with again.connect() as connection, judged.connect() as other:
         for model in (tables.Question, tables.Judgement, tables.Answer, tables.Output):
             query = select(table_of(model)).order_by(*table_of(model).primary_key)
-            assert one.execute(query).all() == other.execute(query).all()
+            assert connection.execute(query).all() == other.execute(query).all()
     assert study_report(again)["cells"] == study_report(judged)["cells"]
     history = (tmp_path / "out" / "judgements.csv").read_text(encoding="utf-8")
     assert summaries.said("last", summaries.TEXTS[0]) in history
@@ -118,15 +118,15 @@ def test_an_export_comes_back_and_replays_the_same(judged, tmp_path):
 def test_tasks_for_label_studio_show_the_output_and_come_back(study, tmp_path):
     assert to_label_studio(study, tmp_path / "ls").tasks == 7
     tasks = json.loads((tmp_path / "ls" / "tasks.json").read_text(encoding="utf-8"))
-    asked = {bytes(one["key"]).hex(): one["output"] for one in summaries.questions(study)}
-    assert {one["data"]["audit_question"]: one["data"]["output"] for one in tasks} == asked
+    outputs = {bytes(question["key"]).hex(): question["output"] for question in summaries.questions(study)}
+    assert {task["data"]["audit_question"]: task["data"]["output"] for task in tasks} == outputs
     tree = ElementTree.parse(tmp_path / "ls" / "config.xml").getroot()
-    assert [one.get("value") for one in tree.findall("Text")] == ["$text", "$output"]
+    assert [element.get("value") for element in tree.findall("Text")] == ["$text", "$output"]
     everything = (tmp_path / "ls" / "tasks.json").read_text(encoding="utf-8")
     assert not any(name in everything for name in ("lead", "first", "last"))
     choice = {"type": "choices", "from_name": "answer", "to_name": "text", "value": {"choices": ["good"]}}
-    for one in tasks:
-        one["annotations"] = [{"completed_by": {"email": "eve@example.org"}, "result": [choice]}]
+    for task in tasks:
+        task["annotations"] = [{"completed_by": {"email": "eve@example.org"}, "result": [choice]}]
     (tmp_path / "back.json").write_text(json.dumps(tasks), encoding="utf-8")
     assert import_labels(study, read_labels(tmp_path / "back.json")).added == 7
 
@@ -166,7 +166,7 @@ def test_a_run_of_own_systems_is_asked_about(tmp_path, monkeypatch):
     assert queue_length(engine).waiting == 8
     anna, ben, _ = summaries.people(engine)
     summaries.judge_all(engine, anna, ben)
-    cells = {one["system"]: one for one in study_report(engine)["cells"]}
-    assert {name: (one["judged"], one["fs_rate"]) for name, one in cells.items()} == {
+    cells = {cell["system"]: cell for cell in study_report(engine)["cells"]}
+    assert {name: (cell["judged"], cell["fs_rate"]) for name, cell in cells.items()} == {
         "own_summaries:Lead": (4, 0.0), "own_summaries:Whole": (4, 0.0),
     }  # fmt: skip

@@ -108,11 +108,11 @@ def test_recorded_scores_that_are_missed(tmp_path):
     path = tmp_path / "own.csv"
     rows = [(*ROWS[0], 1, 1, 1), (*ROWS[1], 0.5, 0, ""), (*ROWS[2], 1, 1, 1)]
     path.write_text(as_csv(rows, "system,source,pivot,target,direct,alternate,levenshtein,bleu,cosine"))
-    found = {one["score"]: one for one in pivots_report(read_chains(path))["recorded"]}
-    assert (found["levenshtein"]["met"], found["levenshtein"]["rows"]) == (2, 3)
-    assert found["levenshtein"]["share"] == pytest.approx(2 / 3)
-    assert found["levenshtein"]["largest"] > 0.1
-    assert (found["cosine"]["met"], found["cosine"]["rows"], found["cosine"]["share"]) == (2, 2, 1)
+    by_score = {score["score"]: score for score in pivots_report(read_chains(path))["recorded"]}
+    assert (by_score["levenshtein"]["met"], by_score["levenshtein"]["rows"]) == (2, 3)
+    assert by_score["levenshtein"]["share"] == pytest.approx(2 / 3)
+    assert by_score["levenshtein"]["largest"] > 0.1
+    assert (by_score["cosine"]["met"], by_score["cosine"]["rows"], by_score["cosine"]["share"]) == (2, 2, 1)
 
 
 def test_all_recorded_scores_of_the_study_are_met(recorded):
@@ -122,8 +122,8 @@ def test_all_recorded_scores_of_the_study_are_met(recorded):
         956,
         0,
     )
-    for one in report["recorded"]:
-        assert (one["met"], one["rows"]) == (3752, 3752)
+    for score in report["recorded"]:
+        assert (score["met"], score["rows"]) == (3752, 3752)
     unknown = {mean["level"] for mean in report["pivots"]["model"]["means"] if mean["mean"] is None}
     assert unknown == {"es", "fr", "ko", "pt", "ru", "sv", "youdao"}  # Youdao translated into Chinese and Japanese only
 
@@ -153,9 +153,9 @@ def test_errors_that_go_together_by_sentence(recorded):
     together = pivots_report(recorded, targets=["zh", "ja"])["pivots"]["model"]
     assert (alone["clusters"], together["clusters"], together["df"]) == (None, 281, 280)
     for factor in ("target", "system"):
-        one, other = of_levels(alone, factor), of_levels(together, factor)
-        assert {name: mean["mean"] for name, mean in one.items()} == {
-            name: mean["mean"] for name, mean in other.items()
+        independent, clustered = of_levels(alone, factor), of_levels(together, factor)
+        assert {name: mean["mean"] for name, mean in independent.items()} == {
+            name: mean["mean"] for name, mean in clustered.items()
         }
     # Sentences hard for one system are hard for all.
     assert of_levels(together, "system")["bing"]["se"] > 1.2 * of_levels(alone, "system")["bing"]["se"]

@@ -24,7 +24,7 @@ def row(number, system, label, relation="MR1.1", verdict="satisfied", gold="posi
 def build(tmp_path):
     def make(rows):
         path = tmp_path / "run.jsonl"
-        path.write_text("\n".join(json.dumps(one) for one in rows), encoding="utf-8")
+        path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
         engine = open_store(str(tmp_path / "audit.db"), create=True)
         import_run(engine, read_run(path))
         return engine
@@ -33,7 +33,7 @@ def build(tmp_path):
 
 
 def by_design(document):
-    return {one["design"]: one for one in document["designs"]}
+    return {design["design"]: design for design in document["designs"]}
 
 
 def test_one_question_for_groups_of_two_systems_and_two_relations(build):
@@ -42,8 +42,8 @@ def test_one_question_for_groups_of_two_systems_and_two_relations(build):
     engine = build(rows)
     assert by_design(plan(engine, half_width=0.05))["shared"]["questions"] == 6
     engine = build(rows + [row(n, "a", "positive", "X") for n in range(6)])
-    found = by_design(plan(engine, half_width=0.05))
-    assert {one["questions"] for one in found.values()} == {12}
+    designs = by_design(plan(engine, half_width=0.05))
+    assert {design["questions"] for design in designs.values()} == {12}
 
 
 def test_what_each_relation_needs_on_its_own(build):
@@ -51,12 +51,15 @@ def test_what_each_relation_needs_on_its_own(build):
     rows = [row(n, system, "positive") for n in range(6) for system in "ab"]
     engine = build(rows + [row(n, "a", "positive", "X") for n in range(6)])
     document = plan(engine, half_width=0.05)
-    assert {one["relation"]: one["to_go"]["shared"] for one in document["relations"]} == {"MR1.1": 6, "X": 12}
+    assert {relation["relation"]: relation["to_go"]["shared"] for relation in document["relations"]} == {
+        "MR1.1": 6,
+        "X": 12,
+    }
     assert by_design(document)["shared"]["to_go"] == 12
     draw_all(engine, Size(share=1.0))
     answer_with_gold(engine)
     # Gold answers the sources; the follow-ups of X are not in the corpus.
-    after = {one["relation"]: one["to_go"] for one in plan(engine, half_width=0.05)["relations"]}
+    after = {relation["relation"]: relation["to_go"] for relation in plan(engine, half_width=0.05)["relations"]}
     assert set(after["MR1.1"].values()) == {0}
     assert set(after["X"].values()) == {6}
 
@@ -66,9 +69,9 @@ def test_hours_and_price_are_of_what_is_left(build):
     draw_all(engine, Size(per_relation=4))
     answer_with_gold(engine)
     document = plan(engine, half_width=0.01, pace=36, price_per_hour=50, annotators=3)
-    one = by_design(document)["shared"]
-    assert (one["questions"], one["answered"], one["to_go"], one["answers"]) == (10, 4, 6, 18)
-    assert (one["hours"], one["price"]) == (pytest.approx(0.18), pytest.approx(9.0))
+    shared = by_design(document)["shared"]
+    assert (shared["questions"], shared["answered"], shared["to_go"], shared["answers"]) == (10, 4, 6, 18)
+    assert (shared["hours"], shared["price"]) == (pytest.approx(0.18), pytest.approx(9.0))
     assert document["cells"][0] | {"needed": 10} == document["cells"][0]
     assert "6 questions to go (4 of 10" in lines(document)[1]
 
@@ -87,7 +90,7 @@ def test_a_contest_counts_only_informative_groups(build):
     assert stops["questions"] < stops["questions_worst"] == 15
     assert by_design(document)["simple"]["questions"] > 30
     # There is one relation, so what it needs is what all need.
-    assert relation["to_go"] == {name: one["to_go"] for name, one in by_design(document).items()}
+    assert relation["to_go"] == {name: design["to_go"] for name, design in by_design(document).items()}
 
     draw_all(engine, Size(share=1.0))
     answer_with_gold(engine)
@@ -141,14 +144,17 @@ def test_commands_name_seeds_and_studies_where_they_must(build, tmp_path):
 @pytest.mark.parametrize("goal", [{"decide": "winner"}, {"half_width": 0.2}])
 def test_a_plan_for_gold_counts_its_sources_and_its_command_draws_from_them(build, capsys, tmp_path, goal):
     rows = [flawed(n, system) for n in range(60) for system in "ab"]
-    engine = build([one | {"gold": None} if at % 4 < 2 else one for at, one in enumerate(rows)])
+    engine = build([row | {"gold": None} if at % 4 < 2 else row for at, row in enumerate(rows)])
     wholly = plan(engine, **goal)
     draw_all(engine, Size(per_relation=5))  # of all sources, with the study's seed
     document = plan(engine, **goal, domain="gold", database=str(tmp_path / "audit.db"))
-    counted = {name: by_design(one)["shared"]["questions_worst"] for name, one in (("all", wholly), ("gold", document))}
+    counted = {
+        name: by_design(plan_document)["shared"]["questions_worst"]
+        for name, plan_document in (("all", wholly), ("gold", document))
+    }
     assert 0 < counted["gold"] <= 30 < counted["all"] + 30
-    assert {one["satisfied"] for one in document["cells"]} <= {30}
-    assert {one.get("common", 30) for one in document["relations"]} == {30}
+    assert {cell["satisfied"] for cell in document["cells"]} <= {30}
+    assert {relation.get("common", 30) for relation in document["relations"]} == {30}
     draw = by_design(document)["shared"]["draw"]
     assert draw.endswith(" --domain gold --seed 1")
     assert document["notes"][0] == "Only sources with a gold label count, and are drawn from."
@@ -173,7 +179,7 @@ def test_differences_are_possible_ones(build):
 def test_one_system_has_nothing_to_decide(build):
     document = plan(build([row(1, "a", "positive")]), decide="winner")
     assert document["relations"] == []
-    assert {one["questions"] for one in document["designs"]} == {0}
+    assert {design["questions"] for design in document["designs"]} == {0}
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,13 @@ def real(tmp_path_factory):
 def by_hand(engine, counted, relation, system):
     """(truth, proxies of the sample, proxies of all) of one cell, group by group."""
     group, verdict, member, output = (
-        table_of(one) for one in (tables.Group, tables.Verdict, tables.Member, tables.Output)
+        table_of(model) for model in (tables.Group, tables.Verdict, tables.Member, tables.Output)
     )
     ids = counted.keys.set_index(["relation", "system"]).loc[(relation, system)]
     with engine.connect() as connection:
         said = {
-            (one.system_id, one.input_id): (one.label, one.score)
-            for one in connection.execute(select(output).order_by(output.c.attempt))
+            (row.system_id, row.input_id): (row.label, row.score)
+            for row in connection.execute(select(output).order_by(output.c.attempt))
         }
         satisfied = connection.execute(
             select(group.c.id)
@@ -69,23 +69,24 @@ def by_hand(engine, counted, relation, system):
             )
         ).scalars()
         members = {}
-        for one in connection.execute(select(member)):
-            members.setdefault(one.group_id, []).append(one.input_id)
+        for row in connection.execute(select(member)):
+            members.setdefault(row.group_id, []).append(row.input_id)
         source = table_of(tables.Source)
         lengths = connection.execute(
             select(group.c.id, source.c.attributes).join(source, source.c.id == group.c.source_id)
         )
         length = {id: float(attributes["length"]) for id, attributes in lengths}
-    mine, systems = int(ids["system_id"]), set(counted.keys["system_id"])
+    own_id, systems = int(ids["system_id"]), set(counted.keys["system_id"])
     proxies = {}
     for id in satisfied:
         shares = [
-            np.mean([said[other, one][0] != said[mine, one][0] for other in systems - {mine}]) for one in members[id]
+            np.mean([said[other, member][0] != said[own_id, member][0] for other in systems - {own_id}])
+            for member in members[id]
         ]
-        unsure = 1 - min(said[mine, one][1] for one in members[id])
+        unsure = 1 - min(said[own_id, member][1] for member in members[id])
         proxies[id] = (np.mean(shares), unsure, length[id])
     drawn = counted.drawn[
-        (counted.drawn["relation_id"] == ids["relation_id"]) & (counted.drawn["system_id"] == mine)
+        (counted.drawn["relation_id"] == ids["relation_id"]) & (counted.drawn["system_id"] == own_id)
     ].sort_values("rank")
     judged = drawn[drawn["judged"]]
     sample = np.array([proxies[id] for id in judged["group_id"]])
@@ -131,11 +132,11 @@ def test_without_proxies_nothing_but_the_new_names_is_new(real):
         ]  # fmt: skip
     # A proxy that is known to be of no use changes nothing: every cell falls back to the report's own interval.
     again = study_report(engine, "gold", proxies=["disagreement"], study=None)
-    fallen = [one for one in again["cells"] if one["gain"] == 1]
-    usual = {(one["relation"], one["system"]): one for one in report["cells"]}
+    fallen = [cell for cell in again["cells"] if cell["gain"] == 1]
+    usual = {(cell["relation"], cell["system"]): cell for cell in report["cells"]}
     for cell in fallen:
         assert {name: cell[name] for name in cell if name not in NEW} == pytest.approx(
-            {name: one for name, one in usual[cell["relation"], cell["system"]].items() if name not in NEW}
+            {name: value for name, value in usual[cell["relation"], cell["system"]].items() if name not in NEW}
         )
 
 
@@ -143,14 +144,14 @@ def test_roll_ups_follow_the_estimates_and_comparisons_do_not(real):
     _, engine = real
     report = study_report(engine, "gold", proxies=["disagreement"])
     assert report["relations"] == [
-        one | {"best_own": relation["best_own"]}
-        for one, relation in zip(
+        usual | {"best_own": relation["best_own"]}
+        for usual, relation in zip(
             study_report(engine, "gold", target="corpus")["relations"], report["relations"], strict=True
         )
     ]
-    satisfied = np.array([one["satisfied"] for one in report["cells"]])
-    rates = np.array([one["fs_rate"] for one in report["cells"]])
-    everything = next(one for one in report["rollups"] if one["by"] == "overall")
+    satisfied = np.array([cell["satisfied"] for cell in report["cells"]])
+    rates = np.array([cell["fs_rate"] for cell in report["cells"]])
+    everything = next(roll_up for roll_up in report["rollups"] if roll_up["by"] == "overall")
     assert everything["fs_rate"] == pytest.approx((satisfied * rates).sum() / satisfied.sum())
     assert everything["fs_low"] < everything["fs_rate"] < everything["fs_high"]
 
@@ -162,23 +163,23 @@ def test_what_varies_together_is_what_proxies_leave(real):
     estimates, left = powered(engine, counted, judged, ("disagreement",), mid_p)
     assert estimates["gain"].max() > 1
     for cell in estimates.itertuples():
-        mine = (judged["relation"] == cell.relation) & (judged["system"] == cell.system)
+        of_cell = (judged["relation"] == cell.relation) & (judged["system"] == cell.system)
         truth, sample, population = by_hand(engine, counted, cell.relation, cell.system)
         used = prediction_powered(truth, sample[:, 0], population[:, 0], fallback=mid_p)
         slope = used.weights[0] if used.weights else 0.0
-        assert left.loc[mine, "value"].to_numpy() == pytest.approx(truth - slope * sample[:, 0])
-        assert (left.loc[mine, "false"] == truth).all()
+        assert left.loc[of_cell, "value"].to_numpy() == pytest.approx(truth - slope * sample[:, 0])
+        assert (left.loc[of_cell, "false"] == truth).all()
 
 
 def test_all_forms_say_the_estimator_once(real):
     _, engine = real
     report = study_report(engine, "gold", proxies=["disagreement", "length"])
-    used = [one["gain"] for one in report["cells"] if one["gain"] > 1]
+    used = [cell["gain"] for cell in report["cells"] if cell["gain"] > 1]
     said = f"with disagreement, length in {len(used)} of 6 cells; median gain {np.median(used):.2f}: as if"
     assert " ".join(to_terminal(report).split()).count(said) == 1
     assert " ".join(to_html(report).split()).count(said) == 1
     assert "proxy:names=disagreement,length,folds=10,comparisons=without proxies" in to_terminal(report)
-    useless = report | {"cells": [one | {"gain": 1.0} for one in report["cells"]]}
+    useless = report | {"cells": [cell | {"gain": 1.0} for cell in report["cells"]]}
     assert "none helps in any cell" in " ".join(to_terminal(useless).split())
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 
 from audit.annotation.activity import overview, people_at_work
 from audit.cli import main
@@ -18,19 +18,19 @@ from audit.store import open_store
 
 def test_the_document_has_the_cells_of_the_report(judged):
     engine = open_store(judged)
-    found = evidence(engine)
-    report = report_of(found)
+    basis = evidence(engine)
+    report = report_of(basis)
     document = progress_document(
-        overview(engine), people_at_work(engine), cells_at_work(found.counted, cells_of_report(found))
+        overview(engine), people_at_work(engine), cells_at_work(basis.counted, cells_of_report(basis))
     )
-    drawn = [one for one in report["cells"] if one["drawn"]]
-    assert [{name: one[name] for name in CELLS if name != "settled"} for one in drawn] == [
-        {name: value for name, value in one.items() if name != "settled"} for one in document["cells"]
+    drawn = [cell for cell in report["cells"] if cell["drawn"]]
+    assert [{name: cell[name] for name in CELLS if name != "settled"} for cell in drawn] == [
+        {name: value for name, value in cell.items() if name != "settled"} for cell in document["cells"]
     ]
-    for one in document["cells"]:
-        assert tuple(one) == CELLS
-        assert one["judged"] <= one["settled"] <= one["drawn"]
-        assert (one["settled"] == one["drawn"]) == (one["waiting"] == 0)
+    for cell in document["cells"]:
+        assert tuple(cell) == CELLS
+        assert cell["judged"] <= cell["settled"] <= cell["drawn"]
+        assert (cell["settled"] == cell["drawn"]) == (cell["waiting"] == 0)
     assert document["questions"]["adjudicated"] > 0
     text = "\n".join(progress_lines(document))
     assert "by adjudicators" in text
@@ -40,7 +40,7 @@ def test_the_document_has_the_cells_of_the_report(judged):
 def test_the_command_prints_the_same_numbers(judged, capsys):
     assert main(["progress", "--db", judged, "--answers", "people", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["judgements"]["week"] == sum(one["judgements"] for one in document["people"])
+    assert document["judgements"]["week"] == sum(person["judgements"] for person in document["people"])
     assert main(["progress", "--db", judged]) == 0
     assert "questions wait for people" in capsys.readouterr().out
 
@@ -57,11 +57,11 @@ def read(data):
 
 def test_a_sheet_has_titles_numbers_and_no_formulas():
     rows = [{"a": '=HYPERLINK("x")', "b": -1.5, "c": None}, {"a": '很好, "x"\n', "b": 2, "c": ["+1", "z"]}]
-    found = read(sheet(rows, {"a": "名称", "b": "%", "c": "-"}))
-    assert found == [["名称", "%", "'-"], ['\'=HYPERLINK("x")', "-1.5", ""], ['很好, "x"\n', "2", "'+1, z"]]
+    fields = read(sheet(rows, {"a": "名称", "b": "%", "c": "-"}))
+    assert fields == [["名称", "%", "'-"], ['\'=HYPERLINK("x")', "-1.5", ""], ['很好, "x"\n', "2", "'+1, z"]]
 
 
-@given(some.lists(some.text(), min_size=1, max_size=5))
+@given(st.lists(st.text(), min_size=1, max_size=5))
 def test_no_text_of_a_sheet_begins_like_a_formula(texts):
     data = sheet([{"a": text} for text in texts], {"a": "a"})
     for field in (row[0] for row in read(data)[1:] if row):

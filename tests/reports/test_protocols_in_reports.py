@@ -53,7 +53,7 @@ def judged(engine, protocol):
     for person in (anna, ben, anna, ben):  # ben may have to wait for anna
         while (shown := next_question(engine, person)) is not None:
             bad = int(re.findall(r"\d+", shown.texts[0])[0]) % 3 == 0
-            sees = person == anna or [one.answer for one in shown.earlier] == ["negative"]
+            sees = person == anna or [judgement.answer for judgement in shown.earlier] == ["negative"]
             judge(engine, person, shown.id, "negative" if bad and sees else "positive")
     # Disputes are settled as ben has it: the first annotator is overruled.
     for case in disputed(engine, ada):
@@ -72,19 +72,19 @@ def of_arm(arm):
 
 def test_the_effect_of_seeing_an_earlier_answer(engine):
     ada = judged(engine, "random")
-    one = next_inspection(engine, ada)
-    inspect(engine, ada, one.shown.id, [one.votes[0].answer])
+    inspection = next_inspection(engine, ada)
+    inspect(engine, ada, inspection.shown.id, [inspection.votes[0].answer])
     report = study_report(engine)
-    found = report["protocols"]
-    blind, shown = found["arms"]
+    protocols = report["protocols"]
+    blind, shown = protocols["arms"]
     # Blind, every bad film is disputed and settled as good; shown, ben repeats what anna said: all bad ones are false.
     assert (blind["protocol"], blind["sources"], blind["groups"], blind["false"]) == (
         "blind", len(of_arm("blind")), 2 * len(of_arm("blind")), 0,
     )  # fmt: skip
     assert (shown["groups"], shown["false"]) == (2 * len(of_arm("shown")), 2 * len(bad("shown")))
-    assert found["difference"] == pytest.approx(len(bad("shown")) / len(of_arm("shown")))
-    assert found["low"] <= found["difference"] <= found["high"]
-    assert (found["randomised"], found["crossed"]) == (True, 0)
+    assert protocols["difference"] == pytest.approx(len(bad("shown")) / len(of_arm("shown")))
+    assert protocols["low"] <= protocols["difference"] <= protocols["high"]
+    assert (protocols["randomised"], protocols["crossed"]) == (True, 0)
     # Of a film one question is about the source, one about the follow-up.
     assert (blind["questions"], blind["disputed"]) == (2 * len(of_arm("blind")), 2 * len(bad("blind")))
     assert blind["agreement"] == pytest.approx(1 - len(bad("blind")) / len(of_arm("blind")))
@@ -131,24 +131,24 @@ def test_answers_under_the_other_protocol_are_counted(engine):
     question = table_of(tables.Question)
     with engine.connect() as connection:
         assert set(connection.execute(select(question.c.protocol)).scalars()) == {"blind"}
-    found = study_report(engine)["protocols"]
-    assert found["crossed"] == 2 * len(of_arm("shown"))
-    assert found["arms"][1]["questions"] == 0
+    protocols = study_report(engine)["protocols"]
+    assert protocols["crossed"] == 2 * len(of_arm("shown"))
+    assert protocols["arms"][1]["questions"] == 0
     assert "some answer came under the other protocol" in " ".join(protocol_lines(study_report(engine)))
 
 
 def test_nothing_judged_yet(engine):
     draw_all(engine, Size(per_relation=FILMS), protocol="random")
-    found = study_report(engine)["protocols"]
-    assert found["difference"] is None
-    assert [arm["groups"] for arm in found["arms"]] == [0, 0]
+    protocols = study_report(engine)["protocols"]
+    assert protocols["difference"] is None
+    assert [arm["groups"] for arm in protocols["arms"]] == [0, 0]
     assert protocol_lines(study_report(engine))
 
 
 def test_an_export_has_what_was_seen_and_replays(engine, tmp_path, capsys):
     ada = judged(engine, "random")
-    one = next_inspection(engine, ada)
-    inspect(engine, ada, one.shown.id, [one.votes[0].answer])
+    inspection = next_inspection(engine, ada)
+    inspect(engine, ada, inspection.shown.id, [inspection.votes[0].answer])
     where, out, again = str(tmp_path / "audit.db"), str(tmp_path / "out"), str(tmp_path / "again.db")
     assert main(["export", "--db", where, "--out", out]) == 0
     with (tmp_path / "out" / "judgements.csv").open(encoding="utf-8", newline="") as file:

@@ -18,8 +18,8 @@ POSITIVE, NEGATIVE = frozenset({"positive"}), frozenset({"negative"})
 NAMES = {one: one for one in ("accuracy", "consistency", "settled", "others", "positive", "neutral", "negative")}
 
 
-def row(name, question, round, answer, seconds=3.0, known=None, settled=None, before=None, kind="input"):
-    return (name, question, "sentiment", kind, round, answer, seconds, known, settled, before)
+def row(name, question, round, answer, seconds=3.0, expected=None, settled=None, before=None, kind="input"):
+    return (name, question, "sentiment", kind, round, answer, seconds, expected, settled, before)
 
 
 def record(rows, **settings):
@@ -28,7 +28,7 @@ def record(rows, **settings):
 
 
 @pytest.fixture
-def found():
+def record():
     """Ann is right and quick, bob calls what is negative neutral and is slow."""
     rows = []
     for number in range(20):
@@ -37,21 +37,21 @@ def found():
         settled = POSITIVE if number % 2 else NEGATIVE
         rows.append(row("ann", number, 1, right, 0.5, settled=settled))
         rows.append(row("bob", number, 1, said, 9.0, settled=settled))
-        rows.append(row("ann", 100 + number, 3, right, 0.7, known=settled))
-        rows.append(row("bob", 100 + number, 3, said, 9.0, known=settled))
-    rows.append(row("bob", 120, 3, "unsure", 9.0, known=NEGATIVE))
+        rows.append(row("ann", 100 + number, 3, right, 0.7, expected=settled))
+        rows.append(row("bob", 100 + number, 3, said, 9.0, expected=settled))
+    rows.append(row("bob", 120, 3, "unsure", 9.0, expected=NEGATIVE))
     rows += [row("ann", number, 2, "positive", 2.0, before="positive") for number in range(3)]
     return record(rows, pass_mark=0.9, fastest=1.0)
 
 
-def test_by_hand(found):
-    report = quality_report(found)
+def test_by_hand(record):
+    report = quality_report(record)
     ann, bob = report["annotators"]
     assert (ann["annotator"], ann["judgements"], bob["judgements"]) == ("ann", 20, 20)
     assert (ann["accuracy"]["value"], bob["accuracy"]["value"]) == (1.0, 0.5)
     assert (bob["accuracy"]["part"], bob["accuracy"]["whole"], bob["accuracy"]["unsure"]) == (10, 20, 1)
     assert bob["confusion"]["negative"] == {"positive": 0.0, "neutral": 10.0, "negative": 0.0}
-    assert {one["label"]: one["value"] for one in bob["bias"]} == {"positive": 0.0, "neutral": 0.5, "negative": -0.5}
+    assert {bias["label"]: bias["value"] for bias in bob["bias"]} == {"positive": 0.0, "neutral": 0.5, "negative": -0.5}
     assert ann["consistency"]["value"] is None
     assert ann["consistency"]["reason"] == "3 observations, at least 10 are needed"
     assert (ann["settled"]["value"], bob["settled"]["value"]) == (1.0, 0.5)
@@ -59,8 +59,8 @@ def test_by_hand(found):
     # Twenty times 0.5 s, twenty times 0.7 s, three times 2 s: the median is 0.7, and 40 of 43 are below 1 s.
     assert ann["speed"]["seconds"] == 0.7
     assert (ann["speed"]["fast"]["part"], ann["speed"]["fast"]["whole"]) == (40, 43)
-    assert [(one["rule"], one["label"]) for one in ann["alarms"]] == [("speed", None)]
-    assert [(one["rule"], one["label"]) for one in bob["alarms"]] == [("accuracy", None), ("bias", "neutral")]
+    assert [(alarm["rule"], alarm["label"]) for alarm in ann["alarms"]] == [("speed", None)]
+    assert [(alarm["rule"], alarm["label"]) for alarm in bob["alarms"]] == [("accuracy", None), ("bias", "neutral")]
     assert (ann["training"], bob["training"]) == (
         {"attempts": 2, "passed": True}, {"attempts": 0, "passed": False}
     )  # fmt: skip
@@ -68,17 +68,17 @@ def test_by_hand(found):
     json.dumps(report, allow_nan=False)
 
 
-def test_nobody_and_nothing(found):
+def test_nobody_and_nothing(record):
     empty = quality_report(record([]))
     assert (empty["annotators"], empty["alpha"]) == ([], None)
     assert "0 annotators" in quality_lines(empty)[0]
     assert shares_chart(empty, NAMES) is None
-    groups = quality_report(found, kind="group")
-    assert [one["judgements"] for one in groups["annotators"]] == [0, 0]
+    groups = quality_report(record, kind="group")
+    assert [annotator["judgements"] for annotator in groups["annotators"]] == [0, 0]
     assert groups["annotators"][0]["others"]["reason"] == "nothing was judged that others judged too"
     assert groups["labels"] == ["holds", "broken"]
     with pytest.raises(AuditError, match="nobody judged a question of the task summaries"):
-        quality_report(found, "summaries")
+        quality_report(record, "summaries")
 
 
 def test_unsure_is_no_label_of_the_others():
@@ -88,8 +88,8 @@ def test_unsure_is_no_label_of_the_others():
     assert report["annotators"][0]["unsure"]["value"] == 1.0
 
 
-def test_lines_say_the_numbers_and_the_alarms(found):
-    text = "\n".join(quality_lines(quality_report(found)))
+def test_lines_say_the_numbers_and_the_alarms(record):
+    text = "\n".join(quality_lines(quality_report(record)))
     assert "50.0 [30–70]" in text
     assert "ann: answers too fast to have read" in text
     assert "bob: right too seldom on hidden questions; says neutral too often" in text
@@ -104,10 +104,10 @@ def test_every_rule_has_words():
     assert source.count('Alarm("') == len(RULES)
 
 
-def test_charts_have_every_known_share(found):
-    report = quality_report(found)
+def test_charts_have_every_known_share(record):
+    report = quality_report(record)
     shares = shares_chart(report, NAMES).to_dict()
-    assert {one["measure"] for one in shares["data"]["values"]} == {"accuracy", "settled", "others"}
+    assert {value["measure"] for value in shares["data"]["values"]} == {"accuracy", "settled", "others"}
     bias = bias_chart(report, NAMES).to_dict()
     assert len(bias["data"]["values"]) == 6
     pytest.importorskip("vl_convert")
@@ -125,7 +125,7 @@ def test_of_a_judged_database(judged, capsys):
     assert 0 < anna["others"]["value"] < 1
     assert anna["settled"]["value"] is not None
     # What is adjudicated counts before what people said, so not all of it is theirs.
-    assert any(one["settled"]["part"] < one["settled"]["whole"] for one in report["annotators"])
+    assert any(annotator["settled"]["part"] < annotator["settled"]["whole"] for annotator in report["annotators"])
     assert main(["quality", "--db", judged, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(report))
     assert main(["quality", "--db", judged, "--about", "groups"]) == 0

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 
 from audit.annotation.accounts import add_account
 from audit.annotation.causes import CAUSES
@@ -35,22 +35,22 @@ def falses(*cells):
 
 
 def of(entries, by, name):
-    return next(one for one in entries if (one["by"], one["name"]) == (by, name))
+    return next(entry for entry in entries if (entry["by"], entry["name"]) == (by, name))
 
 
 def share(entry, code):
-    return next(one for one in entry["causes"] if one["cause"] == code)
+    return next(cause for cause in entry["causes"] if cause["cause"] == code)
 
 
 def test_shares_of_one_cell_are_those_of_its_sample():
-    found = cause_entries(falses(("a", 100, 20, ["doubtful"] * 3 + ["all_wrong"] * 5 + [None] * 2)))
-    entry = of(found, "system", "a")
+    entries = cause_entries(falses(("a", 100, 20, ["doubtful"] * 3 + ["all_wrong"] * 5 + [None] * 2)))
+    entry = of(entries, "system", "a")
     assert (entry["false"], entry["named"], entry["cells"], entry["study"]) == (10, 8, 1, None)
-    one = share(entry, "doubtful")
+    doubtful = share(entry, "doubtful")
     ends = effective_interval(3 / 8, 8)
-    assert (one["count"], one["share"]) == (3, pytest.approx(3 / 8))
-    assert (one["low"], one["high"]) == (pytest.approx(ends.low), pytest.approx(ends.high))
-    assert sum(one["share"] for one in entry["causes"]) == pytest.approx(1)
+    assert (doubtful["count"], doubtful["share"]) == (3, pytest.approx(3 / 8))
+    assert (doubtful["low"], doubtful["high"]) == (pytest.approx(ends.low), pytest.approx(ends.high))
+    assert sum(cause["share"] for cause in entry["causes"]) == pytest.approx(1)
 
 
 def test_cells_weigh_as_many_false_satisfactions_as_they_have():
@@ -58,43 +58,45 @@ def test_cells_weigh_as_many_false_satisfactions_as_they_have():
     # about 10, two causes, one doubtful. Together (50 * 1 + 10 * 1/2) / 60 = 55/60.
     a = ("a", 100, 20, ["doubtful"] * 2 + [None] * 8)
     b = ("b", 30, 15, ["doubtful", "other"] + [None] * 3)
-    found = cause_entries(falses(a, b))
-    assert share(of(found, "overall", "all"), "doubtful")["share"] == pytest.approx(55 / 60)
-    assert share(of(found, "relation", "X"), "other")["share"] == pytest.approx(5 / 60)
-    assert of(found, "relation", "X")["study"] == 1
-    assert [one["by"] for one in found] == ["relation", "system", "system", "overall"]
+    entries = cause_entries(falses(a, b))
+    assert share(of(entries, "overall", "all"), "doubtful")["share"] == pytest.approx(55 / 60)
+    assert share(of(entries, "relation", "X"), "other")["share"] == pytest.approx(5 / 60)
+    assert of(entries, "relation", "X")["study"] == 1
+    assert [entry["by"] for entry in entries] == ["relation", "system", "system", "overall"]
 
 
 def test_where_everything_is_known_there_is_nothing_to_estimate():
-    found = cause_entries(falses(("a", 4, 4, ["doubtful", "other"])))
-    one = share(of(found, "overall", "all"), "doubtful")
-    assert (one["share"], one["low"], one["high"]) == (0.5, 0.5, 0.5)
+    entries = cause_entries(falses(("a", 4, 4, ["doubtful", "other"])))
+    doubtful = share(of(entries, "overall", "all"), "doubtful")
+    assert (doubtful["share"], doubtful["low"], doubtful["high"]) == (0.5, 0.5, 0.5)
 
 
 def test_a_cell_without_causes_says_nothing():
-    found = cause_entries(falses(("a", 100, 20, ["doubtful"]), ("b", 100, 20, [None] * 9)))
-    assert [one["name"] for one in found] == ["X", "a", "all"]
-    assert (of(found, "relation", "X")["false"], of(found, "relation", "X")["named"]) == (10, 1)
+    entries = cause_entries(falses(("a", 100, 20, ["doubtful"]), ("b", 100, 20, [None] * 9)))
+    assert [entry["name"] for entry in entries] == ["X", "a", "all"]
+    assert (of(entries, "relation", "X")["false"], of(entries, "relation", "X")["named"]) == (10, 1)
     assert cause_entries(falses(("a", 100, 20, [None]))) == []
     assert cause_entries(falses()) == []
 
 
-codes = some.lists(some.sampled_from([*CAUSES, None]), min_size=1, max_size=8)
+codes = st.lists(st.sampled_from([*CAUSES, None]), min_size=1, max_size=8)
 
 
 @settings(max_examples=60)
-@given(some.lists(some.tuples(codes, some.integers(0, 9), some.integers(0, 60)), min_size=1, max_size=4))
+@given(st.lists(st.tuples(codes, st.integers(0, 9), st.integers(0, 60)), min_size=1, max_size=4))
 def test_shares_are_shares_and_lie_in_their_intervals(cells):
-    rows = [(f"s{at}", len(mine) + true + more, len(mine) + true, mine) for at, (mine, true, more) in enumerate(cells)]
+    rows = [
+        (f"s{at}", len(named) + true + more, len(named) + true, named) for at, (named, true, more) in enumerate(cells)
+    ]
     entries = cause_entries(falses(*rows))
-    assert bool(entries) == any(code for mine, _, _ in cells for code in mine)
+    assert bool(entries) == any(code for named, _, _ in cells for code in named)
     for entry in entries:
         assert 0 < entry["named"] <= entry["false"]
-        assert sum(one["count"] for one in entry["causes"]) == entry["named"]
-        assert sum(one["share"] for one in entry["causes"]) == pytest.approx(1)
-        for one in entry["causes"]:
-            assert -1e-9 <= one["low"] <= one["share"] + 1e-9
-            assert one["share"] - 1e-9 <= one["high"] <= 1 + 1e-9
+        assert sum(cause["count"] for cause in entry["causes"]) == entry["named"]
+        assert sum(cause["share"] for cause in entry["causes"]) == pytest.approx(1)
+        for cause in entry["causes"]:
+            assert -1e-9 <= cause["low"] <= cause["share"] + 1e-9
+            assert cause["share"] - 1e-9 <= cause["high"] <= 1 + 1e-9
 
 
 @pytest.fixture
@@ -117,15 +119,15 @@ def settle(engine, judge):
     with engine.connect() as connection:
         ids = connection.execute(table_of(tables.Question).select()).mappings().all()
     adjudicate(engine, judge, ids[0]["id"], ["neutral"], "in words only")
-    for one in ids[1:]:
-        adjudicate(engine, judge, one["id"], ["neutral"], "", "slip")
+    for id in ids[1:]:
+        adjudicate(engine, judge, id["id"], ["neutral"], "", "slip")
 
 
 def test_only_the_beginning_in_which_each_has_a_cause_counts(engine):
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
     settle(engine, judge)
-    found = false_satisfactions(engine, judge).without
-    of_a = [pair for pair in found if pair[1] == 1]
+    without_cause = false_satisfactions(engine, judge).without
+    of_a = [pair for pair in without_cause if pair[1] == 1]
     for place in (0, 1, 3):  # the third has none, so the fourth does not count
         give_cause(engine, judge, *of_a[place], "doubtful")
     report = study_report(engine)
@@ -159,9 +161,9 @@ def test_spot_checks_are_no_disputes(engine):
     assert dispute_entry(engine) is None
     adjudicate(engine, judge, 2, ["neutral"], "", "slip")
     adjudicate(engine, judge, 2, ["positive"], "", "language")  # the last one counts
-    found = dispute_entry(engine)
-    assert (found["settled"], found["uncoded"]) == (1, 0)
-    assert [one["reason"] for one in found["reasons"] if one["count"]] == ["language"]
+    disputes = dispute_entry(engine)
+    assert (disputes["settled"], disputes["uncoded"]) == (1, 0)
+    assert [reason["reason"] for reason in disputes["reasons"] if reason["count"]] == ["language"]
 
 
 def test_there_are_no_causes_where_nothing_is_drawn(engine, tmp_path):

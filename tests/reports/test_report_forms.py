@@ -48,7 +48,7 @@ def fake(relations=20, systems=SYSTEMS, seed=1):
     return build_report(pd.DataFrame(rows), {"audit": "0.1.0", "seed": 0, "notes": [NOTE]}, waiting=321)
 
 
-def one(**counts):
+def one_cell_report(**counts):
     row = {"task": "sentiment", "relation": "MR1.1", "system": "a", "satisfied": 80, "violated": 20}
     return build_report(pd.DataFrame([row | {"judged": 0, "false": 0} | counts]), {"audit": "0.1.0"}, target="corpus")
 
@@ -118,7 +118,7 @@ def test_terminal_leaves_out_counts_that_nobody_knows():
 
 
 def test_headlines_in_plain_words():
-    numbers = dict(headlines(one(judged=80, false=20)))
+    numbers = dict(headlines(one_cell_report(judged=80, false=20)))
     assert "80.0\N{NO-BREAK SPACE}% of their groups seem to satisfy" in numbers["25.0\N{NO-BREAK SPACE}% [25.0–25.0]"]
     assert "60.0\N{NO-BREAK SPACE}% [60.0–60.0] really do" in numbers["25.0\N{NO-BREAK SPACE}% [25.0–25.0]"]
     assert numbers["80"] == "of 80 satisfied groups were judged; 1 of 1 cell has a genuine rate."
@@ -129,7 +129,7 @@ def test_headlines_in_plain_words():
 def test_notes_say_what_is_not_known_and_not_sure():
     assert notes_of(fake())[0] == NOTE
     assert any("not checked because a system failed" in note for note in notes_of(fake()))
-    assert notes_of(one()) == ["No cell has a genuine rate yet: no satisfied group of a sample is settled."]
+    assert notes_of(one_cell_report()) == ["No cell has a genuine rate yet: no satisfied group of a sample is settled."]
     rows = [
         {"task": "t", "relation": "MR1", "system": "a", "satisfied": 90, "violated": 10, "judged": 9, "false": 3},
         {"task": "t", "relation": "MR1", "system": "b", "satisfied": 80, "violated": 20, "judged": 9, "false": 1},
@@ -197,14 +197,14 @@ def test_charts_say_the_numbers():
         assert f"{100 * cell['sr_observed']:.1f} → " in svg
     heat = to_svg(false_chart(report, "sentiment", "s1", DARK))
     assert re.findall(r">(MR\d\.\d)<", heat) == ["MR1.1", "MR1.2"]
-    known = [cell for cell in report["cells"] if cell["fs_rate"] is not None]
-    assert all(f">{100 * cell['fs_rate']:.1f}<" in heat for cell in known)
+    estimated = [cell for cell in report["cells"] if cell["fs_rate"] is not None]
+    assert all(f">{100 * cell['fs_rate']:.1f}<" in heat for cell in estimated)
     words = rates_in_words(report, entry)
     assert words.startswith("Satisfaction rates of MR1.1. hiv4: ")
 
 
 def test_charts_of_cells_without_rates():
-    report = one(satisfied=0, violated=0)
+    report = one_cell_report(satisfied=0, violated=0)
     assert ">a<" in to_svg(rates_chart(report, report["relations"][0]))
     assert ">–<" in to_svg(false_chart(report, "sentiment", None))
     assert "nothing to compare" in rates_in_words(report, report["relations"][0])
@@ -240,17 +240,17 @@ def test_html_is_whole_and_self_contained():
     assert all("scope" in attributes for attributes in page.named("th"))
     assert NOTE in page.text
     assert "audit:0.1.0|seed:0" in page.text
-    known = sum(entry["ranking"][0]["p_best"] is not None for entry in report["relations"])
-    known += sum(any(pair["difference"] is not None for pair in entry["pairs"]) for entry in report["relations"])
+    ranked = sum(entry["ranking"][0]["p_best"] is not None for entry in report["relations"])
+    ranked += sum(any(pair["difference"] is not None for pair in entry["pairs"]) for entry in report["relations"])
     # Orders of two studies, cells of 20 relations, rankings as far as they are known, roll-ups, and two tables of
     # violation rates with relations, families and all.
-    assert len(page.named("tbody")) == 2 + 20 + known + 1 + 2 * 3
+    assert len(page.named("tbody")) == 2 + 20 + ranked + 1 + 2 * 3
     assert to_html(fake(2)) == to_html(fake(2))
 
 
 @pytest.mark.parametrize("counts", [{}, {"judged": 80, "false": 20}, {"satisfied": 0}, {"satisfied": 0, "violated": 0}])
 def test_html_of_one_cell(counts):
-    page = Page(to_html(one(**counts)))
+    page = Page(to_html(one_cell_report(**counts)))
     assert "MR1.1" in page.text
     assert "None" not in page.text
     assert "nan" not in page.text
@@ -266,7 +266,7 @@ def test_html_says_why_a_roll_up_is_not_known_and_what_counts_as_equal():
 
 
 def test_html_shows_corrected_rates_where_there_are_some():
-    report = one(judged=8, false=4)
+    report = one_cell_report(judged=8, false=4)
     assert "SRc" not in Page(to_html(report)).text
     report["cells"][0] |= {"sr_corrected": 0.456, "sr_corrected_low": 0.4, "sr_corrected_high": 0.5}
     text = Page(to_html(report)).text
@@ -310,7 +310,7 @@ def test_names_cannot_become_markup():
 
 
 def test_the_page_takes_its_chart_colours_from_the_readers_scheme():
-    html = to_html(one(judged=8, false=4))
+    html = to_html(one_cell_report(judged=8, false=4))
     for colour in ("ink", "paper", "genuine", "false"):
         assert re.search(rf'svg \[fill="#[0-9a-f]{{6}}"\] {{ fill: var\(--{colour}\); }}', html)
     assert html.count(DARK.genuine) == 1

@@ -28,9 +28,9 @@ def rank(tmp_path, content, **options):
 )
 def test_the_studys_genuine_rates(relation, genuine):
     # Jiang et al. 2022, section 6.2, printed in per cent with two decimals.
-    found = {cell["system"]: cell["sr_genuine"] for cell in rerank(PAPER)["cells"] if cell["relation"] == relation}
+    rates = {cell["system"]: cell["sr_genuine"] for cell in rerank(PAPER)["cells"] if cell["relation"] == relation}
     expected = dict(zip(("amazon", "microsoft", "heroku", "stanford"), genuine, strict=True))
-    assert found == pytest.approx(expected, abs=1e-4)
+    assert rates == pytest.approx(expected, abs=1e-4)
 
 
 @needs_paper

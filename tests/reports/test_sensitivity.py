@@ -42,7 +42,7 @@ def texts(path, gold):
 
 @pytest.fixture
 def report(tmp_path, monkeypatch):
-    def made(gold):
+    def judged_by_gold(gold):
         (tmp_path / "mine_says.py").write_text(SYSTEM, encoding="utf-8")
         monkeypatch.syspath_prepend(tmp_path)
         texts(tmp_path / "films.csv", gold)
@@ -54,7 +54,7 @@ def report(tmp_path, monkeypatch):
         answer_with_gold(engine)
         return engine, study_report(engine, "gold")
 
-    return made
+    return judged_by_gold
 
 
 TWO = ["positive"] * 6 + ["negative"] * 4
@@ -62,33 +62,35 @@ TWO = ["positive"] * 6 + ["negative"] * 4
 
 def test_outputs_that_gold_never_says(report):
     # `says` is wrong on 4 neutral ones and on 2 that it calls positive; `never` on the 4 negative ones.
-    engine, found = report(TWO)
-    entry = found["sensitivity"]
+    engine, lacking = report(TWO)
+    entry = lacking["sensitivity"]
     assert (entry["labels"], entry["share"]) == (["neutral"], pytest.approx(4 / 10))
-    assert entry["fs_rate"] == pytest.approx(10 / 20) == found["overall"]["fs_rate"]
+    assert entry["fs_rate"] == pytest.approx(10 / 20) == lacking["overall"]["fs_rate"]
     assert entry["fs_rate_right"] == pytest.approx(6 / 20)
     assert entry["fs_rate_left_out"] == pytest.approx(6 / 16)
-    rates = {one["system"].split(":")[-1]: [one["fs_rate"], one["fs_rate_right"]] for one in entry["systems"]}
+    rates = {
+        system["system"].split(":")[-1]: [system["fs_rate"], system["fs_rate_right"]] for system in entry["systems"]
+    }
     assert rates == {"says": pytest.approx([0.6, 0.2]), "never": pytest.approx([0.4, 0.4])}
     # `says` would be best, with .8 instead of .4.
     assert (entry["best_changes_estimated"], entry["best_changes_estimated_right"]) == (0, 0)
-    assert found["relations"][0]["best_genuine"] == ["mine_says:never"]
+    assert lacking["relations"][0]["best_genuine"] == ["mine_says:never"]
     assert count(engine, "gold").cells["false"].sum() == 10  # nothing was changed
 
 
 def test_every_form_says_it_in_both_languages(report):
-    _, found = report(TWO)
-    (note,) = [one for one in notes_of(found) if "gold never says" in one]
-    assert note == sensitivity_text(found["sensitivity"])
+    _, lacking = report(TWO)
+    (note,) = [note for note in notes_of(lacking) if "gold never says" in note]
+    assert note == sensitivity_text(lacking["sensitivity"])
     assert "40.0\N{NO-BREAK SPACE}% of the false satisfactions have an output that gold never says (neutral)" in note
-    assert "gold never says (neutral)" in " ".join(to_terminal(found).split())
+    assert "gold never says (neutral)" in " ".join(to_terminal(lacking).split())
     assert "算作正确" in sentence_in("zh", note)
 
 
 def test_gold_that_says_every_label_needs_no_such_line(report):
-    _, found = report(["neutral"] * 2 + TWO[2:])
-    assert found["sensitivity"] is None
-    assert not any("gold never says" in one for one in notes_of(found))
+    _, whole = report(["neutral"] * 2 + TWO[2:])
+    assert whole["sensitivity"] is None
+    assert not any("gold never says" in note for note in notes_of(whole))
 
 
 def errors(report):
@@ -99,16 +101,16 @@ def test_wrong_gold_labels_are_corrected_as_the_groups_settle(report):
     # Of 20 groups 10 are seen false. The 4 neutral ones are false whatever gold says; of the other 16, e of the true
     # ones are seen false and e of the false ones seen true: 4 + 16 (6 / 16 - e) / (1 - 2 e).
     engine, _ = report(TWO)
-    found = study_report(engine, "gold", gold_error=GoldError(0.05, 0.1))
+    corrected = study_report(engine, "gold", gold_error=GoldError(0.05, 0.1))
     most, least = ((4 + 16 * (6 / 16 - e) / (1 - 2 * e)) / 20 for e in (0.05, 0.1))
-    assert errors(found) == pytest.approx({"fs_rate": 0.5, "fs_rate_least": least, "fs_rate_most": most})
-    entry = found["gold_error"]
+    assert errors(corrected) == pytest.approx({"fs_rate": 0.5, "fs_rate_least": least, "fs_rate_most": most})
+    entry = corrected["gold_error"]
     assert entry["fs_low"] < entry["fs_rate_least"] < entry["fs_rate_most"] < entry["fs_high"]
     assert (entry["worst_least"], entry["worst_most"]) == pytest.approx((0.4, 0.6))
     assert (entry["groups"], entry["by_gold"], entry["left_out"], entry["cut"]) == (20, 20, 0, False)
-    says = next(one for one in entry["systems"] if one["system"].endswith("says"))
+    says = next(system for system in entry["systems"] if system["system"].endswith("says"))
     assert says["fs_rate_most"] == pytest.approx((4 + 6 * (2 / 6 - 0.05) / 0.9) / 10)
-    assert found["signature"]["gold_error"] == [0.05, 0.1]
+    assert corrected["signature"]["gold_error"] == [0.05, 0.1]
     # Of this corpus everything is judged: what is left to chance is gold's errors, and both systems share each.
     census = study_report(engine, "gold", target="corpus", gold_error=GoldError(0.05, 0.05))["gold_error"]
     assert census["fs_low"] < census["fs_rate_least"] < census["fs_high"]
@@ -132,13 +134,13 @@ def test_the_correction_is_said_in_both_languages_and_replayed(report, tmp_path,
     database, folder, published = (str(tmp_path / name) for name in ("a.db", "export", "report.json"))
     assert main(["report", "--db", database, "--gold-error", "0.02-0.1", "--json"]) == 0
     (tmp_path / "report.json").write_text(said := capsys.readouterr().out, encoding="utf-8")
-    (note,) = [one for one in notes_of(json.loads(said)) if one.startswith("With 2.0 to 10.0")]
+    (note,) = [note for note in notes_of(json.loads(said)) if note.startswith("With 2.0 to 10.0")]
     assert "are not corrected: at worst R_FS is 40.0 to 60.0 [" in note
     assert "未作校正" in sentence_in("zh", note)
     assert main(["export", "--db", database, "--out", folder]) == 0
     replayed = replay(Path(folder), [Path(published)]).documents
     assert len(replayed) >= 2
-    assert {one.differences for one in replayed} == {0}
+    assert {document.differences for document in replayed} == {0}
 
 
 @pytest.mark.parametrize("constant", [NO_GOLD, CUT, LEFT_OUT.format(part="1", whole="2")])
@@ -168,13 +170,13 @@ def test_errors_that_say_nothing_are_one_sentence(report, tmp_path, capsys, opti
 def test_drawn_groups_are_read_once(report, monkeypatch):
     """A database of 10^5 groups, all judged, spent nearly half of a report on reading and settling them again."""
     engine, _ = report(TWO)
-    made, real = [], resolution.Drawn
+    drawn, real = [], resolution.Drawn
 
     def counting(*arguments, **named):
-        made.append(real(*arguments, **named))
-        return made[-1]
+        drawn.append(real(*arguments, **named))
+        return drawn[-1]
 
     with monkeypatch.context() as patched:
         patched.setattr(resolution, "Drawn", counting)
         assert study_report(engine, "gold")["sensitivity"] is not None
-    assert len(made) == len(count(engine).drawn)
+    assert len(drawn) == len(count(engine).drawn)

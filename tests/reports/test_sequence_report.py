@@ -27,9 +27,14 @@ def imported(tmp_path, silent=()):
     for number in range(80):
         for system, every in (("a", 4), ("b", 5)):
             label = "negative" if number % every == 0 else "positive"
-            one = {"relation": "MR1.1", "system": system, "source": f"text {number}", "follow_ups": [f"text {number}!"]}
-            one |= {"outputs": [label, label], "verdict": "satisfied", "id": str(number)}
-            rows.append(one | ({} if number in silent else {"gold": "positive"}))
+            group = {
+                "relation": "MR1.1",
+                "system": system,
+                "source": f"text {number}",
+                "follow_ups": [f"text {number}!"],
+            }
+            group |= {"outputs": [label, label], "verdict": "satisfied", "id": str(number)}
+            rows.append(group | ({} if number in silent else {"gold": "positive"}))
     path = tmp_path / "run.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     engine = open_store(str(tmp_path / "audit.db"), create=True)
@@ -52,12 +57,12 @@ def test_cells_pairs_and_roll_ups_are_those_of_sequences(tmp_path):
     # The systems differ on the 28 texts that exactly one of them gets wrong (20 + 16 - 2 x 4), of 80 groups: in truth
     # by 4. What is not judged adds at most 1 each to either side.
     assert (pair["informative"], pair["groups"]) == (28, 80)
-    rest, known = (28 - pair["judged"]) / 80, pair["difference"] * pair["judged"] / 28
-    assert known - rest - 1e-12 <= pair["low"] <= pair["difference"] <= pair["high"] <= known + rest + 1e-12
+    rest, part = (28 - pair["judged"]) / 80, pair["difference"] * pair["judged"] / 28
+    assert part - rest - 1e-12 <= pair["low"] <= pair["difference"] <= pair["high"] <= part + rest + 1e-12
     assert pair["low"] <= (16 - 20) / 80 <= pair["high"] or pair["low"] <= (20 - 16) / 80 <= pair["high"]
     assert 0.05 < pair["p"] <= 1
     assert pair["mcnemar_p"] is None
-    assert {one["method"] for one in report["rollups"]} == {"union bound over the cells' confidence sequences"}
+    assert {roll_up["method"] for roll_up in report["rollups"]} == {"union bound over the cells' confidence sequences"}
     signature = report["signature"]
     assert (signature["interval"], signature["stopping"]) == ("sequence", "sequence: holds whenever judging stops")
     json.dumps(report, allow_nan=False)
@@ -72,8 +77,8 @@ def test_every_form_says_that_it_holds_whenever_judging_stops(tmp_path):
         assert "confidence sequence" not in form(usual)
     assert "stopping:sequence: holds whenever judging stops" in to_terminal(sequence)
     assert all(
-        one["fs_low"] < other["fs_low"] < other["fs_high"] < one["fs_high"]
-        for one, other in zip(sequence["cells"], usual["cells"], strict=True)
+        cell["fs_low"] < other["fs_low"] < other["fs_high"] < cell["fs_high"]
+        for cell, other in zip(sequence["cells"], usual["cells"], strict=True)
     )
 
 
@@ -81,17 +86,17 @@ def test_a_sample_that_is_judged_in_part_is_noted_with_fixed_n_intervals(tmp_pat
     engine = imported(tmp_path, silent=(3, 50))
     usual, sequence = study_report(engine), study_report(engine, interval="sequence")
     assert all(0 < cell["judged"] < cell["drawn"] == 60 for cell in usual["cells"])
-    (note,) = [one for one in usual["signature"]["notes"] if NOTE in one]
+    (note,) = [note for note in usual["signature"]["notes"] if NOTE in note]
     assert note.startswith("2 cells are judged in part: ")
     assert "`--interval sequence` holds anyway" in note
     assert NOTE in " ".join(to_terminal(usual).split())
-    assert not any(NOTE in one for one in sequence["signature"]["notes"])
+    assert not any(NOTE in note for note in sequence["signature"]["notes"])
 
 
 def test_a_sample_that_is_judged_whole_or_not_at_all_has_no_note(tmp_path):
     engine = imported(tmp_path)
     for whose in ("both", "people"):
-        assert not any(NOTE in one for one in study_report(engine, whose)["signature"]["notes"])
+        assert not any(NOTE in note for note in study_report(engine, whose)["signature"]["notes"])
 
 
 def test_totals_from_elsewhere_have_sequences_too(tmp_path, capsys):
@@ -127,8 +132,13 @@ def test_the_sequence_of_many_pairs(tmp_path):
     for number in range(300):
         for system, wrong in (("a", number % 3 == 0), ("b", number % 3 == 1)):
             label = "negative" if wrong else "positive"
-            one = {"relation": "MR1.1", "system": system, "source": f"text {number}", "follow_ups": [f"text {number}!"]}
-            rows.append(one | {"outputs": [label, label], "verdict": "satisfied", "gold": "positive"})
+            group = {
+                "relation": "MR1.1",
+                "system": system,
+                "source": f"text {number}",
+                "follow_ups": [f"text {number}!"],
+            }
+            rows.append(group | {"outputs": [label, label], "verdict": "satisfied", "gold": "positive"})
     path = tmp_path / "run.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     engine = open_store(str(tmp_path / "audit.db"), create=True)
@@ -147,6 +157,6 @@ def test_rankings_have_no_probabilities_with_sequences(tmp_path):
     report = study_report(imported(tmp_path), interval="sequence")
     assert report["signature"]["target"] == "corpus"
     (relation,) = report["relations"]
-    for one in relation["ranking"]:
-        assert (one["p_best"], one["rank_low"], one["letters"]) == (None, None, None)
-        assert one["reason"].startswith(("not with sequences: ", "not enough judged: "))
+    for entry in relation["ranking"]:
+        assert (entry["p_best"], entry["rank_low"], entry["letters"]) == (None, None, None)
+        assert entry["reason"].startswith(("not with sequences: ", "not enough judged: "))

@@ -20,10 +20,14 @@ def report_of(**systems):
 def test_ranks_before_and_after():
     # SR_g: a 90 - 60 = 30, b 80 - 10 = 70, c 70 - 20 = 50.
     report = report_of(a=(90, 60), b=(80, 10), c=(70, 20))
-    found = moves(report["relations"][0])
-    assert [(one.system, one.rank_before, one.rank_after) for one in found] == [("b", 2, 1), ("c", 3, 2), ("a", 1, 3)]
-    assert [one.observed for one in found] == pytest.approx([0.8, 0.7, 0.9])
-    assert [one.genuine for one in found] == pytest.approx([0.7, 0.5, 0.3])
+    moved = moves(report["relations"][0])
+    assert [(move.system, move.rank_before, move.rank_after) for move in moved] == [
+        ("b", 2, 1),
+        ("c", 3, 2),
+        ("a", 1, 3),
+    ]
+    assert [move.observed for move in moved] == pytest.approx([0.8, 0.7, 0.9])
+    assert [move.genuine for move in moved] == pytest.approx([0.7, 0.5, 0.3])
     assert order_in_words(report["relations"][0]) == (
         "Ranks by the reported and by the genuine rate of MR1: b from rank 2 to 1; c from rank 3 to 2; "
         "a from rank 1 to 3."
@@ -33,10 +37,10 @@ def test_ranks_before_and_after():
 def test_a_tie_does_not_look_like_a_change():
     # Tied before; c is best after. Their lines before are in the order after, so that no two cross.
     report = report_of(a=(80, 30), b=(80, 20), c=(80, 10))
-    found = moves(report["relations"][0])
-    assert [one.system for one in found] == ["c", "b", "a"]
-    assert [one.rank_before for one in found] == [1, 1, 1]
-    assert [one.line_before for one in found] == [one.line_after for one in found] == [0, 1, 2]
+    moved = moves(report["relations"][0])
+    assert [move.system for move in moved] == ["c", "b", "a"]
+    assert [move.rank_before for move in moved] == [1, 1, 1]
+    assert [move.line_before for move in moved] == [move.line_after for move in moved] == [0, 1, 2]
 
 
 def test_chart_names_every_system_twice_with_its_rates():

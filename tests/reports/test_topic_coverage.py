@@ -34,7 +34,7 @@ def test_intervals_hold_for_topics_alone_and_over_relations():
     for at in range(TOPICS):
         here = topic == at
         for relation, system in keys:
-            held, broken = (one[relation, system][here].astype(int) for one in (satisfied, violated))
+            held, broken = (counts[relation, system][here].astype(int) for counts in (satisfied, violated))
             yes, no = int(held.sum()), int(broken.sum())
             cells.append(
                 {"study": 1, "task": "t", "relation": relation, "system": system, "topic": at}
@@ -43,8 +43,8 @@ def test_intervals_hold_for_topics_alone_and_over_relations():
             truth[str(at), relation, system] = genuine[relation, system][here].sum() / (yes + no)
         for system in SYSTEMS:
             hits, size, all_wrong = (
-                sum(one[relation, system][here].astype(int) for relation in RELATIONS)
-                for one in (violated, {key: applies[key[0]] for key in keys}, genuine)
+                sum(values[relation, system][here].astype(int) for relation in RELATIONS)
+                for values in (violated, {key: applies[key[0]] for key in keys}, genuine)
             )
             sums.append({"system": system, "topic": at, "violated": hits, "groups": size, "sources": len(size)})
             truth[str(at), None, system] = all_wrong.sum() / size.sum()
@@ -61,12 +61,12 @@ def test_intervals_hold_for_topics_alone_and_over_relations():
                 row = {"study": 1, "task": "t", "relation": relation, "system": system, "source": source}
                 judged.append(row | {"false": int(false[relation, system][source])})
         (entry,) = topic_entries([TABLE], Topics("gold", {1: study}), pd.DataFrame(judged), None, mid_p, "corpus")
-        for one in entry["rates"]:
-            true = truth[one["topic"], one["relation"], one["system"]]
-            alone = one["relation"] is not None
-            inside[alone].append(one["vr_genuine_low"] - 1e-9 <= true <= one["vr_genuine_high"] + 1e-9)
+        for rates in entry["rates"]:
+            true = truth[rates["topic"], rates["relation"], rates["system"]]
+            alone = rates["relation"] is not None
+            inside[alone].append(rates["vr_genuine_low"] - 1e-9 <= true <= rates["vr_genuine_high"] + 1e-9)
             if not alone:
-                errors.append(one["vr_genuine"] - true)
+                errors.append(rates["vr_genuine"] - true)
     assert np.mean(inside[True]) > 0.94
     assert np.mean(inside[False]) > 0.92
     assert abs(np.mean(errors)) < 0.005

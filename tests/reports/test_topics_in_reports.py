@@ -62,19 +62,21 @@ def report(whole):
     return study_report(whole, by="genre", target="corpus")
 
 
-def truth(system, keep=lambda one: True):
+def truth(system, keep=lambda row: True):
     """(groups, violated, violated or false) of a system's groups."""
-    mine = [one for one in lines() if one["system"] == system and keep(one)]
-    violated = [one["verdict"] == "violated" for one in mine]
-    false = [one["outputs"][0] != one["gold"] for one in mine]
-    return len(mine), sum(violated), sum(one or other for one, other in zip(violated, false, strict=True))
+    groups = [row for row in lines() if row["system"] == system and keep(row)]
+    violated = [row["verdict"] == "violated" for row in groups]
+    false = [row["outputs"][0] != row["gold"] for row in groups]
+    return len(groups), sum(violated), sum(row or other for row, other in zip(violated, false, strict=True))
 
 
 def rate(entry, topic, system, relation=None):
-    (found,) = (
-        one for one in entry["rates"] if (one["topic"], one["system"], one["relation"]) == (topic, system, relation)
+    (rates,) = (
+        rates
+        for rates in entry["rates"]
+        if (rates["topic"], rates["system"], rates["relation"]) == (topic, system, relation)
     )
-    return found
+    return rates
 
 
 @pytest.mark.parametrize("system", ["careful", "careless"])
@@ -82,18 +84,18 @@ def test_where_all_is_judged_the_rates_are_the_true_ones(report, system):
     (entry,) = report["topics"]
     assert entry["topics"] == ["comedy", "drama"]
     for topic in entry["topics"]:
-        groups, violated, wrong = truth(system, lambda one, topic=topic: one["attributes"]["genre"] == topic)
-        found = rate(entry, topic, system)
-        assert (found["groups"], found["violated"], found["sources"]) == (groups, violated, groups // 2)
-        assert found["vr_observed"] == violated / groups
-        assert found["judged"] == groups - violated
+        groups, violated, wrong = truth(system, lambda row, topic=topic: row["attributes"]["genre"] == topic)
+        rates = rate(entry, topic, system)
+        assert (rates["groups"], rates["violated"], rates["sources"]) == (groups, violated, groups // 2)
+        assert rates["vr_observed"] == violated / groups
+        assert rates["judged"] == groups - violated
         for name in ("vr_genuine", "vr_genuine_low", "vr_genuine_high"):
-            assert found[name] == pytest.approx(wrong / groups)
-        assert found["vr_observed_low"] < found["vr_observed"] < found["vr_observed_high"]
+            assert rates[name] == pytest.approx(wrong / groups)
+        assert rates["vr_observed_low"] < rates["vr_observed"] < rates["vr_observed_high"]
         for relation in RELATIONS:
             groups, violated, wrong = truth(
                 system,
-                lambda one, topic=topic, name=relation: (one["attributes"]["genre"], one["relation"]) == (topic, name),
+                lambda row, topic=topic, name=relation: (row["attributes"]["genre"], row["relation"]) == (topic, name),
             )
             alone = rate(entry, topic, system, relation)
             assert (alone["groups"], alone["violated"]) == (groups, violated)
@@ -104,12 +106,12 @@ def test_where_all_is_judged_the_rates_are_the_true_ones(report, system):
 
 def test_topics_add_up_to_the_table(report):
     (entry,), (table,) = report["topics"], report["violations"]
-    (row,) = (one for one in table["rows"] if one["by"] == "all")
+    (row,) = (row for row in table["rows"] if row["by"] == "all")
     for system, whole in zip(table["systems"], row["rates"], strict=True):
-        mine = [rate(entry, topic, system) for topic in entry["topics"]]
-        assert sum(one["groups"] for one in mine) == whole["groups"]
-        assert sum(one["violated"] for one in mine) / whole["groups"] == pytest.approx(whole["vr_observed"])
-        assert sum(one["vr_genuine"] * one["groups"] for one in mine) == pytest.approx(
+        by_topic = [rate(entry, topic, system) for topic in entry["topics"]]
+        assert sum(rates["groups"] for rates in by_topic) == whole["groups"]
+        assert sum(rates["violated"] for rates in by_topic) / whole["groups"] == pytest.approx(whole["vr_observed"])
+        assert sum(rates["vr_genuine"] * rates["groups"] for rates in by_topic) == pytest.approx(
             whole["vr_genuine"] * whole["groups"]
         )
 
@@ -123,27 +125,32 @@ def test_a_sample_s_groups_of_a_topic_estimate_the_topic(sampled):
     report = study_report(sampled, by="gold")
     (entry,) = report["topics"]
     assert entry["topics"] == ["positive", "negative"]
-    cells = {(one["relation"], one["system"]): one for one in report["cells"]}
+    cells = {(cell["relation"], cell["system"]): cell for cell in report["cells"]}
     for relation in RELATIONS:
         for system in entry["systems"]:
-            mine = [rate(entry, topic, system, relation) for topic in entry["topics"]]
+            by_topic = [rate(entry, topic, system, relation) for topic in entry["topics"]]
             cell = cells[relation, system]
-            assert [sum(one[name] for one in mine) for name in ("judged", "false")] == [cell["judged"], cell["false"]]
-            for one in mine:
+            assert [sum(rates[name] for rates in by_topic) for name in ("judged", "false")] == [
+                cell["judged"],
+                cell["false"],
+            ]
+            for rates in by_topic:
                 # VR_g = VR_o + SR_o R_FS, with R_FS of the topic's judged groups alone.
-                of_false = one["false"] / one["judged"]
-                assert one["vr_genuine"] == pytest.approx(one["vr_observed"] + (1 - one["vr_observed"]) * of_false)
-                assert one["vr_genuine_low"] <= one["vr_genuine"] <= one["vr_genuine_high"]
-    for one in entry["rates"]:
-        assert one["vr_observed"] <= one["vr_genuine"] + 1e-12
+                of_false = rates["false"] / rates["judged"]
+                assert rates["vr_genuine"] == pytest.approx(
+                    rates["vr_observed"] + (1 - rates["vr_observed"]) * of_false
+                )
+                assert rates["vr_genuine_low"] <= rates["vr_genuine"] <= rates["vr_genuine_high"]
+    for rates in entry["rates"]:
+        assert rates["vr_observed"] <= rates["vr_genuine"] + 1e-12
 
 
 def test_a_topic_without_a_judged_group_is_not_known(tmp_path):
     engine = database(tmp_path, per_relation=1)
     report = study_report(engine, by="genre")
-    unknown = [one for one in report["topics"][0]["rates"] if one["vr_genuine"] is None]
-    assert {one["reason"] for one in unknown if one["relation"]} == {"it has no judged group"}
-    assert {one["reason"] for one in unknown if one["relation"] is None} <= {
+    unknown = [rates for rates in report["topics"][0]["rates"] if rates["vr_genuine"] is None]
+    assert {rates["reason"] for rates in unknown if rates["relation"]} == {"it has no judged group"}
+    assert {rates["reason"] for rates in unknown if rates["relation"] is None} <= {
         "1 of 2 relations have no judged group", "2 of 2 relations have no judged group",
     }  # fmt: skip
     assert len(unknown) > 4
@@ -153,22 +160,24 @@ def test_a_topic_without_a_judged_group_is_not_known(tmp_path):
 
 def test_for_the_population_the_ends_are_wider(sampled):
     corpus, population = (study_report(sampled, by="genre", target=target) for target in ("corpus", "population"))
-    for one, other in zip(corpus["topics"][0]["rates"], population["topics"][0]["rates"], strict=True):
-        assert one["vr_genuine"] == pytest.approx(other["vr_genuine"])
-        assert other["vr_genuine_high"] - other["vr_genuine_low"] > one["vr_genuine_high"] - one["vr_genuine_low"]
+    for rates, other in zip(corpus["topics"][0]["rates"], population["topics"][0]["rates"], strict=True):
+        assert rates["vr_genuine"] == pytest.approx(other["vr_genuine"])
+        assert other["vr_genuine_high"] - other["vr_genuine_low"] > rates["vr_genuine_high"] - rates["vr_genuine_low"]
 
 
 def test_accuracy_stands_beside_both_rates(report, whole):
     (entry,) = report["accuracy"]
     assert (entry["sources"], entry["over"], entry["reason"]) == (FILMS, "all", None)
-    for one in entry["systems"]:
-        first = [line for line in lines() if line["system"] == one["system"] and line["relation"] == "MR1.1"]
+    for system in entry["systems"]:
+        first = [line for line in lines() if line["system"] == system["system"] and line["relation"] == "MR1.1"]
         right = sum(line["outputs"][0] == line["gold"] for line in first)
-        assert (one["outputs"], one["right"], one["accuracy"]) == (FILMS, right, right / FILMS)
+        assert (system["outputs"], system["right"], system["accuracy"]) == (FILMS, right, right / FILMS)
         ends = mid_p(right, FILMS)
-        assert (one["low"], one["high"]) == (ends.low, ends.high)
-        groups, violated, wrong = truth(one["system"])
-        assert (one["sr_observed"], one["sr_genuine"]) == pytest.approx((1 - violated / groups, 1 - wrong / groups))
+        assert (system["low"], system["high"]) == (ends.low, ends.high)
+        groups, violated, wrong = truth(system["system"])
+        assert (system["sr_observed"], system["sr_genuine"]) == pytest.approx(
+            (1 - violated / groups, 1 - wrong / groups)
+        )
     # The careless system is the more consistent one.
     assert entry["order_observed"] == ["careless", "careful"]
     assert entry["order_accuracy"] == entry["order_genuine"] == ["careful", "careless"]
@@ -188,7 +197,7 @@ def table(*systems):
         for system, before, after in systems
     ]
     rows = [{"by": "all", "name": "all", "rates": rates}]
-    return {"task": "t", "study": 1, "corpus": "c", "systems": [one[0] for one in systems], "rows": rows}
+    return {"task": "t", "study": 1, "corpus": "c", "systems": [system[0] for system in systems], "rows": rows}
 
 
 def test_ties_and_what_is_unknown():
@@ -217,12 +226,12 @@ def test_without_gold_the_document_says_why_and_no_reader_is_bothered(tmp_path):
 def test_a_study_that_lacks_the_property_says_so(whole, tmp_path):
     database(tmp_path)
     more = tmp_path / "more.jsonl"
-    bare = [{name: value for name, value in one.items() if name != "attributes"} for one in list(lines())[:40]]
+    bare = [{name: value for name, value in row.items() if name != "attributes"} for row in list(lines())[:40]]
     more.write_text("\n".join(map(json.dumps, bare)), encoding="utf-8")
     engine = open_store(str(tmp_path / "audit.db"))
     import_run(engine, read_run(more))
     report = study_report(engine, by="genre")
-    assert [one["reason"] for one in report["topics"]] == [None, "no source of this corpus has genre"]
+    assert [entry["reason"] for entry in report["topics"]] == [None, "no source of this corpus has genre"]
     assert "Not known: no source of this corpus has genre." in to_terminal(report)
     assert "Not known: no source of this corpus has genre." in str(tables_html(report))
 
@@ -230,8 +239,8 @@ def test_a_study_that_lacks_the_property_says_so(whole, tmp_path):
 def test_every_form_has_the_numbers(report):
     text, page = to_terminal(report), str(tables_html(report))
     (entry,) = report["topics"]
-    found = rate(entry, "comedy", "careful")
-    shown = f"{100 * found['vr_observed']:.1f} [{100 * found['vr_observed_low']:.1f}"
+    rates = rate(entry, "comedy", "careful")
+    shown = f"{100 * rates['vr_observed']:.1f} [{100 * rates['vr_observed_low']:.1f}"
     for form in (text, page):
         assert "Violation rates by genre" in form
         assert "Accuracy by gold, and by metamorphic testing" in form

@@ -26,14 +26,14 @@ def rows(chart):
 def test_each_system_has_a_panel_with_all_lines_and_what_its_run_reported():
     cells = [cell(HOSTILE, 0.5, [1, 0.9, 0.714, 0.4, 0.1, 0, 0]), cell("b", 0.5, [1, 1, 0.25, 0, 0, 0, 0])]
     chart = bounds_chart(cells, ("bound", "satisfied"), DARK)
-    found = rows(chart)
-    assert [one["written"] for one in found if "run" in one] == ["71.4", "25.0"]
+    values = rows(chart)
+    assert [value["written"] for value in values if "run" in value] == ["71.4", "25.0"]
     for own in (HOSTILE, "b"):
-        lines = [one for one in found if one["panel"] == own and "bound" in one]
-        assert {one["line"] for one in lines} == {HOSTILE, "b"}
-        assert all(one["own"] == (one["line"] == own) for one in lines)
+        lines = [value for value in values if value["panel"] == own and "bound" in value]
+        assert {value["line"] for value in lines} == {HOSTILE, "b"}
+        assert all(value["own"] == (value["line"] == own) for value in lines)
         # It ends where no system is satisfied any more.
-        assert max(one["bound"] for one in lines) == 1.25
+        assert max(value["bound"] for value in lines) == 1.25
     drawn = svg(chart)
     for text in ("71.4", "25.0", "bound", "satisfied", "&lt;/script&gt;"):
         assert text in drawn
@@ -51,7 +51,7 @@ def test_the_bound_of_the_run_is_always_in_the_picture(bound):
 
 def test_a_share_that_never_falls_to_nothing_is_shown_to_the_last_bound():
     chart = bounds_chart([cell("a", 0.5, [1, 1, 1, 1, 1, 1, 0.2])], ("bound", "satisfied"))
-    assert max(one["bound"] for one in rows(chart) if "bound" in one) == 1.5
+    assert max(value["bound"] for value in rows(chart) if "bound" in value) == 1.5
 
 
 def mean(level, estimate, low=None, high=None):
@@ -61,7 +61,7 @@ def mean(level, estimate, low=None, high=None):
 def test_means_stand_in_their_order_with_letters_and_without_those_that_have_none():
     means = [mean("fr", 0.58, 0.57, 0.59), mean(HOSTILE, 0.69, 0.68, 0.7), mean("ko", None), mean("es", 0.6)]
     chart = means_chart(means, {"fr": "b", HOSTILE: "a"}, "mean value")
-    assert [one["level"] for one in rows(chart)] == [HOSTILE, "es", "fr"]
+    assert [value["level"] for value in rows(chart)] == [HOSTILE, "es", "fr"]
     drawn = svg(chart)
     for text in ("0.690", "0.600", "0.580", ">a<", ">b<", "mean value"):
         assert text in drawn
@@ -72,7 +72,7 @@ def test_means_stand_in_their_order_with_letters_and_without_those_that_have_non
 def test_levels_end_with_their_mean_and_have_a_dash_where_nothing_was_checked():
     shares = {"MGMT-sentence": 0.95, "MGMT-word": None}
     chart = levels_chart([{"system": HOSTILE, "shares": shares, "score": None}], "得分")
-    assert [(one["level"], one["text"]) for one in rows(chart)] == [
+    assert [(value["level"], value["text"]) for value in rows(chart)] == [
         ("MGMT-sentence", "95.0"),
         ("MGMT-word", "–"),
         ("得分", "–"),

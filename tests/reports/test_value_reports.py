@@ -47,15 +47,15 @@ def engine(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         translation_study.write_files(folder)
-        made = open_store(str(folder / "a.db"), create=True)
-        ran = translation_study.run_study(made, folder)
+        opened = open_store(str(folder / "a.db"), create=True)
+        ran = translation_study.run_study(opened, folder)
     assert ran.counts.outcomes["error"] == 0
-    yield made
-    made.dispose()
+    yield opened
+    opened.dispose()
 
 
 @pytest.fixture(scope="module")
-def known(folder, engine):
+def references(folder, engine):
     return read_references(folder / "references.csv")
 
 
@@ -66,8 +66,8 @@ def test_every_verdict_is_a_row_with_its_text_and_languages(engine):
     assert set(values["language"]) == {"en"}
     assert set(values["target"]) == {"es", "fr"}
     assert set(values["outcome"]) == {0, 1}
-    some = values[values["relation"] == "RTT"]
-    assert ((some["value"] >= 0.6) == (some["outcome"] == 0)).all()
+    round_trips = values[values["relation"] == "RTT"]
+    assert ((round_trips["value"] >= 0.6) == (round_trips["outcome"] == 0)).all()
     assert list(dict.fromkeys(verdict_values(engine, relations=["RTT", "MCMT"])["relation"])) == ["RTT", "MCMT"]
     with pytest.raises(UnknownName, match="unknown relation 'RTTT'; known are: MCMT"):
         verdict_values(engine, relations=["RTTT"])
@@ -78,8 +78,8 @@ def test_every_verdict_is_a_row_with_its_text_and_languages(engine):
 def test_relations_that_are_not_among_those_asked_for_are_not_read(engine):
     values = verdict_values(engine)
     ids = values.groupby("relation")["relation_id"].first()
-    some = verdict_values(engine, among=[ids["RTT"]])
-    pd.testing.assert_frame_equal(some, values[values["relation"] == "RTT"].reset_index(drop=True))
+    round_trips = verdict_values(engine, among=[ids["RTT"]])
+    pd.testing.assert_frame_equal(round_trips, values[values["relation"] == "RTT"].reset_index(drop=True))
     none = verdict_values(engine, among=[])
     assert (len(none), list(none)) == (0, list(values))
     with pytest.raises(UnknownName, match="unknown relation 'RTTT'"):
@@ -91,15 +91,17 @@ def test_rates_at_another_bound_are_those_of_another_run(engine, folder, monkeyp
     again = open_store(str(folder / "b.db"), create=True)
     params = {"RTT": {"threshold": 0.75}, "MCMT": {"threshold": 0.45}, "MGMT-sentence": {"bound": 1.2}}
     translation_study.run_study(again, folder, systems=("tb", "td"), params=params)
-    found = bounds_report(engine, at=[0.75, 0.45, 1.2])
+    bounds = bounds_report(engine, at=[0.75, 0.45, 1.2])
     for cell in bounds_report(again, at=[0.0])["cells"]:
-        expected = {(one["relation"], one["system"]): one for one in found["cells"]}[cell["relation"], cell["system"]]
+        expected = {(cell["relation"], cell["system"]): cell for cell in bounds["cells"]}[
+            cell["relation"], cell["system"]
+        ]
         rates = {rate["at"]: rate["sr_observed"] for rate in expected["rates"]}
         assert cell["sr_observed"] == rates[cell["bound"]]
         assert (cell["checked"], cell["mean"]) == (expected["checked"], expected["mean"])
         assert cell["rates"] == [{"at": 0.0, "sr_observed": 1.0}]
     again.dispose()
-    lines = bounds_lines(found)
+    lines = bounds_lines(bounds)
     assert lines[0] == "MCMT, study 1 of days.csv@es,fr: SR_o at 0.6, and at other bounds, in per cent"
     assert lines[2].split() == ["system", "checked", "mean", "SR_o", "0.75", "0.45", "1.2"]
 
@@ -136,16 +138,16 @@ GAINS |= {("PW", "P"): 0.0373, ("PW", "W"): 0.1227, ("SW", "S"): 0.0301, ("SW", 
     ],
 )
 def test_the_mean_gains_are_those_of_the_study(scores, expected):
-    gains = contribution({frozenset(some): score for some, score in scores.items()})
+    gains = contribution({frozenset(combination): score for combination, score in scores.items()})
     # The last digit of what it prints is not always the rounded one: 0.1504 for (0.1390 + 0.1539 + 0.1585) / 3.
     assert mean_gains(gains) == pytest.approx(expected, abs=1.1e-4)
     if scores is BLEU:
-        printed = {(some, name): gains[frozenset(some)][name] for some, name in GAINS}
+        printed = {(combination, name): gains[frozenset(combination)][name] for combination, name in GAINS}
         assert printed == pytest.approx(GAINS, abs=1e-9)
 
 
-def test_contributions_count_every_translation_once(engine, known):
-    report = contribution_report(engine, None, NAMES, known)
+def test_contributions_count_every_translation_once(engine, references):
+    report = contribution_report(engine, None, NAMES, references)
     assert report["relations"] == NAMES
     assert sum(row["translations"] for row in report["combinations"]) == report["translations"]
     assert sum(row["translations"] for row in report["groups"]) == report["translations"]
@@ -196,10 +198,13 @@ def test_levels_are_shares_and_their_mean_by_domain(engine):
     values = verdict_values(engine)
     for cell in report["cells"]:
         assert cell["score"] == pytest.approx(np.mean(list(cell["shares"].values())))
-        mine = values[(values["system"] == cell["system"]) & (values["text"].isin(law) == (cell["domain"] == "law"))]
+        of_cell = values[(values["system"] == cell["system"]) & (values["text"].isin(law) == (cell["domain"] == "law"))]
         for name, share in cell["shares"].items():
-            some = mine[mine["relation"] == name]
-            assert (cell["checked"][name], share) == (len(some), pytest.approx((some["outcome"] == 0).mean()))
+            of_relation = of_cell[of_cell["relation"] == name]
+            assert (cell["checked"][name], share) == (
+                len(of_relation),
+                pytest.approx((of_relation["outcome"] == 0).mean()),
+            )
     assert [cell["domain"] for cell in levels_report(engine, relations=NAMES)["cells"]] == ["days.csv@es,fr"] * 5
     assert levels_lines(report)[2].split() == ["system", "level", "law", "news"]
     with pytest.raises(UnknownName, match="unknown attribute 'topic'; known are: domain, target_language"):
@@ -209,13 +214,13 @@ def test_levels_are_shares_and_their_mean_by_domain(engine):
 def test_balanced_means_are_plain_means(engine):
     report = means_report(engine, "RTT")
     values = verdict_values(engine, relations=["RTT"])
-    found = {(one["factor"], one["level"]): one["mean"] for one in report["means"]}
-    assert found == pytest.approx(
+    means = {(mean["factor"], mean["level"]): mean["mean"] for mean in report["means"]}
+    assert means == pytest.approx(
         {("language", level): mean for level, mean in values.groupby("target")["value"].mean().items()}
         | {("system", level): mean for level, mean in values.groupby("system")["value"].mean().items()}
     )
     assert (report["values"], report["texts"]) == (400, 40)
-    assert len([one for one in report["comparisons"] if one["factor"] == "system"]) == 10
+    assert len([pair for pair in report["comparisons"] if pair["factor"] == "system"]) == 10
     clustered, plain = report["tests"][1], means_report(engine, "RTT", independent=True)["tests"][1]
     assert (clustered["df_error"], plain["df_error"]) == (39 - 4 + 1, 390)
     assert "LS mean" in "\n".join(means_lines(report))
@@ -223,24 +228,26 @@ def test_balanced_means_are_plain_means(engine):
         means_report(engine, "MR1")
 
 
-def test_correlations_are_those_of_scipy(engine, known):
-    report = correlation_report(engine, known)
+def test_correlations_are_those_of_scipy(engine, references):
+    report = correlation_report(engine, references)
     assert (report["translations"], report["without_reference"], report["repeated"]) == (390, 10, 1)
     values = verdict_values(engine, relations=["RTT"])
     outputs = values[["source", "system_id", "text", "target"]].merge(source_outputs(engine, values["source"].unique()))
-    scored, _ = reference_scores(outputs, known)
+    scored, _ = reference_scores(outputs, references)
     both = values.merge(scored[["source", "system_id", "bleu"]])
-    some = both[both["system"] == "tc"]
+    of_system = both[both["system"] == "tc"]
     row = next(
-        one for one in report["sentences"] if (one["relation"], one["system"], one["measure"]) == ("RTT", "tc", "bleu")
+        row for row in report["sentences"] if (row["relation"], row["system"], row["measure"]) == ("RTT", "tc", "bleu")
     )
-    assert row["n"] == len(some) == 78
-    assert row["pearson"] == pytest.approx(stats.pearsonr(some["value"], some["bleu"]).statistic)
-    assert row["spearman_p"] == pytest.approx(stats.spearmanr(some["value"], some["bleu"]).pvalue)
-    together = next(one for one in report["sentences"] if one["system"] is None)
+    assert row["n"] == len(of_system) == 78
+    assert row["pearson"] == pytest.approx(stats.pearsonr(of_system["value"], of_system["bleu"]).statistic)
+    assert row["spearman_p"] == pytest.approx(stats.spearmanr(of_system["value"], of_system["bleu"]).pvalue)
+    together = next(row for row in report["sentences"] if row["system"] is None)
     assert together["pearson"] is not None
     assert (together["pearson_p"], together["spearman_p"]) == (None, None)
-    of_systems = next(one for one in report["systems"] if (one["relation"], one["measure"]) == ("RTT", "bleu"))
+    of_systems = next(
+        system for system in report["systems"] if (system["relation"], system["measure"]) == ("RTT", "bleu")
+    )
     means = both.groupby("system")[["value", "bleu"]].mean()
     assert of_systems["n"] == 5
     assert of_systems["spearman"] == pytest.approx(stats.spearmanr(means["value"], means["bleu"]).statistic)
@@ -249,42 +256,42 @@ def test_correlations_are_those_of_scipy(engine, known):
     assert "Over systems" in text
 
 
-def test_the_best_of_several_references_counts(known):
+def test_the_best_of_several_references_counts(references):
     text = translation_study.TEXTS[1]
     exact = translation_study.marked(text, "es")
     outputs = pd.DataFrame({"text": [text, text], "target": ["es", "es"], "output": [exact, "another one"]})
-    scored, notes = reference_scores(outputs, known)
+    scored, notes = reference_scores(outputs, references)
     assert scored["bleu"].tolist() == pytest.approx([1.0, values.reference_bleu("another one", "another one", "es")])
     assert scored["wer"].tolist() == [1.0, 1.0]
     assert notes == []
 
 
-def test_without_wordnet_there_is_no_meteor_and_a_note(known, engine, monkeypatch):
+def test_without_wordnet_there_is_no_meteor_and_a_note(references, engine, monkeypatch):
     def absent(*_, **__):
         raise NotInstalled("METEOR of English needs WordNet")
 
     monkeypatch.setattr(values, "meteor", absent)
-    report = correlation_report(engine, known, relations=["RTT"])
+    report = correlation_report(engine, references, relations=["RTT"])
     assert {row["measure"] for row in report["sentences"]} == {"bleu", "wer"}
     assert "METEOR of English needs WordNet (--no-synonyms)" in report["notes"]
-    table = contribution_report(engine, None, NAMES, known)
+    table = contribution_report(engine, None, NAMES, references)
     assert {row["meteor"] for row in table["groups"]} == {None}
     assert contribution_lines(table)
 
 
-def test_without_synonyms_meteor_asks_for_no_wordnet_and_says_so(known, engine, monkeypatch):
+def test_without_synonyms_meteor_asks_for_no_wordnet_and_says_so(references, engine, monkeypatch):
     def no_wordnet():
         raise NotInstalled("METEOR of English needs WordNet")
 
     monkeypatch.setattr("audit.language.text_similarity.wordnet", no_wordnet)
-    plain = replace(known, synonyms=False)
+    plain = replace(references, synonyms=False)
     report = correlation_report(engine, plain, relations=["RTT"])
     assert {row["measure"] for row in report["sentences"]} == {"bleu", "meteor", "wer"}
     assert values.NO_SYNONYMS in report["notes"]
     assert report["signature"]["meteor"] == "exact and stem"
     outputs = pd.DataFrame({"text": ["a"], "target": ["en"], "output": ["Dogs sleep."]})
-    one = References("r.csv", {("a", "en"): ("The dog sleeps.",)}, 0, synonyms=False)
-    scored, notes = reference_scores(outputs, one)
+    single = References("r.csv", {("a", "en"): ("The dog sleeps.",)}, 0, synonyms=False)
+    scored, notes = reference_scores(outputs, single)
     assert scored["meteor"][0] == meteor("The dog sleeps.", "Dogs sleep.", "en", synonyms=False) > 0
     assert notes == [values.NO_SYNONYMS]
 
@@ -312,7 +319,7 @@ def test_references_of_other_texts_are_refused(engine, tmp_path):
 
 def test_outcomes_are_those_that_all_relations_checked(engine):
     values = verdict_values(engine)
-    found = outcomes(values, NAMES)
-    assert list(found.columns) == NAMES
-    assert len(found) == (values["relation"] == "MGMT-sentence").sum() < 400
-    assert set(np.unique(found.to_numpy())) <= {0.0, 1.0}
+    satisfied = outcomes(values, NAMES)
+    assert list(satisfied.columns) == NAMES
+    assert len(satisfied) == (values["relation"] == "MGMT-sentence").sum() < 400
+    assert set(np.unique(satisfied.to_numpy())) <= {0.0, 1.0}

@@ -56,14 +56,14 @@ def report_of(*rows):
 
 def entry(report, by, name, system):
     (table,) = report["violations"]
-    (found,) = (one for one in rates_of(table, by, system) if one["name"] == name)
-    return found
+    (rates,) = (rates for rates in rates_of(table, by, system) if rates["name"] == name)
+    return rates
 
 
 def test_worked_by_hand():
     report = report_of(*ROWS)
     (table,) = report["violations"]
-    assert [(one["by"], one["name"]) for one in table["rows"]] == [
+    assert [(row["by"], row["name"]) for row in table["rows"]] == [
         ("relation", "MR1.1"), ("relation", "MR2.1"), ("relation", "MR7.1"), ("family", "substitution"),
         ("family", "reordering"), ("all", "all"),
     ]  # fmt: skip
@@ -90,8 +90,8 @@ def test_rows_that_are_not_known_say_why():
 
 
 def test_a_relation_that_is_known_is_not_named_where_nothing_is():
-    report = report_of(*(one | {"judged": 0, "false": 0, "drawn": 0} for one in ROWS))
-    assert [one["by"] for one in report["violations"][0]["rows"]][-1] == "all"
+    report = report_of(*(row | {"judged": 0, "false": 0, "drawn": 0} for row in ROWS))
+    assert [row["by"] for row in report["violations"][0]["rows"]][-1] == "all"
 
 
 @settings(max_examples=25)
@@ -102,25 +102,25 @@ def test_a_table_says_what_cells_and_roll_ups_say(cells):
     sure = Certainty(None, None)
     (table,) = violation_tables(frame, sure, families)
     for cell in frame.to_dict("records"):
-        (found,) = (one for one in rates_of(table, "relation", cell["system"]) if one["name"] == cell["relation"])
-        assert found["groups"] == cell["satisfied"] + cell["violated"]
+        (entry,) = (rates for rates in rates_of(table, "relation", cell["system"]) if rates["name"] == cell["relation"])
+        assert entry["groups"] == cell["satisfied"] + cell["violated"]
         for name in ("vr_observed", "vr_genuine"):
-            assert (found[name] is None) == np.isnan(cell[name])
-            assert found[name] is None or found[name] == cell[name]
+            assert (entry[name] is None) == np.isnan(cell[name])
+            assert entry[name] is None or entry[name] == cell[name]
     rollups = roll_ups(frame, sure, families)
     for system in table["systems"]:
-        (found,) = rates_of(table, "all", system)
-        assert {sum(one["groups"] or 0 for one in rates_of(table, by, system)) for by in ("relation", "family")} == {
-            found["groups"]
-        }
-        (rollup,) = (one for one in rollups if (one["by"], one["name"]) == ("system", system))
+        (entry,) = rates_of(table, "all", system)
+        assert {
+            sum(rates["groups"] or 0 for rates in rates_of(table, by, system)) for by in ("relation", "family")
+        } == {entry["groups"]}
+        (rollup,) = (roll_up for roll_up in rollups if (roll_up["by"], roll_up["name"]) == ("system", system))
         for name, rest in (
             ("vr_observed", "sr_observed"),
             ("vr_genuine", "sr_genuine"),
             ("vr_genuine_low", "sr_genuine_high"),
         ):
-            assert (found[name] is None) == (rollup[rest] is None)
-            assert found[name] is None or found[name] == pytest.approx(1 - rollup[rest])
+            assert (entry[name] is None) == (rollup[rest] is None)
+            assert entry[name] is None or entry[name] == pytest.approx(1 - rollup[rest])
 
 
 def test_a_file_of_rates_has_no_families_together(tmp_path):
@@ -139,8 +139,8 @@ def test_the_terminal_and_the_page_have_the_table():
     report = report_of(*ROWS)
     text, page = to_terminal(report), str(tables_html(report))
     assert "\nViolation rates\n===============\n" in text
-    found = next(line for line in text.splitlines() if line.startswith("  all relations"))
-    assert found.split("  ")[-2:] == [rates_text(entry(report, "all", "all", system)) for system in "ab"]
+    total_line = next(line for line in text.splitlines() if line.startswith("  all relations"))
+    assert total_line.split("  ")[-2:] == [rates_text(entry(report, "all", "all", system)) for system in "ab"]
     assert "<h2>Violation rates</h2>" in page
     for system in "ab":
         assert f'<td class="n">{rates_text(entry(report, "all", "all", system))}</td>' in page
@@ -169,7 +169,7 @@ def test_bars_have_names_and_numbers_and_no_more_room_than_they_need():
 
 def test_the_relations_of_several_tasks_are_drawn_together():
     classes = {"task": "classification/体育,科技", "study": 2, "corpus": "topics"}
-    report = report_of(*ROWS, *(one | classes | {"relation": one["relation"].replace(".1", ".3")} for one in ROWS))
+    report = report_of(*ROWS, *(row | classes | {"relation": row["relation"].replace(".1", ".3")} for row in ROWS))
     groups = task_groups(report)
     assert [name for name, _ in groups] == ["MR1", "MR2", "MR7"]
     assert [bar.name for bar in groups[0][1]] == [

@@ -41,7 +41,7 @@ def test_people_and_agreement_are_for_managers(judged):
     mia, odd = (
         add_account(engine, name, role, "long enough").id for name, role in (("mia", "manager"), ("odd", "annotator"))
     )
-    assert {one["name"] for one in ask(judged, "people", by=mia)} >= {"anna", "ben", "mia"}
+    assert {person["name"] for person in ask(judged, "people", by=mia)} >= {"anna", "ben", "mia"}
     assert ask(judged, "agreement", by=mia)[0]["annotators"] == ["anna", "ben"]
     for name in ("people", "agreement"):
         with pytest.raises(NotAllowed, match="odd has the role annotator"):
@@ -63,8 +63,8 @@ def test_values_are_those_of_the_documents(tmp_path, monkeypatch):
     engine = open_store("a.db", create=True)
     translation_study.run_study(engine, tmp_path, systems=("ta", "te"))
     assert ask("a.db", "bounds", at=[0.5]) == bounds_report(engine, at=[0.5])
-    found = ask("a.db", "means", relation="MCMT", study=1, independent=True)
-    assert found == json.loads(json.dumps(means_report(engine, "MCMT", 1, independent=True)))
+    means = ask("a.db", "means", relation="MCMT", study=1, independent=True)
+    assert means == json.loads(json.dumps(means_report(engine, "MCMT", 1, independent=True)))
     with pytest.raises(AuditError, match="1 of the relations MGMT-sentence"):
         ask("a.db", "levels", study=1)
 

@@ -34,7 +34,7 @@ def read(path):
 
 def test_the_import_of_an_export_is_the_same_database(judged, tmp_path, content):
     engine = open_store(judged)
-    made = export(engine, tmp_path / "one")
+    exported = export(engine, tmp_path / "one")
     manifest = import_export(tmp_path / "one", str(tmp_path / "b.db"))
     again = open_store(str(tmp_path / "b.db"))
     assert study_report(again) == study_report(engine)
@@ -45,8 +45,8 @@ def test_the_import_of_an_export_is_the_same_database(judged, tmp_path, content)
         assert connection.execute(select(table_of(tables.Annotator).c.password).distinct()).scalars().all() == [None]
     export(again, tmp_path / "two")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    assert made.rows == sum(entry["rows"] for entry in manifest["tables"].values())
-    assert manifest["seal"] == made.seal
+    assert exported.rows == sum(entry["rows"] for entry in manifest["tables"].values())
+    assert manifest["seal"] == exported.seal
     left = {path.name for path in tmp_path.iterdir() if not path.name.endswith(("-wal", "-shm"))}
     assert left == {"b.db", "judged.db", "one", "two"}
 
@@ -70,12 +70,12 @@ def test_judgements_for_people(judged, exported):
     assert (undone["counts"], withdrawn[0]["counts"]) == ("no", "no")
     counting = [row for row in rows if row["counts"] == "yes"]
     assert len({(row["question"], row["annotator"]) for row in counting}) == len(counting)
-    one = next(row for row in counting if row["annotator"] == "anna")
-    assert one["text"].startswith("Film ")
-    assert one["comment"] == 'I, anna, am "quite" sure,\nben.'
-    assert (one["role"], one["pass"], one["guideline"]) == ("annotator", "1", "1")
-    assert float(one["seconds"]) >= 0
-    assert one["decided_at"].endswith("Z")
+    judgement = next(row for row in counting if row["annotator"] == "anna")
+    assert judgement["text"].startswith("Film ")
+    assert judgement["comment"] == 'I, anna, am "quite" sure,\nben.'
+    assert (judgement["role"], judgement["pass"], judgement["guideline"]) == ("annotator", "1", "1")
+    assert float(judgement["seconds"]) >= 0
+    assert judgement["decided_at"].endswith("Z")
     assert {row["guideline"] for row in rows if row["annotator"] == "gold"} == {"0"}
     settled = read(exported / "adjudications.csv")
     assert {(row["adjudicator"], row["allowed"], row["reason"]) for row in settled} == {
@@ -98,12 +98,12 @@ def test_the_manifest_says_what_every_column_is(exported):
 def test_nothing_of_people_is_in_a_pseudonymised_export(judged, tmp_path, content):
     engine = open_store(judged)
     before = content(engine)
-    made = export(engine, tmp_path / "one", salt=b"salt")
+    exported = export(engine, tmp_path / "one", salt=b"salt")
     everything = b"".join(contents(tmp_path / "one").values()).decode()
     for name in ("anna", "ada", "ben", "salt"):
         assert re.search(rf"\b{name}\b", everything) is None
     assert pseudonym("anna", b"salt") in everything
-    assert (made.pseudonymised, made.free_text) == (True, False)
+    assert (exported.pseudonymised, exported.free_text) == (True, False)
     assert content(engine) == before  # the database keeps its names
     export(engine, tmp_path / "two", salt=b"salt")
     export(engine, tmp_path / "three", salt=b"other", with_comments=True)
@@ -115,7 +115,7 @@ def test_nothing_of_people_is_in_a_pseudonymised_export(judged, tmp_path, conten
 
 def test_only_a_manager_exports_by_account(judged, tmp_path):
     engine = open_store(judged)
-    anna = next(one.id for one in list_accounts(engine) if one.name == "anna")
+    anna = next(account.id for account in list_accounts(engine) if account.name == "anna")
     with pytest.raises(NotAllowed, match="needs the role manager"):
         export(engine, tmp_path / "one", by=anna)
     assert not (tmp_path / "one").exists()
@@ -133,8 +133,8 @@ def test_a_folder_with_something_in_it_is_left_alone(judged, tmp_path):
 
 
 def test_an_export_before_anything_was_checked(tmp_path):
-    made = export(open_store(str(tmp_path / "a.db"), create=True), tmp_path / "one")
-    assert (made.rows, made.documents) == (0, ())
+    exported = export(open_store(str(tmp_path / "a.db"), create=True), tmp_path / "one")
+    assert (exported.rows, exported.documents) == (0, ())
     import_export(tmp_path / "one", str(tmp_path / "b.db"))
     assert (tmp_path / "b.db").exists()
 

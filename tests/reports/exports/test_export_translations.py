@@ -51,7 +51,9 @@ def judged(tmp_path):
 
 
 def rates(engine) -> dict:
-    return {(one["relation"], one["system"]): (one["judged"], one["false"]) for one in study_report(engine)["cells"]}
+    return {
+        (cell["relation"], cell["system"]): (cell["judged"], cell["false"]) for cell in study_report(engine)["cells"]
+    }
 
 
 def test_false_satisfactions_are_counted_with_their_links(judged):
@@ -84,20 +86,20 @@ def test_an_export_is_the_same_study_again_and_replays(judged, tmp_path):
 def test_label_studio_has_both_languages_and_answers_come_back(judged, tmp_path):
     to_label_studio(judged, tmp_path / "ls")
     tasks = json.loads((tmp_path / "ls/tasks.json").read_text(encoding="utf-8"))
-    assert {(one["data"]["language"], one["data"]["target_language"]) for one in tasks} == PAIRS
+    assert {(task["data"]["language"], task["data"]["target_language"]) for task in tasks} == PAIRS
     assert list(tasks[0]["data"]) == ["text", "language", "target_language", "audit_question", "output"]
     tree = ElementTree.fromstring((tmp_path / "ls/config.xml").read_text(encoding="utf-8"))
     # The question; then each text under its language, as every `$name` is a name of the data.
-    shown = [one.get("value") for one in tree if one.tag != "Choices"]
+    shown = [element.get("value") for element in tree if element.tag != "Choices"]
     assert shown[1:] == ["$language", "$text", "Output", "$target_language", "$output"]
-    assert {one[1:] for one in shown if one.startswith("$")} <= set(tasks[0]["data"])
+    assert {task[1:] for task in shown if task.startswith("$")} <= set(tasks[0]["data"])
     result = {"id": "new", "from_name": "answer", "to_name": "text", "type": "choices"}
     result |= {"value": {"choices": ["accurate"]}}
-    for one in tasks:
-        one["annotations"] = [{"completed_by": {"email": "eve"}, "result": [result]}]
+    for task in tasks:
+        task["annotations"] = [{"completed_by": {"email": "eve"}, "result": [result]}]
     (tmp_path / "back.json").write_text(json.dumps(tasks), encoding="utf-8")
-    made = import_labels(judged, read_labels(tmp_path / "back.json"))
-    assert (made.added, made.unmatched) == (len(tasks), {})
+    imported = import_labels(judged, read_labels(tmp_path / "back.json"))
+    assert (imported.added, imported.unmatched) == (len(tasks), {})
     (tmp_path / "loose.csv").write_text("text,label,annotator\nIt rained all night.,accurate,eve\n", encoding="utf-8")
     with pytest.raises(AuditError, match="task translation asks about each output"):
         import_labels(judged, read_labels(tmp_path / "loose.csv"))
@@ -109,13 +111,17 @@ def test_agreement_by_language_tells_directions_apart(judged):
 
 
 def test_known_translations_are_listed_with_their_languages(judged, tmp_path, capsys):
-    settled = [one for one in translations.questions(judged) if one["filled"] and one["languages"] == "en,es"]
-    ids = [one["id"] for one in settled][:2]
+    settled = [
+        question
+        for question in translations.questions(judged)
+        if question["filled"] and question["languages"] == "en,es"
+    ]
+    ids = [question["id"] for question in settled][:2]
     know_questions(judged, "training", ids, "As in the guideline.")
-    (one, _) = known_questions(judged)
-    assert (one.kind, len(one.texts), one.languages) == ("pair", 1, ("en", "es"))
+    (question, _) = known_questions(judged)
+    assert (question.kind, len(question.texts), question.languages) == ("pair", 1, ("en", "es"))
     judged.dispose()
     assert main(["known", "list", "--db", str(tmp_path / "translations.db"), "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert [one["languages"] for one in listed] == [["en", "es"]] * 2
-    assert all(one["output"] in [text.strip() for text in translations.SPANISH] for one in listed)
+    assert [question["languages"] for question in listed] == [["en", "es"]] * 2
+    assert all(question["output"] in [text.strip() for text in translations.SPANISH] for question in listed)

@@ -35,10 +35,10 @@ def rows(folder):
 def test_who_let_it_go_and_with_what_it_was_given(judged, tmp_path, content):
     engine = changed(judged)
     export(engine, tmp_path / "plain")
-    given, gone = rows(tmp_path / "plain")[-2:]
-    assert (given["answer"], given["client"], given["withdrawn_by"]) == ("unsure", browser(AGENT), "")
+    judgement, gone = rows(tmp_path / "plain")[-2:]
+    assert (judgement["answer"], judgement["client"], judgement["withdrawn_by"]) == ("unsure", browser(AGENT), "")
     assert (gone["answer"], gone["withdrawn_by"], gone["comment"]) == ("withdrawn", "mia", "eve hesitated")
-    assert (given["counts"], gone["counts"], gone["annotator"]) == ("no", "no", "eve")
+    assert (judgement["counts"], gone["counts"], gone["annotator"]) == ("no", "no", "eve")
     # What somebody took back themselves names nobody.
     undone = [row for row in rows(tmp_path / "plain") if row["answer"] == "withdrawn"][:-1]
     assert undone

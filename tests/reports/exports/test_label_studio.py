@@ -16,22 +16,22 @@ def tasks(folder):
 
 
 def test_tasks_have_texts_and_annotations_and_no_outputs(judged, tmp_path):
-    made = to_label_studio(open_store(judged), tmp_path / "ls")
-    found = tasks(tmp_path / "ls")
-    assert (made.tasks, made.annotations) == (len(found), sum(len(one["annotations"]) for one in found))
-    assert made.annotations > made.tasks > 0
-    for one in found:
-        assert list(one) == ["id", "data", "annotations", "predictions"]
-        assert list(one["data"]) == ["text", "language", "audit_question"]
-        assert one["predictions"] == []
-        by = [annotation["completed_by"]["email"] for annotation in one["annotations"]]
+    exported = to_label_studio(open_store(judged), tmp_path / "ls")
+    written = tasks(tmp_path / "ls")
+    assert (exported.tasks, exported.annotations) == (len(written), sum(len(task["annotations"]) for task in written))
+    assert exported.annotations > exported.tasks > 0
+    for task in written:
+        assert list(task) == ["id", "data", "annotations", "predictions"]
+        assert list(task["data"]) == ["text", "language", "audit_question"]
+        assert task["predictions"] == []
+        by = [annotation["completed_by"]["email"] for annotation in task["annotations"]]
         assert len(set(by)) == len(by)
-    annotation = next(a for one in found for a in one["annotations"] if a["completed_by"]["email"] == "anna")
+    annotation = next(a for task in written for a in task["annotations"] if a["completed_by"]["email"] == "anna")
     result = annotation["result"][0]
     assert (result["from_name"], result["to_name"], result["type"]) == ("answer", "text", "choices")
     assert result["value"]["choices"][0] in ("positive", "neutral", "negative")
     assert (annotation["ground_truth"], annotation["was_cancelled"]) == (False, False)
-    truths = {a["completed_by"]["email"] for one in found for a in one["annotations"] if a["ground_truth"]}
+    truths = {a["completed_by"]["email"] for task in written for a in task["annotations"] if a["ground_truth"]}
     assert truths == {"gold"}
     everything = (tmp_path / "ls/tasks.json").read_text(encoding="utf-8")
     for system in ("calm", "odd"):
@@ -42,7 +42,7 @@ def test_the_config_is_xml_whatever_the_labels_are():
     tree = ElementTree.fromstring(config_of('Is it "<b>" & so?', ("a & b", '"c"', "<d>")))
     assert tree.find("Header").get("value") == 'Is it "<b>" & so?'
     choices = tree.find("Choices")
-    assert [one.get("value") for one in choices] == ["a & b", '"c"', "<d>"]
+    assert [choice.get("value") for choice in choices] == ["a & b", '"c"', "<d>"]
     assert (choices.get("toName"), tree.find("Text").get("value")) == ("text", "$text")
 
 
@@ -50,9 +50,9 @@ def test_what_comes_back_is_taken_once(judged, tmp_path, content):
     engine = open_store(judged)
     to_label_studio(engine, tmp_path / "ls")
     before = content(engine)
-    made = import_labels(engine, read_labels(tmp_path / "ls/tasks.json"))
-    assert made.labels == 0
-    given = tasks(tmp_path / "ls")
+    imported = import_labels(engine, read_labels(tmp_path / "ls/tasks.json"))
+    assert imported.labels == 0
+    written = tasks(tmp_path / "ls")
     eve = {"completed_by": {"email": "eve@example.org"}, "was_cancelled": False}
     result = {
         "id": "x1",
@@ -61,12 +61,12 @@ def test_what_comes_back_is_taken_once(judged, tmp_path, content):
         "type": "choices",
         "value": {"choices": ["neutral"]},
     }
-    for one in given[:3]:
-        one["data"]["text"] = "The key of the question counts, not the text."
-        one["annotations"].append(eve | {"result": [result]})
-    (tmp_path / "back.json").write_text(json.dumps(given), encoding="utf-8")
-    made = import_labels(engine, read_labels(tmp_path / "back.json"))
-    assert (made.added, made.annotators, made.unmatched) == (3, ["eve@example.org"], {})
+    for task in written[:3]:
+        task["data"]["text"] = "The key of the question counts, not the text."
+        task["annotations"].append(eve | {"result": [result]})
+    (tmp_path / "back.json").write_text(json.dumps(written), encoding="utf-8")
+    imported = import_labels(engine, read_labels(tmp_path / "back.json"))
+    assert (imported.added, imported.annotators, imported.unmatched) == (3, ["eve@example.org"], {})
     assert len(content(engine)["judgement"]) == len(before["judgement"]) + 3
 
 

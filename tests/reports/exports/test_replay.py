@@ -13,15 +13,19 @@ from audit.store.dump import described, seal
 
 
 def test_the_same_numbers_come_out(exported):
-    found = replay(exported)
-    assert found.equal
-    assert [one.document for one in found.documents] == ["report.json", "agreement.json"]
+    replayed = replay(exported)
+    assert replayed.equal
+    assert [document.document for document in replayed.documents] == ["report.json", "agreement.json"]
     report = json.loads((exported / "report.json").read_text(encoding="utf-8"))
-    assert [one.relation for one in found.winners] == [one["relation"] for one in report["relations"]] == ["X1", "X2"]
-    for winner, relation in zip(found.winners, report["relations"], strict=True):
+    assert (
+        [winner.relation for winner in replayed.winners]
+        == [winner["relation"] for winner in report["relations"]]
+        == ["X1", "X2"]
+    )
+    for winner, relation in zip(replayed.winners, report["relations"], strict=True):
         # A report names nobody where few groups are judged.
         assert set(relation["best_genuine"]) <= set(winner.winner)
-    lines = replay_lines(found)
+    lines = replay_lines(replayed)
     assert lines[1] == "report.json: every number is the same."
     assert len(lines) == 5
 
@@ -36,11 +40,11 @@ def test_another_number_is_found_and_named(exported):
     manifest["files"]["report.json"] = described(path)
     manifest["seal"] = seal(manifest)
     (exported / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-    found = replay(exported)
-    assert not found.equal
-    assert found.documents[0].listed == ({"where": "cells[1].fs_rate", "published": 0.9, "replayed": before},)
-    assert "  cells[1].fs_rate: was 0.9, is" in "\n".join(replay_lines(found))
-    assert found.as_json()["documents"][0]["equal"] is False
+    replayed = replay(exported)
+    assert not replayed.equal
+    assert replayed.documents[0].listed == ({"where": "cells[1].fs_rate", "published": 0.9, "replayed": before},)
+    assert "  cells[1].fs_rate: was 0.9, is" in "\n".join(replay_lines(replayed))
+    assert replayed.as_json()["documents"][0]["equal"] is False
 
 
 @pytest.mark.parametrize(
@@ -49,9 +53,9 @@ def test_another_number_is_found_and_named(exported):
 def test_a_published_report_is_computed_with_its_own_settings(judged, exported, tmp_path, options):
     published = tmp_path / "published.json"
     published.write_text(json.dumps(study_report(open_store(judged), **options)), encoding="utf-8")
-    found = replay(exported, [published])
-    assert found.equal
-    assert [one.document for one in found.documents][2] == str(published)
+    replayed = replay(exported, [published])
+    assert replayed.equal
+    assert [document.document for document in replayed.documents][2] == str(published)
 
 
 @pytest.mark.parametrize(
@@ -72,13 +76,13 @@ def test_what_is_no_report_is_refused(exported, tmp_path, text, message):
 def test_what_differs():
     assert compare("a", {"x": 1.0, "y": [1, 2]}, {"x": 1.0 + 1e-15, "y": [1, 2]}).differences == 0
     assert compare("a", {"x": 1}, {"x": True}).differences == 1
-    found = compare("a", {"x": [1, {"y": 2}], "z": 1}, {"x": [1, {"y": 3}, 4], "w": 1})
-    assert [one["where"] for one in found.listed] == ["x.length", "x[1].y", "z", "w"]
+    compared = compare("a", {"x": [1, {"y": 2}], "z": 1}, {"x": [1, {"y": 3}, 4], "w": 1})
+    assert [difference["where"] for difference in compared.listed] == ["x.length", "x[1].y", "z", "w"]
     assert compare("a", {"x": 1}, None).listed == ({"where": "", "published": {"x": 1}, "replayed": None},)
 
 
 def test_nothing_to_replay(tmp_path):
     export(open_store(str(tmp_path / "a.db"), create=True), tmp_path / "one")
-    found = replay(tmp_path / "one")
-    assert (found.equal, found.winners) == (True, ())
-    assert "nothing to recompute" in replay_lines(found)[1]
+    replayed = replay(tmp_path / "one")
+    assert (replayed.equal, replayed.winners) == (True, ())
+    assert "nothing to recompute" in replay_lines(replayed)[1]
