@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 
 from audit.reports.build import Groups, build_report
 from audit.reports.charts import rates_in_words, rollup_chart
@@ -111,17 +111,15 @@ def test_sequences_together_are_a_union_bound():
     assert roll_up["fs_most"] <= usual["fs_bound_high"] < roll_up["fs_bound_high"]
 
 
-CELLS = some.lists(
-    some.tuples(
-        some.integers(0, 20), some.integers(0, 20), some.integers(0, 20), some.integers(0, 50), some.booleans()
-    ),
+CELLS = st.lists(
+    st.tuples(st.integers(0, 20), st.integers(0, 20), st.integers(0, 20), st.integers(0, 50), st.booleans()),
     min_size=1,
     max_size=4,
 ).filter(lambda cells: any(sum(one[:3]) for one in cells))
 
 
 @settings(max_examples=40, deadline=None)
-@given(CELLS, some.sampled_from([3, 10**9]), some.sampled_from(["corpus", "population"]))
+@given(CELLS, st.sampled_from([3, 10**9]), st.sampled_from(["corpus", "population"]))
 def test_bounds_hold_what_any_answers_would_have_said(numbers, documents, target):
     cells = [
         cell(f"MR1.{at}", false + waits + true + more, 10, false + waits + true, false, None if judged else waits)

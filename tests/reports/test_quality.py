@@ -28,7 +28,7 @@ def record(rows, **settings):
 
 
 @pytest.fixture
-def record():
+def two_annotators():
     """Ann is right and quick, bob calls what is negative neutral and is slow."""
     rows = []
     for number in range(20):
@@ -44,8 +44,8 @@ def record():
     return record(rows, pass_mark=0.9, fastest=1.0)
 
 
-def test_by_hand(record):
-    report = quality_report(record)
+def test_by_hand(two_annotators):
+    report = quality_report(two_annotators)
     ann, bob = report["annotators"]
     assert (ann["annotator"], ann["judgements"], bob["judgements"]) == ("ann", 20, 20)
     assert (ann["accuracy"]["value"], bob["accuracy"]["value"]) == (1.0, 0.5)
@@ -68,17 +68,17 @@ def test_by_hand(record):
     json.dumps(report, allow_nan=False)
 
 
-def test_nobody_and_nothing(record):
+def test_nobody_and_nothing(two_annotators):
     empty = quality_report(record([]))
     assert (empty["annotators"], empty["alpha"]) == ([], None)
     assert "0 annotators" in quality_lines(empty)[0]
     assert shares_chart(empty, NAMES) is None
-    groups = quality_report(record, kind="group")
+    groups = quality_report(two_annotators, kind="group")
     assert [annotator["judgements"] for annotator in groups["annotators"]] == [0, 0]
     assert groups["annotators"][0]["others"]["reason"] == "nothing was judged that others judged too"
     assert groups["labels"] == ["holds", "broken"]
     with pytest.raises(AuditError, match="nobody judged a question of the task summaries"):
-        quality_report(record, "summaries")
+        quality_report(two_annotators, "summaries")
 
 
 def test_unsure_is_no_label_of_the_others():
@@ -88,8 +88,8 @@ def test_unsure_is_no_label_of_the_others():
     assert report["annotators"][0]["unsure"]["value"] == 1.0
 
 
-def test_lines_say_the_numbers_and_the_alarms(record):
-    text = "\n".join(quality_lines(quality_report(record)))
+def test_lines_say_the_numbers_and_the_alarms(two_annotators):
+    text = "\n".join(quality_lines(quality_report(two_annotators)))
     assert "50.0 [30–70]" in text
     assert "ann: answers too fast to have read" in text
     assert "bob: right too seldom on hidden questions; says neutral too often" in text
@@ -104,8 +104,8 @@ def test_every_rule_has_words():
     assert source.count('Alarm("') == len(RULES)
 
 
-def test_charts_have_every_known_share(record):
-    report = quality_report(record)
+def test_charts_have_every_known_share(two_annotators):
+    report = quality_report(two_annotators)
     shares = shares_chart(report, NAMES).to_dict()
     assert {value["measure"] for value in shares["data"]["values"]} == {"accuracy", "settled", "others"}
     bias = bias_chart(report, NAMES).to_dict()
