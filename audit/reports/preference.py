@@ -121,11 +121,7 @@ def preference(
     times = entries["relation"].map(entries["relation"].value_counts())
     weight = (entries["relation"].map(shares) / times).to_numpy(float)
     systems = sorted(set(cells["system"]))
-    row = {system: number for number, system in enumerate(systems)}
-    column = {key: number for number, key in enumerate(_keys(entries))}
-    place = np.full((len(systems), len(entries)), -1)
-    for number, (key, system) in enumerate(zip(_keys(cells), cells["system"], strict=True)):
-        place[row[system], column[key]] = number
+    place = _place_of_cells(cells, systems, entries)
     observed, genuine = (_by_place(cells[name].to_numpy(float), place) for name in ("sr_observed", "sr_genuine"))
     weighted = weight > 0
     lacks = np.isnan(observed[:, weighted])
@@ -171,14 +167,29 @@ def preference(
         sure.target,
         stopping,
     )
-    if isinstance(draws, str):
-        for at in compared:
-            ranking[at]["reason"] = draws
-    else:
-        for at, standing in zip(compared, rank_systems(draws, delta, sure.confidence), strict=True):
-            ranking[at] |= {"p_best": standing.p_best, "rank_low": standing.rank_low, "rank_high": standing.rank_high}
+    _add_ranks([ranking[at] for at in compared], draws, delta, sure.confidence)
     winner = systems.index(entry["winner"][0])
     return entry | _move_entry(genuine, weight, winner, systems, entries["relation"].tolist(), delta)
+
+
+def _place_of_cells(cells: pd.DataFrame, systems: Sequence[str], entries: pd.DataFrame) -> np.ndarray:
+    """The row in `cells` of each system (rows) under each of the relations (columns); -1 for none."""
+    row = {system: number for number, system in enumerate(systems)}
+    column = {key: number for number, key in enumerate(_keys(entries))}
+    place = np.full((len(systems), len(entries)), -1)
+    for number, (key, system) in enumerate(zip(_keys(cells), cells["system"], strict=True)):
+        place[row[system], column[key]] = number
+    return place
+
+
+def _add_ranks(ranking: Sequence[dict[str, Any]], draws: np.ndarray | str, delta: float, confidence: float) -> None:
+    """Add P(best) and rank intervals, from draws (draws, systems), to the entries; or why there are none."""
+    if isinstance(draws, str):
+        for entry in ranking:
+            entry["reason"] = draws
+        return
+    for entry, standing in zip(ranking, rank_systems(draws, delta, confidence), strict=True):
+        entry |= {"p_best": standing.p_best, "rank_low": standing.rank_low, "rank_high": standing.rank_high}
 
 
 def _score_draws(
