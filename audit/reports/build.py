@@ -145,11 +145,11 @@ def build_report(
     holds, shared = (groups.holds or {}, groups.common or {}) if groups else ({}, {})
     if groups is not None and groups.estimates is not None:
         frame = with_estimates(frame, frame[KEY].merge(groups.estimates, how="left", on=KEY))
-    sure = certainty(frame, judged, checked, target, confidence, drawn, interval)
+    cell_certainty = certainty(frame, judged, checked, target, confidence, drawn, interval)
     stopping = interval is METHODS[SEQUENCE]
-    named = groups.primary if groups else ()
+    primary_named = groups.primary if groups else ()
     relations, standing, commons, primary = compare_all(
-        frame, shared, target, delta, confidence, stopping, comparison.DRAWS, named
+        frame, shared, target, delta, confidence, stopping, comparison.DRAWS, primary_named
     )
     for relation in relations:
         relation["holds"] = holds.get((relation["task"], relation["study"], relation["relation"]))
@@ -162,15 +162,15 @@ def build_report(
             for cell, ends in zip(entries, _simultaneous_ends(frame, interval, confidence, target), strict=True)
         ],
         "relations": relations,
-        "overall": dict(overall(frame, relations, waiting)) | covered(frame, sure),
-        "rollups": roll_ups(frame, sure, families),
-        "violations": violation_tables(frame, sure, families),
+        "overall": dict(overall(frame, relations, waiting)) | covered(frame, cell_certainty),
+        "rollups": roll_ups(frame, cell_certainty, families),
+        "violations": violation_tables(frame, cell_certainty, families),
     }
-    add_audits(report, frame, groups.audits if groups else None, sure.of_false, interval, confidence, target)
+    add_audits(report, frame, groups.audits if groups else None, cell_certainty.of_false, interval, confidence, target)
     if primary:
         report["primary"] = primary
     if weights is not None:
-        report["preference"] = preference(standing, commons, sure, weights, delta, stopping)
+        report["preference"] = preference(standing, commons, cell_certainty, weights, delta, stopping)
     return report
 
 

@@ -279,7 +279,9 @@ def _places(cells: pd.DataFrame, groups: pd.DataFrame) -> np.ndarray:
     return np.array([place.get(key, -1) for key in distinct.tolist()], np.int64)[code]
 
 
-def roll_ups(cells: pd.DataFrame, sure: Certainty, families: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
+def roll_ups(
+    cells: pd.DataFrame, certainty: Certainty, families: Mapping[tuple[str, str], str]
+) -> list[dict[str, Any]]:
     """Rates per relation, system, family and overall, of a frame with the rates of every cell.
 
     `families` maps (task, relation) to the family's name; relations without one are in no family. Studies of a task are
@@ -296,11 +298,11 @@ def roll_ups(cells: pd.DataFrame, sure: Certainty, families: Mapping[tuple[str, 
             if name[by] is not None:
                 members.setdefault((None if by == "overall" else task, str(name[by])), []).append(place)
         for (task, label), places in members.items():
-            entries.append({"by": by, "name": label, "task": task} | _roll_up(cells, sure, places))
+            entries.append({"by": by, "name": label, "task": task} | _roll_up(cells, certainty, places))
     return entries
 
 
-def covered(cells: pd.DataFrame, sure: Certainty) -> dict[str, Any]:
+def covered(cells: pd.DataFrame, certainty: Certainty) -> dict[str, Any]:
     """The share of false satisfactions over the cells of which enough is judged, its interval, and what they cover.
 
     Cells count from `LEAST` judged groups on, or judged whole. `satisfied_covered` is their satisfied groups; rates are
@@ -310,7 +312,7 @@ def covered(cells: pd.DataFrame, sure: Certainty) -> dict[str, Any]:
     satisfied, violated, judged, false = (cells[name].to_numpy(float, na_value=np.nan) for name in names)
     enough = ~np.isnan(satisfied + violated + false) & ((judged >= LEAST) | (judged == satisfied)) & (satisfied > 0)
     places = np.flatnonzero(enough)
-    roll_up = _roll_up(cells, sure, places.tolist())
+    roll_up = _roll_up(cells, certainty, places.tolist())
     rates = ("sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
     return {name: roll_up[name] for name in rates} | {
         "least_judged": LEAST,
@@ -319,7 +321,7 @@ def covered(cells: pd.DataFrame, sure: Certainty) -> dict[str, Any]:
     }
 
 
-def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dict[str, Any]:
+def _roll_up(cells: pd.DataFrame, certainty: Certainty, places: Sequence[int]) -> dict[str, Any]:
     chosen = cells.iloc[list(places)]
     satisfied, violated = (chosen[name].to_numpy(float, na_value=np.nan) for name in ("satisfied", "violated"))
     fs_rate, sr_genuine = chosen["fs_rate"].to_numpy(float), chosen["sr_genuine"].to_numpy(float)
@@ -345,11 +347,11 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
         if not bounds_together(chosen, lacking):
             return entry | {"reason": f"{lacking.sum()} {has} no estimate yet"}
         for ends, satisfaction in ((BOUNDS[:4], False), (BOUNDS[4:], True)):
-            entry |= dict(zip(ends, sure.bounds(cells, places, satisfaction) or (None,) * 4, strict=True))
+            entry |= dict(zip(ends, certainty.bounds(cells, places, satisfaction) or (None,) * 4, strict=True))
         entry["reason"] = f"{lacking.sum()} {has} bounds only, so there are bounds of all together"
-        return entry | {"method": sure.method(chosen)}
-    of_false, false_together = sure.together(cells, places, sure.of_false)
-    of_genuine, genuine_together = sure.together(cells, places, sure.of_genuine)
+        return entry | {"method": certainty.method(chosen)}
+    of_false, false_together = certainty.together(cells, places, certainty.of_false)
+    of_genuine, genuine_together = certainty.together(cells, places, certainty.of_genuine)
     low, high, reach = (of_false[f"fs_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
     false = combine(fs_rate, low, high, satisfied, false_together, reach)
     low, high, reach = (of_genuine[f"sr_genuine_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
@@ -362,7 +364,7 @@ def _roll_up(cells: pd.DataFrame, sure: Certainty, places: Sequence[int]) -> dic
             "sr_genuine_low": genuine.low,
             "sr_genuine_high": genuine.high,
         }
-    return entry | {"method": sure.method(chosen)}
+    return entry | {"method": certainty.method(chosen)}
 
 
 def bounds_together(cells: pd.DataFrame, lacking: np.ndarray) -> bool:

@@ -143,10 +143,10 @@ def _keys(connection: Connection, name: str) -> list[Check]:
     about = (question.c.task, question.c.kind, question.c.input_id, question.c.output, question.c.key)
     for task, kind, input_id, output, key in _rows(connection, select(*about).where(question.c.kind != "group")):
         misfits["questions"] += question_key(task, kind, keys.get(input_id, b""), output) != bytes(key)
-    of = select(
+    query = select(
         group.c.id, group.c.source_id, group.c.relation_id, group.c.system_id, group.c.study_id, source.c.study_id
     )
-    for id, *parts, study_id, theirs in _rows(connection, of.join(source, source.c.id == group.c.source_id)):
+    for id, *parts, study_id, theirs in _rows(connection, query.join(source, source.c.id == group.c.source_id)):
         misfits["groups"] += group_id(*parts) != id or study_id != theirs
     drawn = select(study.c.seed, source.c.row, source.c.u).join(study, study.c.id == source.c.study_id)
     for seed, row, u in _rows(connection, drawn):

@@ -136,12 +136,12 @@ def _select(chains: Chains, column: str, names: Sequence[str] | None) -> "pd.Dat
 def _recorded(frame: "pd.DataFrame", name: str) -> dict[str, Any]:
     """How many recorded scores are reproduced here, and the largest difference."""
     differences = (frame[name] - frame[f"computed_{name}"]).abs().dropna()
-    met = int((differences <= CLOSE).sum())
+    reproduced = int((differences <= CLOSE).sum())
     return {
         "score": name,
         "rows": len(differences),
-        "met": met,
-        "share": met / len(differences) if len(differences) else None,
+        "met": reproduced,
+        "share": reproduced / len(differences) if len(differences) else None,
         "largest": float(differences.max()) if len(differences) else None,
         "recorded_mean": float(frame[name].mean()) if len(differences) else None,
         "computed_mean": float(frame.loc[differences.index, f"computed_{name}"].mean()) if len(differences) else None,

@@ -99,7 +99,7 @@ def read_weights(name: str) -> Weights:
 def preference(
     cells: pd.DataFrame,
     commons: Sequence[Common | None],
-    sure: Certainty,
+    certainty: Certainty,
     weights: Weights,
     delta: float,
     stopping: bool = False,
@@ -108,8 +108,8 @@ def preference(
 
     `cells` are the report's, with rates over the common groups of their relation, and with the cells' own SR_g in a
     column `own`; `commons` are the relations' common groups in the order of the cells, None where rates alone are
-    known; `sure` says how cells go together, by which a score has its interval, and what it is about. With `stopping`
-    there are no probabilities. A relation that is in several studies shares its weight among them. A system that was
+    known; `certainty` says how cells go together, which gives a score its interval, and what it is about. With
+    `stopping` there are no probabilities. A relation that is in several studies shares its weight among them. A system that was
     not run under a relation with a weight is left out, with the reason; while one has no estimate there, nobody knows
     the winner, and probabilities are None. Where the column `relative` is true rates are known up to a constant: they
     decide who wins, but give no score.
@@ -159,15 +159,15 @@ def preference(
     entry["winner"] = best_of(dict(zip((systems[at] for at in compared), after, strict=True)))
     if not relative:
         for at in compared:
-            ranking[at] |= _ends(cells, sure, place[at, weighted], weight[weighted], ranking[at]["score"])
+            ranking[at] |= _ends(cells, certainty, place[at, weighted], weight[weighted], ranking[at]["score"])
     draws = _score_draws(
         [common for common, counts in zip(commons, weighted, strict=True) if counts],
         weight[weighted],
         [systems[at] for at in compared],
-        sure.target,
+        certainty.target,
         stopping,
     )
-    _add_ranks([ranking[at] for at in compared], draws, delta, sure.confidence)
+    _add_ranks([ranking[at] for at in compared], draws, delta, certainty.confidence)
     winner = systems.index(entry["winner"][0])
     return entry | _move_entry(genuine, weight, winner, systems, entries["relation"].tolist(), delta)
 
@@ -206,10 +206,10 @@ def _score_draws(
 
 
 def _ends(
-    cells: pd.DataFrame, sure: Certainty, places: np.ndarray, weight: np.ndarray, score: float
+    cells: pd.DataFrame, certainty: Certainty, places: np.ndarray, weight: np.ndarray, score: float
 ) -> dict[str, float]:
     """The interval of a score: as wide as that of the cells' own rates, taken together with these weights."""
-    chosen, together = sure.together(cells.assign(sr_genuine=cells["own"]), places.tolist(), sure.of_genuine)
+    chosen, together = certainty.together(cells.assign(sr_genuine=cells["own"]), places.tolist(), certainty.of_genuine)
     columns = ("own", "sr_genuine_low", "sr_genuine_high", "sr_genuine_reach")
     own, lows, highs, reach = (chosen[name].to_numpy(float) for name in columns)
     combined = None if np.isnan(lows + highs).any() else combine(own, lows, highs, weight.tolist(), together, reach)

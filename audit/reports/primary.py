@@ -58,7 +58,7 @@ def read_named(engine: Engine, keys: pd.DataFrame) -> list[Named]:
     for study, history in histories.items():
         of_study = keys[keys["study_id"] == study]
         systems, relations = (
-            dict(zip(of_study[f"{of}_id"], of_study[of], strict=True)) for of in ("system", "relation")
+            dict(zip(of_study[f"{kind}_id"], of_study[kind], strict=True)) for kind in ("system", "relation")
         )
 
         def names(naming: Naming, systems: Any = systems, relations: Any = relations) -> tuple[str, str, str | None]:

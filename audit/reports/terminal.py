@@ -217,8 +217,8 @@ def _roll_ups(report: Report, width: int) -> list[str]:
 def _causes(report: Report, rows: list[tuple[str, str, str, str]], width: int) -> list[str]:
     """Causes of false satisfactions: one entry a relation, system, and over all."""
     lines = [TITLE, "=" * len(TITLE), ""]
-    for by, name, named, causes in rows:
-        lines += textwrap.wrap(f"{by} {name} ({named}): {causes}", width - 2, subsequent_indent="  ")
+    for by, name, with_cause, causes in rows:
+        lines += textwrap.wrap(f"{by} {name} ({with_cause}): {causes}", width - 2, subsequent_indent="  ")
     lines = [line if at < 3 else f"  {line}" for at, line in enumerate(lines)]
     return [*lines, *textwrap.wrap(cause_note(report), width)]
 

@@ -73,7 +73,7 @@ def _entry(
             topic_cells = with_worth(topic_cells, in_judged, in_checked, confidence)
         topic_cells = with_rates(topic_cells, interval, confidence, target)
         of_topic.append(topic_cells)
-        sure = Certainty(*dependence(topic_cells, in_judged, in_checked, target), target, confidence)
+        certainty = Certainty(*dependence(topic_cells, in_judged, in_checked, target), target, confidence)
         clusters = study_topics.sums[study_topics.sums["topic"] == topic].set_index("system")
         for system in table["systems"]:
             if system not in clusters.index:
@@ -83,7 +83,11 @@ def _entry(
             observed = clustered_rate(sums["violated"], sums["groups"], confidence)
             over_relations.append(
                 {"topic": names[topic], "relation": None, "system": system}
-                | _rates(*sure.together(topic_cells, places.tolist(), sure.of_genuine), observed, int(sums["sources"]))
+                | _rates(
+                    *certainty.together(topic_cells, places.tolist(), certainty.of_genuine),
+                    observed,
+                    int(sums["sources"]),
+                )
             )
     place = {relation: at for at, relation in enumerate(entry["relations"])}
     by_relation: list[tuple[int, int, str, dict[str, Any]]] = []

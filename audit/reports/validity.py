@@ -56,10 +56,10 @@ class Findings:
 def findings(counted: Counted, clusters: Clusters = ALONE) -> Findings:
     """What was found while cells were counted, with the cells' names and the clusters of sources."""
     audited = counted.audited
-    of_group = audited.follow_ups["group_id"].to_numpy(np.int64) // LIMIT**2
+    sources = audited.follow_ups["group_id"].to_numpy(np.int64) // LIMIT**2
     return Findings(
         audited.cells.merge(counted.keys, on=CELL),
-        audited.follow_ups.assign(cluster=clusters.of(of_group)).merge(counted.keys, on=CELL),
+        audited.follow_ups.assign(cluster=clusters.of(sources)).merge(counted.keys, on=CELL),
         spot_checked_groups(counted, clusters),
         audited.answered.assign(cluster=clusters.of(audited.answered["source"].to_numpy(np.int64))),
         audited.waiting,

@@ -726,9 +726,9 @@ def levels_report(
     counted = values.groupby(["system", "domain", "relation"])["outcome"].agg(["size", "sum"])
     cells = []
     for system in sorted(values["system"].unique()):
-        for where in sorted(values["domain"].unique(), key=name_order):
+        for area in sorted(values["domain"].unique(), key=name_order):
             rows = [
-                counted.loc[system, where, name] if (system, where, name) in counted.index else None for name in names
+                counted.loc[system, area, name] if (system, area, name) in counted.index else None for name in names
             ]
             shares = [None if row is None else 1 - float(row["sum"]) / float(row["size"]) for row in rows]
             measured = [share for share in shares if share is not None]
@@ -737,7 +737,7 @@ def levels_report(
             cells.append(
                 {
                     "system": system,
-                    "domain": where,
+                    "domain": area,
                     "score": sum(measured) / len(measured) if len(measured) == len(names) else None,
                     "shares": dict(zip(names, map(plain, shares), strict=True)),
                     "checked": {

@@ -247,7 +247,7 @@ def task_groups(report: Report) -> Groups:
     tasks: set[str] = set()
     for table in report["violations"]:
         several = sum(other["task"] == table["task"] for other in report["violations"]) > 1
-        where = place(report, table) if several else table["task"].partition("/")[0]
+        label = place(report, table) if several else table["task"].partition("/")[0]
         for row in table["rows"]:
             name = counterpart(table["task"], row["name"]) if row["by"] == "relation" else None
             for rates in row["rates"] if name else []:
@@ -255,7 +255,7 @@ def task_groups(report: Report) -> Groups:
                     tasks.add(table["task"])
                     ends = rates["vr_genuine"], rates["vr_genuine_low"], rates["vr_genuine_high"]
                     groups.setdefault(name, []).append(
-                        Bar(f"{where} · {cut(rates['system'])}", rates["vr_observed"], *ends)
+                        Bar(f"{label} · {cut(rates['system'])}", rates["vr_observed"], *ends)
                     )
     return sorted(groups.items()) if len(tasks) > 1 else []
 

@@ -22,12 +22,12 @@ NOT_RUN = "not run"
 
 
 def violation_tables(
-    cells: pd.DataFrame, sure: Certainty, families: Mapping[tuple[str, str], str]
+    cells: pd.DataFrame, certainty: Certainty, families: Mapping[tuple[str, str], str]
 ) -> list[dict[str, Any]]:
     """One table a study: rows are its relations, then its families of relations, then totals; columns its systems.
 
-    `cells` has the rates of every cell, in the report's order, `sure` their correlations, `families` the family's name
-    by (task, relation). A row is {"by", "name", "family", "rates": one entry a system}, an entry {"system", "groups"
+    `cells` has the rates of every cell, in the report's order, `certainty` their correlations, `families` the family's
+    name by (task, relation). A row is {"by", "name", "family", "rates": one entry a system}, an entry {"system", "groups"
     (satisfied or violated), "vr_observed", "vr_genuine" with its ends, `VR_BOUNDS`, "reason"}: why there is no VR_g.
     Where some relation lacks an estimate for a system, a row `estimated` after `all` is over the other relations, so
     that VR_o and VR_g of all systems can be compared. Families and totals weigh each cell by its groups.
@@ -72,7 +72,7 @@ def violation_tables(
                             | _entry(
                                 cells,
                                 columns,
-                                sure,
+                                certainty,
                                 [places[relation, system] for relation in members if (relation, system) in places],
                             )
                             for system in systems
@@ -117,7 +117,7 @@ def _columns(cells: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def _entry(
-    cells: pd.DataFrame, columns: Mapping[str, np.ndarray], sure: Certainty, places: Sequence[int]
+    cells: pd.DataFrame, columns: Mapping[str, np.ndarray], certainty: Certainty, places: Sequence[int]
 ) -> dict[str, Any]:
     """The rates of the cells at `places`, all of one system. A single cell has its own rates, several are pooled."""
     if not places:
@@ -135,7 +135,7 @@ def _entry(
         }
         lacking = int(own["vr_genuine"] is None)
     else:
-        ends, of_genuine = sure.together(cells, places, sure.of_genuine)
+        ends, of_genuine = certainty.together(cells, places, certainty.of_genuine)
         low, high, reach = (ends[f"sr_genuine_{name}"].to_numpy(float) for name in ("low", "high", "reach"))
         together = violations(
             chosen["satisfied"], chosen["violated"], chosen["sr_genuine"], low, high, of_genuine, reach
@@ -145,7 +145,7 @@ def _entry(
     chosen_cells = cells.iloc[list(places)]
     if lacking and bounds_together(chosen_cells, ~chosen["known"]):
         # VR_g = 1 - SR_g, so the lower bound of SR_g is the upper bound of VR_g.
-        of_genuine_bounds = _own_bounds(chosen_cells) if len(places) == 1 else sure.bounds(cells, places, True)
+        of_genuine_bounds = _own_bounds(chosen_cells) if len(places) == 1 else certainty.bounds(cells, places, True)
         if of_genuine_bounds:
             least, most, low, high = (1 - bound for bound in of_genuine_bounds)
             entry |= dict(zip(VR_BOUNDS, (most, least, high, low), strict=True))

@@ -199,9 +199,9 @@ def preference_lines(report: Report) -> list[str]:
         f"{entry['system']} {with_interval(entry, 'score', 'score_low', 'score_high')}" for entry in scored
     )
     lines = [f"By the weights {preference['source']}: {scores or UNKNOWN}."]
-    sure = ranking_text(preference["ranking"])
-    if sure:
-        lines.append(f"How sure: {sure}.")
+    ranking = ranking_text(preference["ranking"])
+    if ranking:
+        lines.append(f"How sure: {ranking}.")
     elif scored and preference["winner"]:
         lines.append(f"No P(best): {scored[0]['reason']}.")
     for entry in preference["ranking"]:
@@ -437,11 +437,11 @@ def estimator_text(report: Report) -> str:
     if not used:
         return f"Of the proxies {names} none helps in any cell: every R_FS is that of the judged groups alone."
     gain = f"{median(cell['gain'] for cell in used):.2f}"
-    where = part_of(len(used), len(report["cells"]), "cell")
-    rest = "" if len(used) == len(report["cells"]) else " In the others R_FS is that of the judged groups alone."
+    cells = part_of(len(used), len(report["cells"]), "cell")
+    others = "" if len(used) == len(report["cells"]) else " In the others R_FS is that of the judged groups alone."
     return (
-        f"R_FS by {used[0]['method']} with {names} in {where}; median gain {gain}: as if {gain} times as many had been "
-        f"judged.{rest}"
+        f"R_FS by {used[0]['method']} with {names} in {cells}; median gain {gain}: as if {gain} times as many had been "
+        f"judged.{others}"
     )
 
 
