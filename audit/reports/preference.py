@@ -109,10 +109,10 @@ def preference(
     `cells` are the report's, with rates over the common groups of their relation, and with the cells' own SR_g in a
     column `own`; `commons` are the relations' common groups in the order of the cells, None where rates alone are
     known; `certainty` says how cells go together, which gives a score its interval, and what it is about. With
-    `stopping` there are no probabilities. A relation that is in several studies shares its weight among them. A system that was
-    not run under a relation with a weight is left out, with the reason; while one has no estimate there, nobody knows
-    the winner, and probabilities are None. Where the column `relative` is true rates are known up to a constant: they
-    decide who wins, but give no score.
+    `stopping` there are no probabilities. A relation that is in several studies shares its weight among them. A system
+    that was not run under a relation with a weight is left out, with the reason; while a system has no estimate there,
+    nobody knows the winner, and probabilities are None. Where the column `relative` is true rates are known up to a
+    constant: they decide who wins, but give no score.
     """
     entries = cells[["task", "study", "relation"]].drop_duplicates().reset_index(drop=True)
     relations = sorted(dict.fromkeys(entries["relation"]), key=name_order)

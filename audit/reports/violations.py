@@ -27,8 +27,9 @@ def violation_tables(
     """One table a study: rows are its relations, then its families of relations, then totals; columns its systems.
 
     `cells` has the rates of every cell, in the report's order, `certainty` their correlations, `families` the family's
-    name by (task, relation). A row is {"by", "name", "family", "rates": one entry a system}, an entry {"system", "groups"
-    (satisfied or violated), "vr_observed", "vr_genuine" with its ends, `VR_BOUNDS`, "reason"}: why there is no VR_g.
+    name by (task, relation). A row is {"by", "name", "family", "rates": one entry a system}, an entry {"system",
+    "groups" (satisfied or violated), "vr_observed", "vr_genuine" with its ends, `VR_BOUNDS`, "reason"}: why there is no
+    VR_g.
     Where some relation lacks an estimate for a system, a row `estimated` after `all` is over the other relations, so
     that VR_o and VR_g of all systems can be compared. Families and totals weigh each cell by its groups.
     """
