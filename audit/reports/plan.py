@@ -155,7 +155,7 @@ def questions(connection: Connection, counted: Counted) -> pd.DataFrame:
     """Columns group_id, system_id, question, ordered by group: what must be asked to settle a group, at most.
 
     A question about an input has the input's id, and the system 0: every system needs it. One about an output has a
-    negative number (`numbered`), and a row for each system that satisfies the group.
+    negative number (`question_number`), and a row for each system that satisfies the group.
     """
     relation = table_of(tables.Relation)
     rows = [tuple(row) for row in connection.execute(select(relation.c.id, relation.c.task, relation.c.name))]
@@ -218,7 +218,7 @@ def _output_questions(
 def question_number(input_id: int, output: str | None) -> int:
     """The number of a question in a plan: the input's id, or a negative one for an input with an output.
 
-    >>> numbered(7, None), numbered(7, "A summary.") < 0
+    >>> question_number(7, None), question_number(7, "A summary.") < 0
     (7, True)
     """
     if output is None:
