@@ -83,8 +83,8 @@ class Groups:
     which groups were asked about, likewise by (task, study, relation). `audits` is what audits of follow-ups
     and answers found, `primary` the comparisons that were named before the first answer.
     `drawn` has the whole draws of cells that have bounds only: the columns of `judged`, and open (1:
-    an open group, which may be true or false). `asked` has the groups of which people were asked whether their relation
-    holds: study, task, relation, system, kind (genuine, false or violated), broken (0 or 1) and cluster.
+    an open group, which may be true or false). `asked_groups` has the groups of which people were asked whether their
+    relation holds: study, task, relation, system, kind (genuine, false or violated), broken (0 or 1) and cluster.
     """
 
     judged: pd.DataFrame
@@ -95,7 +95,7 @@ class Groups:
     audits: Findings | None = None
     primary: Sequence[Named] = ()
     drawn: pd.DataFrame | None = None
-    asked: pd.DataFrame | None = None
+    asked_groups: pd.DataFrame | None = None
 
 
 def build_report(
@@ -139,8 +139,8 @@ def build_report(
     judged, checked, drawn = (groups.judged, groups.checked, groups.drawn) if groups else (None, None, None)
     if target == "population":
         cells = with_worth(cells, judged, checked, confidence, drawn)
-        if groups and groups.asked is not None and len(groups.asked):
-            cells = with_documents(cells, groups.judged, checked, groups.asked, confidence)
+        if groups and groups.asked_groups is not None and len(groups.asked_groups):
+            cells = with_documents(cells, groups.judged, checked, groups.asked_groups, confidence)
     frame = rated(cells, interval, confidence, target)
     holds, shared = (groups.holds or {}, groups.common or {}) if groups else ({}, {})
     if groups is not None and groups.estimates is not None:

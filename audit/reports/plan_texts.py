@@ -22,11 +22,11 @@ def plans_of(
 
 
 def plan_entries(
-    plans: Sequence[Standing], how: Mapping[str, Any], primary: Mapping[int, Primary]
+    plans: Sequence[Standing], settings: Mapping[str, Any], primary: Mapping[int, Primary]
 ) -> list[dict[str, Any]]:
     """The key `plan` of a report: one entry a study and plan, ready for JSON.
 
-    `how` has the answers, interval, target, delta and weights that the report was made with, `primary` by study the
+    `settings` has the answers, interval, target, delta and weights that the report was made with, `primary` by study the
     comparison that is tested by itself: what a plan names of them is compared, too. Times are ISO 8601 in UTC.
     """
     return [
@@ -46,7 +46,7 @@ def plan_entries(
             ],
             "deviates": [
                 {"key": deviation.key, "planned": deviation.planned, "found": deviation.found}
-                for deviation in _deviations(standing, how, primary.get(standing.study))
+                for deviation in _deviations(standing, settings, primary.get(standing.study))
             ],
         }
         for standing in plans
@@ -96,14 +96,17 @@ def _frozen_text(entry: Mapping[str, Any]) -> str:
     return f"frozen on {entry['frozen_at'][:10]}, {run} and {judged}"
 
 
-def _deviations(standing: Standing, how: Mapping[str, Any], primary: Primary | None) -> list[Deviation]:
+def _deviations(standing: Standing, settings: Mapping[str, Any], primary: Primary | None) -> list[Deviation]:
     planned = dict(standing.plan.content.get("report", {}))
     # The two keys name one comparison; without a relation it is over all relations.
     if named := primary_named(planned.get("primary"), planned.get("primary_relation")):
-        planned, how = planned | {"primary": str(named)}, {**how, "primary": str(primary) if primary else None}
+        planned, settings = (
+            planned | {"primary": str(named)},
+            {**settings, "primary": str(primary) if primary else None},
+        )
     if planned.get("interval") in RENAMED:
         planned["interval"] = RENAMED[planned["interval"]]
-    return [*standing.deviates, *differences("report", planned, how)]
+    return [*standing.deviates, *differences("report", planned, settings)]
 
 
 def _time(moment: Any) -> str | None:
