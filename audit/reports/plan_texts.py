@@ -26,7 +26,7 @@ def plan_entries(
 ) -> list[dict[str, Any]]:
     """The key `plan` of a report: one entry a study and plan, ready for JSON.
 
-    `settings` has the answers, interval, target, delta and weights that the report was made with, `primary` by study the
+    `settings` has the answers, interval, target, delta and weights of the report, `primary` by study the
     comparison that is tested by itself: what a plan names of them is compared, too. Times are ISO 8601 in UTC.
     """
     return [
@@ -100,10 +100,8 @@ def _deviations(standing: Standing, settings: Mapping[str, Any], primary: Primar
     planned = dict(standing.plan.content.get("report", {}))
     # The two keys name one comparison; without a relation it is over all relations.
     if named := primary_named(planned.get("primary"), planned.get("primary_relation")):
-        planned, settings = (
-            planned | {"primary": str(named)},
-            {**settings, "primary": str(primary) if primary else None},
-        )
+        planned |= {"primary": str(named)}
+        settings = {**settings, "primary": str(primary) if primary else None}
     if planned.get("interval") in RENAMED:
         planned["interval"] = RENAMED[planned["interval"]]
     return [*standing.deviates, *differences("report", planned, settings)]
