@@ -135,12 +135,12 @@ class FormTokens:
         return issued if issued > self._since else None
 
 
-def same(one: str, other: str) -> bool:
+def equal_in_constant_time(left: str, right: str) -> bool:
     """Whether two texts are equal, in a time that does not tell where they differ."""
-    return compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))
+    return compare_digest(left.encode("utf-8", "replace"), right.encode("utf-8", "replace"))
 
 
-def from_here(request: Request) -> bool:
+def from_this_app(request: Request) -> bool:
     """Whether a form was sent by a page of this app, as far as the browser says."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
@@ -156,19 +156,19 @@ def language_of(request: Request, fields: dict[str, str] | None = None) -> str:
     return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"
 
 
-def said(request: Request, problem: AuditError, code: str | None = None) -> str:
+def error_text(request: Request, problem: AuditError, code: str | None = None) -> str:
     """An error as a sentence in the language of the request."""
     return sentence(sentence_in(code or language_of(request), str(problem)))
 
 
-def html_page(shown: str, status: int, nonce: str, headers: dict[str, str] | None = None) -> HTMLResponse:
+def html_page(content: str, status: int, nonce: str, headers: dict[str, str] | None = None) -> HTMLResponse:
     """A page of ours: no script, styles with this nonce alone, in no frame, sent nowhere else, kept by nobody."""
     policy = (
         f"default-src 'none'; style-src 'nonce-{nonce}'; font-src 'self'; img-src 'self'; form-action 'self'; "
         "base-uri 'none'; frame-ancestors 'none'"
     )
     return HTMLResponse(
-        shown,
+        content,
         status,
         {
             **HEADERS,
@@ -221,7 +221,7 @@ def render(
     a sentence about what went wrong. Every text is escaped by the template engine.
     """
     words = {key: text_in(code, f"welcome.{key}") for key in _WORDS}
-    return _filled(
+    return _render_template(
         LOGIN, code, words, root=root, nonce=nonce, form=form, name=name, next=next, problem=problem, provider=provider
     )
 
@@ -231,12 +231,12 @@ def render_password(
 ) -> str:
     """The page that changes a password; without `form` it says `problem` or `done` alone."""
     words = {key: text_in(code, f"account.{key}") for key in _PASSWORD_WORDS}
-    return _filled(
+    return _render_template(
         PASSWORD, code, words, root=root, nonce=nonce, form=form, name=name, problem=problem, done=done, next=""
     )
 
 
-def _filled(template: str, code: str, words: dict[str, str], **values: object) -> str:
+def _render_template(template: str, code: str, words: dict[str, str], **values: object) -> str:
     return str(
         _templates()
         .get_template(template)
@@ -271,8 +271,8 @@ def _font() -> str | None:
     import streamlit
 
     static = Path(streamlit.__file__).parent / "static"
-    found = sorted(static.glob("static/media/SourceSansVF-Upright*.woff2"))
-    return found[0].relative_to(static).as_posix() if found else None
+    fonts = sorted(static.glob("static/media/SourceSansVF-Upright*.woff2"))
+    return fonts[0].relative_to(static).as_posix() if fonts else None
 
 
 # Another password for one's own account, over HTTP as logging in is.
@@ -299,54 +299,56 @@ class OwnPassword:
             account = await to_thread.run_sync(account_behind, request.cookies)
             if account is None:
                 return _log_in_first()
-            kept = await to_thread.run_sync(own_account, session.engine(), account.id)
+            profile = await to_thread.run_sync(own_account, session.engine(), account.id)
         except AuditError as problem:
-            return _page(request, 503, problem=said(request, problem))
+            return _password_page(request, 503, problem=error_text(request, problem))
         token = request.cookies.get(settings.login_name())
-        if not kept.has_password or not token:
-            return _page(request, 403, problem=text_in(language_of(request), "account.no_password"))
-        return _page(request, 200, account=account, form=form_token(token))
+        if not profile.has_password or not token:
+            return _password_page(request, 403, problem=text_in(language_of(request), "account.no_password"))
+        return _password_page(request, 200, account=account, form=form_token(token))
 
     async def change(self, request: Request) -> Response:
         """The present password and the new one, twice: the change, or the form again and why."""
         try:
             fields = await fields_of(request)
         except NoForm as refused:
-            return _page(request, refused.status, problem=text_in(language_of(request), refused.key))
+            return _password_page(request, refused.status, problem=text_in(language_of(request), refused.key))
         code, token = language_of(request, fields), request.cookies.get(settings.login_name())
         try:
             account = await to_thread.run_sync(account_behind, request.cookies)
         except AuditError as problem:
-            return _page(request, 503, code=code, problem=said(request, problem, code))
+            return _password_page(request, 503, code=code, problem=error_text(request, problem, code))
         if account is None or not token:
             return _log_in_first()
         form = form_token(token)
 
-        def again(status: int, problem: str, **headers: str) -> Response:
-            return _page(request, status, code=code, account=account, form=form, problem=problem, headers=headers)
+        def show_again(status: int, problem: str, **headers: str) -> Response:
+            return _password_page(
+                request, status, code=code, account=account, form=form, problem=problem, headers=headers
+            )
 
-        if not (same(form, fields.get("form", "")) and from_here(request)):
-            return again(403, text_in(code, "welcome.old_form"))
+        if not (equal_in_constant_time(form, fields.get("form", "")) and from_this_app(request)):
+            return show_again(403, text_in(code, "welcome.old_form"))
         present, new = fields.get("present", ""), fields.get("new", "")
         if new != fields.get("again", ""):
-            return again(400, text_in(code, "account.differ"))
+            return show_again(400, text_in(code, "account.differ"))
         address = request.client.host if request.client else ""
         wait = self._attempts.begin(account.name, address, cookie_key(token))
         if wait:
-            return again(429, text_in(code, "welcome.wait", count=wait), **{"Retry-After": str(wait)})
+            return show_again(429, text_in(code, "welcome.wait", count=wait), **{"Retry-After": str(wait)})
         try:
-            await to_thread.run_sync(_change, account.id, present, new, token, limiter=HASHING)
+            await to_thread.run_sync(_change_password, account.id, present, new, token, limiter=HASHING)
         except NotAllowed as problem:
-            return again(403, said(request, problem, code))
+            return show_again(403, error_text(request, problem, code))
         except AuditError as problem:
             # The present password was right, or there is none: not a guess.
             self._attempts.succeed(account.name, address, cookie_key(token))
-            return again(400, said(request, problem, code))
+            return show_again(400, error_text(request, problem, code))
         self._attempts.succeed(account.name, address, cookie_key(token))
-        return _page(request, 200, code=code, done=text_in(code, "account.changed"))
+        return _password_page(request, 200, code=code, done=text_in(code, "account.changed"))
 
 
-def _change(account_id: int, present: str, new: str, token: str) -> None:
+def _change_password(account_id: int, present: str, new: str, token: str) -> None:
     change_password(session.engine(), account_id, present, new, keep=cookie_key(token))
 
 
@@ -354,7 +356,7 @@ def _log_in_first() -> Response:
     return RedirectResponse(f"{settings.root()}/login?next=account", 303, HEADERS)
 
 
-def _page(
+def _password_page(
     request: Request,
     status: int,
     *,
@@ -366,7 +368,7 @@ def _page(
     headers: dict[str, str] | None = None,
 ) -> Response:
     nonce = secrets.token_urlsafe(16)
-    shown = render_password(
+    content = render_password(
         code or language_of(request),
         root=settings.root(),
         nonce=nonce,
@@ -375,13 +377,13 @@ def _page(
         problem=problem,
         done=done,
     )
-    return html_page(shown, status, nonce, headers)
+    return html_page(content, status, nonce, headers)
 
 
 _YEAR = 365 * 24 * 3600
 
 
-class Doors:
+class LoginRoutes:
     """The routes, and what they remember between requests: how often passwords were tried, at whatever form."""
 
     def __init__(self, attempts: Attempts | None = None):
@@ -407,7 +409,7 @@ class Doors:
             if await to_thread.run_sync(account_behind, request.cookies) is not None:
                 return RedirectResponse(f"{settings.root()}/{next}", 303, HEADERS)
         except AuditError as problem:
-            return self._page(request, 503, next=next, problem=said(request, problem))
+            return self._page(request, 503, next=next, problem=error_text(request, problem))
         return self._page(request, 200, next=next)
 
     async def enter(self, request: Request) -> Response:
@@ -419,27 +421,27 @@ class Doors:
         code, next = language_of(request, fields), place_named(fields.get("next", ""))
         name, password = fields.get("name", ""), fields.get("password", "")
 
-        def again(status: int, problem: str, **headers: str) -> Response:
+        def show_again(status: int, problem: str, **headers: str) -> Response:
             return self._page(request, status, code=code, name=name[:80], next=next, problem=problem, headers=headers)
 
-        sent = request.cookies.get(settings.form_name(), "")
-        if not (sent and same(sent, fields.get("form", "")) and from_here(request)):
-            return again(403, text_in(code, "welcome.old_form"))
+        sent_token = request.cookies.get(settings.form_name(), "")
+        if not (sent_token and equal_in_constant_time(sent_token, fields.get("form", "")) and from_this_app(request)):
+            return show_again(403, text_in(code, "welcome.old_form"))
         address = request.client.host if request.client else ""
-        token, before = new_token(), request.cookies.get(settings.login_name())
+        token, previous_token = new_token(), request.cookies.get(settings.login_name())
         try:
             browser = await to_thread.run_sync(_known_browser, request.cookies, name.strip())
             # Nothing is waited for between these three: of two forms with one token, one is let in.
-            if not self._forms.fresh(sent):
-                return again(403, text_in(code, "welcome.old_form"))
+            if not self._forms.fresh(sent_token):
+                return show_again(403, text_in(code, "welcome.old_form"))
             if wait := self._attempts.begin(name.strip(), address, browser):
-                return again(429, text_in(code, "welcome.wait", count=wait), **{"Retry-After": str(wait)})
-            self._forms.use(sent)
-            await to_thread.run_sync(_enter, name, password, token, before, limiter=HASHING)
+                return show_again(429, text_in(code, "welcome.wait", count=wait), **{"Retry-After": str(wait)})
+            self._forms.use(sent_token)
+            await to_thread.run_sync(_enter_login, name, password, token, previous_token, limiter=HASHING)
         except NotAllowed as problem:
-            return again(403, said(request, problem, code))
+            return show_again(403, error_text(request, problem, code))
         except AuditError as problem:
-            return again(503, said(request, problem, code))
+            return show_again(503, error_text(request, problem, code))
         self._attempts.succeed(name.strip(), address, browser)
         response = RedirectResponse(f"{settings.root()}/{next}", 303, HEADERS)
         set_cookie(request, response, settings.login_name(), token)
@@ -450,13 +452,13 @@ class Doors:
 
     async def provider(self, request: Request) -> Response:
         """On to the identity provider; where that cannot be, the page that logs in and why."""
-        where = settings.provider_settings()
-        if where is None:
+        provider = settings.provider_settings()
+        if provider is None:
             return RedirectResponse(f"{settings.root()}/login", 303, HEADERS)
         try:
-            return RedirectResponse(way_to_provider(where["name"]), 303, HEADERS)
+            return RedirectResponse(way_to_provider(provider["name"]), 303, HEADERS)
         except AuditError as problem:
-            return self._page(request, 503, problem=said(request, problem))
+            return self._page(request, 503, problem=error_text(request, problem))
 
     async def stay(self, request: Request) -> Response:
         """A link or an image of another site must not log anybody out: the address alone does nothing."""
@@ -473,12 +475,12 @@ class Doors:
         response: Response = RedirectResponse(f"{settings.root()}/login?lang={code}", 303, HEADERS)
         if not token:
             return response
-        if not (same(form_token(token), fields.get("form", "")) and from_here(request)):
+        if not (equal_in_constant_time(form_token(token), fields.get("form", "")) and from_this_app(request)):
             return self._page(request, 403, code=code, problem=text_in(code, "welcome.old_form"))
         try:
             await to_thread.run_sync(lambda: end_login(session.engine(), cookie_key(token)))
         except AuditError as problem:
-            return self._page(request, 503, code=code, problem=said(request, problem, code))
+            return self._page(request, 503, code=code, problem=error_text(request, problem, code))
         drop_cookie(request, response, settings.login_name())
         return response
 
@@ -495,7 +497,7 @@ class Doors:
     ) -> Response:
         """The page that logs in, with a new token for its form."""
         code, nonce, form = code or language_of(request), secrets.token_urlsafe(16), self._forms.new()
-        shown = render(
+        content = render(
             code,
             root=settings.root(),
             nonce=nonce,
@@ -505,27 +507,27 @@ class Doors:
             problem=problem,
             provider=settings.provider_settings() is not None,
         )
-        response = html_page(shown, status, nonce, headers)
+        response = html_page(content, status, nonce, headers)
         set_cookie(request, response, settings.form_name(), form)
         if request.query_params.get("lang") in LANGUAGES:
             set_cookie(request, response, settings.LANGUAGE, code, max_age=_YEAR)
         return response
 
 
-def _known_browser(sent: dict[str, str], name: str) -> bytes | None:
+def _known_browser(cookies: dict[str, str], name: str) -> bytes | None:
     """The key by which a browser is known that has logged in under this name before; None for any other."""
     try:
-        key = bytes.fromhex(sent.get(settings.browser_name(), ""))
+        key = bytes.fromhex(cookies.get(settings.browser_name(), ""))
     except ValueError:
         return None
     return key if key and name_behind(session.engine(), key) == name else None
 
 
-def _enter(name: str, password: str, token: str, before: str | None) -> None:
+def _enter_login(name: str, password: str, token: str, previous_token: str | None) -> None:
     with explained(session.where()):
         engine = session.engine()
         account = log_in(engine, name, password)
         open_login(engine, account.id, cookie_key(token), settings.login_limits())
-        if before:
+        if previous_token:
             # A browser has one login: who logs in over another one leaves none behind that nobody can end.
-            end_login(engine, cookie_key(before))
+            end_login(engine, cookie_key(previous_token))

@@ -11,7 +11,7 @@ from audit.reports.charts import DARK, LIGHT, Palette, spec_of
 from audit.reports.tables import sheet
 from audit.reports.words import UNKNOWN
 from audit.ui import session
-from audit.ui.background_cache import made
+from audit.ui.background_cache import produce
 from audit.ui.language import html, language, t
 
 SHARES = {"fs_rate", "fs_low", "fs_high", "unsure_share", "agreed_share", "p_best", "percent_agreement", "risk"} | {
@@ -29,13 +29,13 @@ def table(
     height: int | Literal["auto"] = "auto",
 ) -> None:
     """Rows as a table that sorts; shares in per cent, a dash where nothing is known."""
-    shown = [{t(f"sheet.{column}"): _shown(row, column) for column in columns} for row in rows]
+    cells = [{t(f"sheet.{column}"): _cell_value(row, column) for column in columns} for row in rows]
     st.dataframe(
-        shown, hide_index=True, height=height, column_config=_formats(columns), placeholder=UNKNOWN, key=f"table-{name}"
+        cells, hide_index=True, height=height, column_config=_formats(columns), placeholder=UNKNOWN, key=f"table-{name}"
     )
 
 
-def take_along(
+def download_buttons(
     name: str,
     rows: Sequence[Mapping[str, Any]],
     columns: Sequence[str],
@@ -53,12 +53,12 @@ def take_along(
             on_click="ignore",
             icon=":material/download:",
         )
-        for title, drawn in pictures:
-            if drawn is not None:
-                drawn.button(name, title)
+        for title, picture in pictures:
+            if picture is not None:
+                picture.button(name, title)
 
 
-class Drawn:
+class ShownChart:
     """A chart that is on the page, for its picture."""
 
     def __init__(self, key: tuple[Any, ...], spec: dict[str, Any]):
@@ -78,34 +78,34 @@ class Drawn:
 
     def picture(self) -> bytes:
         """As a PNG; drawn once, by the worker."""
-        return base64.b64decode(made("picture", {"spec": self._spec}, self._key))
+        return base64.b64decode(produce("picture", {"spec": self._spec}, self._key))
 
 
 def chart(
-    name: str, key: tuple[Any, ...], make: Callable[[Palette], Any], words: str, width: Literal["content"] = "content"
-) -> Drawn | None:
+    name: str, key: tuple[Any, ...], build: Callable[[Palette], Any], alt: str, width: Literal["content"] = "content"
+) -> ShownChart | None:
     """A chart in its own size; None, and nothing, where there is none.
 
-    `key` is what it is made of: it is built once for that, in each language. `words` say what it shows to those who
+    `key` is what it is made of: it is built once for that, in each language. `alt` say what it shows to those who
     cannot see it.
     """
-    whole = (session.where(), name, *key, language())
-    spec = built(whole, st.context.theme.type == "dark", make)
+    full_key = (session.where(), name, *key, language())
+    spec = chart_spec(full_key, st.context.theme.type == "dark", build)
     if spec is None:
         return None
-    st.vega_lite_chart(spec, theme=None, width=width, alt=words, key=f"chart-{name}")
-    light = built(whole, False, make)
-    return None if light is None else Drawn(whole, light)
+    st.vega_lite_chart(spec, theme=None, width=width, alt=alt, key=f"chart-{name}")
+    light = chart_spec(full_key, False, build)
+    return None if light is None else ShownChart(full_key, light)
 
 
 @st.cache_data(max_entries=400, show_spinner=False)
-def built(key: tuple[Any, ...], dark: bool, _make: Callable[[Palette], Any]) -> dict[str, Any] | None:
+def chart_spec(key: tuple[Any, ...], dark: bool, _build: Callable[[Palette], Any]) -> dict[str, Any] | None:
     """The chart as the browser gets it, or None: building one takes longer than everything else of a rerun."""
-    made_chart = _make(DARK if dark else LIGHT)
-    return None if made_chart is None else spec_of(made_chart)
+    chart = _build(DARK if dark else LIGHT)
+    return None if chart is None else spec_of(chart)
 
 
-def moment(text: str | None) -> str | None:
+def minute_of(text: str | None) -> str | None:
     """A moment of a document, to the minute; None where it is not known.
 
     >>> moment("2026-01-02T03:04:05+00:00")
@@ -120,12 +120,12 @@ def tiles(numbers: Sequence[tuple[str, str]]) -> None:
     st.html(f'<dl class="audit-tiles">{parts}</dl>')
 
 
-def study_of(row: Mapping[str, Any]) -> str:
+def study_name(row: Mapping[str, Any]) -> str:
     """The name of a row's study."""
     return t("browse.study_name", corpus=row.get("corpus"), id=row["study"])
 
 
-def _shown(row: Mapping[str, Any], column: str) -> Any:
+def _cell_value(row: Mapping[str, Any], column: str) -> Any:
     value = row.get(column)
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))

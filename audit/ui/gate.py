@@ -54,15 +54,15 @@ def policy() -> str:
     import streamlit
 
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    sums = " ".join(f"'sha256-{b64encode(sha256(one.encode()).digest()).decode()}'" for one in _INLINE.findall(page))
+    hashes = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in _INLINE.findall(page))
     return (
-        f"default-src 'self'; script-src 'self' blob: 'unsafe-eval' {sums}; style-src 'self' 'unsafe-inline'; "
+        f"default-src 'self'; script-src 'self' blob: 'unsafe-eval' {hashes}; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data: blob:; worker-src 'self' blob:; "
         "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     )
 
 
-def guarded(send: Send) -> Send:
+def with_security_headers(send: Send) -> Send:
     """Answers with these headers, where they have none of their own."""
 
     async def to_browser(message: Message) -> None:
@@ -99,28 +99,28 @@ class Visitor:
         return self.account is not None or self.identity is not None
 
 
-def visitor(sent: Mapping[str, str]) -> Visitor:
+def visitor_of(cookies: Mapping[str, str]) -> Visitor:
     """The visitor behind the cookies of a request. Raises AuditError where the database cannot be opened or read."""
     with explained(session.where()):
-        return _read_visitor(sent)
+        return _read_visitor(cookies)
 
 
-def _read_visitor(sent: Mapping[str, str]) -> Visitor:
+def _read_visitor(cookies: Mapping[str, str]) -> Visitor:
     limits, key = settings.login_limits(), None
-    if token := sent.get(settings.login_name()):
+    if token := cookies.get(settings.login_name()):
         key = cookie_key(token)
         if account := account_of(session.engine(), key, limits):
             return Visitor(account)
-    if claims := claims_of_cookies(sent):
+    if claims := claims_of_cookies(cookies):
         identity = identity_key(claims)
         account = account_of(session.engine(), identity, limits)
         return Visitor(account) if account else Visitor(identity=identity)
     return Visitor(former=key is not None and name_behind(session.engine(), key) is not None)
 
 
-def account_behind(sent: Mapping[str, str]) -> Account | None:
+def account_behind(cookies: Mapping[str, str]) -> Account | None:
     """The account that is logged in by the cookies of a request, by password or by provider; None where nobody is."""
-    return visitor(sent).account
+    return visitor_of(cookies).account
 
 
 # The websocket that Streamlit's pages live on: who may open one, how many, and what is obeyed that comes over it.
@@ -142,12 +142,12 @@ LARGEST_MESSAGE = 2 << 20
 NORMAL, UNSUITED, TOO_LARGE = 1000, 1003, 1009
 """Codes with which a connection ends (RFC 6455, section 7.4.1)."""
 _REFUSED = {"type": "websocket.close", "code": 1008}
-_EVERYBODYS = ("rerun_script", "stop_script", "app_heartbeat")
+_MESSAGES_OF_ALL = ("rerun_script", "stop_script", "app_heartbeat")
 _READERS_OPERATIONS = ("deferred_file", "dataframe_chunk")
 
 
 @dataclass(frozen=True)
-class Most:
+class ConnectionLimits:
     """Connections open at once: of an account, of an address (a whole team may share one), of all."""
 
     account: int = 24
@@ -168,8 +168,8 @@ class Most:
 class Sockets:
     """The connections that are open. For one event loop."""
 
-    def __init__(self, most: Most | None = None):
-        self.most = most or Most()
+    def __init__(self, limits: ConnectionLimits | None = None):
+        self.most = limits or ConnectionLimits()
         self._open: Counter[tuple[str, object]] = Counter()
 
     async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send, visitor: Visitor) -> None:
@@ -177,23 +177,23 @@ class Sockets:
         if not from_own_page(Headers(scope=scope)):
             return await send(_REFUSED)
         if visitor.former:
-            return await _send_away(receive, send)
+            return await _redirect_to_login(receive, send)
         if not visitor.admitted:
             return await send(_REFUSED)
         address = scope["client"][0] if scope.get("client") else ""
-        whose = visitor.account.id if visitor.account else visitor.identity
-        places: dict[tuple[str, object], int] = {
+        account_key = visitor.account.id if visitor.account else visitor.identity
+        limits: dict[tuple[str, object], int] = {
             ("all", ""): self.most.all,
             ("address", network(address)): self.most.address,
-            ("account", whose): self.most.account,
+            ("account", account_key): self.most.account,
         }
-        if any(self._open[place] >= most for place, most in places.items()):
+        if any(self._open[place] >= most for place, most in limits.items()):
             return await send(_REFUSED)
-        self._open.update(places.keys())
+        self._open.update(limits.keys())
         try:
             await _serve(app, scope, receive, send, visitor)
         finally:
-            self._open.subtract(places.keys())
+            self._open.subtract(limits.keys())
             self._open += Counter()  # forgets those that have none open
 
 
@@ -212,7 +212,7 @@ def from_own_page(headers: Headers) -> bool:
         return False
 
 
-def obeyed(message: BackMsg, role: str | None) -> bool:
+def is_allowed_message(message: BackMsg, role: str | None) -> bool:
     """Whether a page of ours sends this for somebody of this role (None: nobody's account).
 
     >>> obeyed(BackMsg(clear_cache=True), "manager"), obeyed(BackMsg(stop_script=True), None)
@@ -223,7 +223,7 @@ def obeyed(message: BackMsg, role: str | None) -> bool:
         return role in UPLOADERS
     if kind == "backend_operation_request":
         return role in READERS and message.backend_operation_request.WhichOneof("payload") in _READERS_OPERATIONS
-    return kind in _EVERYBODYS
+    return kind in _MESSAGES_OF_ALL
 
 
 async def _serve(app: ASGIApp, scope: Scope, receive: Receive, send: Send, visitor: Visitor) -> None:
@@ -249,7 +249,7 @@ async def _serve(app: ASGIApp, scope: Scope, receive: Receive, send: Send, visit
                 wish = BackMsg.FromString(content)
             except DecodeError:
                 return await end(UNSUITED)
-            if obeyed(wish, role):
+            if is_allowed_message(wish, role):
                 return message
 
     async def to_browser(message: Message) -> None:
@@ -259,7 +259,7 @@ async def _serve(app: ASGIApp, scope: Scope, receive: Receive, send: Send, visit
     await app(scope, from_browser, to_browser)
 
 
-async def _send_away(receive: Receive, send: Send) -> None:
+async def _redirect_to_login(receive: Receive, send: Send) -> None:
     """Have the page go to the one that logs in: what Streamlit's own page does when it is told to log in."""
     await receive()
     redirect = ForwardMsg()
@@ -293,7 +293,7 @@ class Gate:
         if scope["type"] == "websocket":
             await self._sockets.serve(self._app, scope, receive, send, await _visitor(scope))
         elif scope["type"] == "http":
-            await self._http(scope, receive, guarded(send))
+            await self._http(scope, receive, with_security_headers(send))
         else:
             await self._app(scope, receive, send)
 
@@ -301,38 +301,38 @@ class Gate:
         request = Request(scope)
         path = _path(request)
         answer = None
-        if _within(path, *OPEN):
+        if _is_below(path, *OPEN):
             pass
-        elif _within(path, _FILES):
-            answer = _answer(await _visitor(scope), READERS)
-        elif _within(path, _UPLOADS):
+        elif _is_below(path, _FILES):
+            answer = _refuse_others(await _visitor(scope), READERS)
+        elif _is_below(path, _UPLOADS):
             answer = self._upload(request, await _visitor(scope))
-        elif _within(path, *_BEHIND_PAGES):
-            whose = await _visitor(scope)
-            answer = None if whose.admitted or whose.former else _refused(403)
-        elif _within(path, *_CLOSED):
+        elif _is_below(path, *_BEHIND_PAGES):
+            sender = await _visitor(scope)
+            answer = None if sender.admitted or sender.former else _refused(403)
+        elif _is_below(path, *_CLOSED):
             answer = _refused(404)
         elif _is_page(request):
-            answer = await _pages(request, path)
-            send = _unkept(send)
+            answer = await _page_answer(request, path)
+            send = _without_caching(send)
         await (answer or self._app)(scope, receive, send)
 
-    def _upload(self, request: Request, whose: Visitor) -> Response | None:
+    def _upload(self, request: Request, sender: Visitor) -> Response | None:
         """The answer in the place of an upload, or None. What is longer than it says is Streamlit's to refuse."""
-        if refused := _answer(whose, UPLOADERS):
+        if refused := _refuse_others(sender, UPLOADERS):
             return refused
-        if request.method != "PUT" or whose.account is None:
+        if request.method != "PUT" or sender.account is None:
             return None
         length = request.headers.get("content-length", "")
         if not (length.isascii() and length.isdecimal()):
             return _refused(411)
-        size, moment = int(length[:20]), time.monotonic()
-        ration = self._rations.setdefault(whose.account.id, deque())
-        while ration and ration[0][0] < moment - 3600:
+        size, now = int(length[:20]), time.monotonic()
+        ration = self._rations.setdefault(sender.account.id, deque())
+        while ration and ration[0][0] < now - 3600:
             ration.popleft()
         if size > (LARGEST_UPLOAD << 20) + _FRAMING or sum(size for _, size in ration) + size > HOURLY:
             return _refused(413)
-        ration.append((moment, size))
+        ration.append((now, size))
         return None
 
 
@@ -348,26 +348,26 @@ def _refused(status: int) -> Response:
     return PlainTextResponse(f"{_REASONS[status]}\n", status)
 
 
-def _answer(whose: Visitor, roles: tuple[str, ...]) -> Response | None:
-    return None if whose.account is not None and whose.account.role in roles else _refused(403)
+def _refuse_others(sender: Visitor, roles: tuple[str, ...]) -> Response | None:
+    return None if sender.account is not None and sender.account.role in roles else _refused(403)
 
 
 async def _visitor(scope: Scope) -> Visitor:
     """Who sends this; where the database cannot be read, nobody that is known."""
     try:
-        return await to_thread.run_sync(visitor, Request({**scope, "type": "http"}).cookies)
+        return await to_thread.run_sync(visitor_of, Request({**scope, "type": "http"}).cookies)
     except AuditError:
         return Visitor()
 
 
-async def _pages(request: Request, name: str) -> Response | None:
+async def _page_answer(request: Request, name: str) -> Response | None:
     """The answer in the place of a page, or None. The page that logs in says what is wrong with the database."""
-    whose = await _visitor(request.scope)
-    if whose.account is not None and any(place.name == name and place.home == whose.account.role for place in PLACES):
+    sender = await _visitor(request.scope)
+    if sender.account is not None and any(place.name == name and place.home == sender.account.role for place in PLACES):
         # Streamlit knows the first page by no name of its own, and would say that there is none.
         query = f"?{request.url.query}" if request.url.query else ""
         return RedirectResponse(f"{settings.root()}/{query}", 303)
-    if whose.admitted:
+    if sender.admitted:
         return None
     query = f"?next={place}" if (place := place_named(name)) else ""
     return RedirectResponse(f"{settings.root()}/login{query}", 303)
@@ -378,7 +378,7 @@ def _path(request: Request) -> str:
     return request.url.path.removeprefix(f"{settings.root()}/").strip("/")
 
 
-def _within(path: str, *places: str) -> bool:
+def _is_below(path: str, *places: str) -> bool:
     return any(path == place or path.startswith(f"{place}/") for place in places)
 
 
@@ -386,7 +386,7 @@ def _is_page(request: Request) -> bool:
     return request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
 
 
-def _unkept(send: Send) -> Send:
+def _without_caching(send: Send) -> Send:
     """Pages are not kept by the browser: after logging out, the back button asks again."""
 
     async def to_browser(message: Message) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from audit.annotation.accounts import Entry, entries
 from audit.reports.tables import harmless
 from audit.ui import session
-from audit.ui.language import known_or, t
+from audit.ui.language import t, text_or
 
 ROLES = ("manager",)
 SHOWN = 200
@@ -59,7 +59,7 @@ def _row(one: Entry) -> dict[str, str]:
     return {
         t("log.at"): f"{one.at:%Y-%m-%d %H:%M:%S} UTC",
         t("log.who"): one.who or t("log.database"),
-        t("log.action"): known_or(f"log_action.{one.action.replace(' ', '_')}", one.action),
+        t("log.action"): text_or(f"log_action.{one.action.replace(' ', '_')}", one.action),
         t("log.question"): "" if one.question_id is None else str(one.question_id),
         t("log.detail"): ", ".join(f"{name}: {_value(value)}" for name, value in one.detail.items()),
     }

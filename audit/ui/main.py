@@ -7,7 +7,7 @@ from audit.annotation.accounts import Account
 from audit.errors import AuditError
 from audit.resources import data_file
 from audit.ui import session
-from audit.ui.language import ask_browser, html, language_switch, plain, say_language, sentence, t, translated
+from audit.ui.language import ask_browser, html, language_switch, plain, sentence, set_page_language, t, translated
 from audit.ui.places import places_for
 
 # What somebody sees who is not logged in: the way to log in.
@@ -45,7 +45,7 @@ def run() -> None:
     account = session.current(engine)
     if account is None:
         _configure()
-        say_language()
+        set_page_language()
         st.navigation([st.Page(page, title=t("welcome.title"))], position="hidden").run()
         return
     _menu(engine, account)
@@ -69,7 +69,7 @@ def _menu(engine: Engine, account: Account) -> None:
     ]
     chosen = st.navigation(pages)
     _configure(wide=next(place.wide for place, page in zip(places, pages, strict=True) if page == chosen))
-    say_language()
+    set_page_language()
     with st.sidebar:
         st.html(f'<p class="audit-who">{html(account.name)}<br><small>{t(f"role.{account.role}")}</small></p>')
         language_switch()

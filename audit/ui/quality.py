@@ -40,15 +40,15 @@ from audit.ui.language import (
     in_language,
     label_name,
     label_names,
-    one_of,
     plain,
     sentence,
+    single_choice,
     summary,
     t,
     task_name,
     translated,
 )
-from audit.ui.question import FIELD, readings
+from audit.ui.question import FIELD, input_html
 from audit.ui.settings import LARGEST_UPLOAD
 
 # Answers that cannot all be true if their relation holds, and the button that sends them to the adjudicators.
@@ -103,7 +103,7 @@ def _contradiction(engine: Engine, account_id: int, one: Contradiction) -> None:
 
 def _side(title: str, side: Side, before: Side | None) -> None:
     """Its texts and the output that was judged with them; what differs from those of `before` is marked."""
-    shown = readings(_read(side), _read(before) if before else None)
+    shown = input_html(_read(side), _read(before) if before else None)
     title = in_language(title, direction(Input(side.texts, side.languages)))
     answer = label_names(side.answer)
     st.html(
@@ -212,7 +212,11 @@ def _uploading(engine: Engine, account_id: int) -> None:
         st.caption(plain(t("known.file_help")))
         purpose = _purpose("file")
         tasks = _control_tasks(engine)
-        task = one_of(t("field.task"), {one: task_name(one) for one in tasks}, "known-task") if tasks[1:] else tasks[0]
+        task = (
+            single_choice(t("field.task"), {one: task_name(one) for one in tasks}, "known-task")
+            if tasks[1:]
+            else tasks[0]
+        )
         file = st.file_uploader(
             t("known.choose_file"), type=["csv"], key="known-upload", max_upload_size=LARGEST_UPLOAD
         )
@@ -353,7 +357,7 @@ def page() -> None:
     engine = session.engine()
     account = session.allowed(engine, *ROLES)
     names = {one: t(f"quality.{one}") for one in MODES}
-    mode = one_of(t("menu.quality"), names, _MODE, label_visibility="collapsed")
+    mode = single_choice(t("menu.quality"), names, _MODE, label_visibility="collapsed")
     if mode == CONTRADICTIONS:
         contradicting(engine, account.id)
     elif mode == KNOWN:
@@ -366,11 +370,11 @@ def page() -> None:
 
 def _annotators(engine: Engine, account_id: int) -> None:
     names = {one: t(f"quality.{one}") for one in ("inputs", "groups")}
-    about = one_of(t("quality.about"), names, "quality-about", label_visibility="collapsed")
+    about = single_choice(t("quality.about"), names, "quality-about", label_visibility="collapsed")
     tasks = _tasks(engine, about == "groups")
     task = None
     if len(tasks) > 1:
-        task = one_of(t("field.task"), {one: task_name(one) for one in tasks}, f"quality-task-{about}")
+        task = single_choice(t("field.task"), {one: task_name(one) for one in tasks}, f"quality-task-{about}")
     try:
         at, report = _current(engine, account_id, about == "groups", task)
     except AuditError as problem:
@@ -548,6 +552,6 @@ def _changes(engine: Engine) -> int:
 def _report(engine: Engine, account_id: int, groups: bool, task: str | None) -> dict[str, Any]:
     """Computed in another process, and anew however long it takes: it stands for a minute."""
     found: dict[str, Any] = computed(
-        engine, "quality", {"by": account_id, "groups": groups, "task": task}, anew=True
+        engine, "quality", {"by": account_id, "groups": groups, "task": task}, recompute=True
     ).value
     return found

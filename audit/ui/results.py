@@ -38,20 +38,20 @@ from audit.reports.words import (
 )
 from audit.statistics.rates import BOUNDS
 from audit.ui import results_parts, session
-from audit.ui.background_cache import current, fresh, made
-from audit.ui.dashboard_parts import Drawn, take_along
+from audit.ui.background_cache import computed_with_freshness, produce, show_freshness
+from audit.ui.dashboard_parts import ShownChart, download_buttons
 from audit.ui.dashboard_parts import chart as dashboard_parts_chart
 from audit.ui.dashboard_parts import table as dashboard_parts_table
 from audit.ui.language import (
     html,
-    known_or,
     language,
     language_name,
-    one_of,
     plain,
     sentence,
+    single_choice,
     summary,
     t,
+    text_or,
     texts,
     translated,
     with_commands,
@@ -219,11 +219,11 @@ def causes_tab(view: View) -> None:
         st.info(t("causes.not_given"))
     else:
         names = {one["by"]: t(f"rollup.{one['by']}") for one in reversed(entries)}
-        by = one_of(t("rollup.by"), names, "results-causes-level", persist_state="session")
+        by = single_choice(t("rollup.by"), names, "results-causes-level", persist_state="session")
         rows = [
             {
                 "name": rollup_name(view.report, one) if by != "overall" else names[by],
-                "cause": known_or(f"cause.{share['cause']}", share["cause"]),
+                "cause": text_or(f"cause.{share['cause']}", share["cause"]),
                 "count": share["count"],
                 "named": t("headline.of", part=one["named"], whole=one["false"]),
                 **{f"cause_{name}": share[name] for name in ("share", "low", "high")},
@@ -239,7 +239,7 @@ def causes_tab(view: View) -> None:
         heading(t("causes.disputes"))
         say(t("causes.settled", count=disputes["settled"]))
         reasons = [(f"reason.{one['reason']}", one["count"]) for one in disputes["reasons"] if one["count"]]
-        rows = [{"reason_of": known_or(key, key), "count": count} for key, count in reasons]
+        rows = [{"reason_of": text_or(key, key), "count": count} for key, count in reasons]
         if disputes["uncoded"]:
             rows.append({"reason_of": t("causes.uncoded"), "count": disputes["uncoded"]})
         results_parts_table(rows, ("reason_of", "count"))
@@ -251,7 +251,7 @@ def causes_tab(view: View) -> None:
 def preferences_tab(view: View) -> None:
     """A profile of weights or the user's own, and what it makes of the systems."""
     names = {name: t(f"profile.{name}") for name in (*PROFILES, OWN)}
-    profile = one_of(t("preference.profile"), names, PROFILE, persist_state="session")
+    profile = single_choice(t("preference.profile"), names, PROFILE, persist_state="session")
     st.caption(t(f"profile_is.{profile}"))
     found = view.report.get("preference")
     place = st.container()
@@ -353,7 +353,7 @@ _NAMED = 4
 def together_tab(view: View) -> None:
     """One level at a time, as a chart and a table; what is not known says why."""
     names = {level: t(f"rollup.{level}") for level in LEVELS}
-    by = one_of(t("rollup.by"), names, "results-level", LEVELS[1], persist_state="session")
+    by = single_choice(t("rollup.by"), names, "results-level", LEVELS[1], persist_state="session")
     entries = [one for one in view.report["rollups"] if one["by"] == by]
     if not entries:
         st.info(t("rollup.none"))
@@ -424,7 +424,7 @@ def values_tab(view: View) -> None:
     engine = session.engine()
     st.caption(plain(t("values.what")))
     try:
-        found = current(engine, "bounds", {"at": BOUND_VALUES}, "bounds")
+        found = computed_with_freshness(engine, "bounds", {"at": BOUND_VALUES}, "bounds")
     except AuditError as problem:
         _instead(problem)
         return
@@ -461,7 +461,7 @@ def _bounds(cells: Sequence[Mapping[str, Any]], key: tuple[Any, ...]) -> None:
     )
     dashboard_parts_table("bounds", cells, _REACHED)
     rates = [{**one, **rate} for one in cells for rate in one["rates"]]
-    take_along("bounds", rates, _RATES, [("bounds", drawn)])
+    download_buttons("bounds", rates, _RATES, [("bounds", drawn)])
 
 
 def _means(engine: Engine, study: int, relation: str) -> None:
@@ -471,7 +471,7 @@ def _means(engine: Engine, study: int, relation: str) -> None:
     )
     try:
         asked = {"relation": relation, "study": study, "independent": independent}
-        found = current(engine, "means", asked, "means")
+        found = computed_with_freshness(engine, "means", asked, "means")
     except AuditError as problem:
         _instead(problem)
         return
@@ -488,7 +488,7 @@ def _means(engine: Engine, study: int, relation: str) -> None:
             pictures.append((factor, _factor(factor, [one for one in means if one["factor"] == factor], key)))
     lacking = ("reason",) if any(one["reason"] for one in means) else ()
     _numbers("means", [_named(one) for one in means], (*_MEANS, *lacking))
-    take_along("means", means, (*_MEANS, *lacking), pictures)
+    download_buttons("means", means, (*_MEANS, *lacking), pictures)
     st.caption(t("values.tests"))
     tests = [_named(one) for one in report["tests"]]
     _numbers("tests", tests, (*_TESTS, *(("reason",) if any(one["reason"] for one in tests) else ())))
@@ -496,12 +496,12 @@ def _means(engine: Engine, study: int, relation: str) -> None:
         pairs = [one | {"first": one["one"], "second": one["other"]} for one in report["comparisons"]]
         st.caption(t("values.pairs"))
         _numbers("differences", [_named(one) for one in pairs], _PAIRS)
-        take_along("differences", pairs, _PAIRS)
+        download_buttons("differences", pairs, _PAIRS)
     for note in report["notes"]:
         st.caption(plain(translated(note)))
 
 
-def _factor(factor: str, means: Sequence[Mapping[str, Any]], key: tuple[Any, ...]) -> Drawn | None:
+def _factor(factor: str, means: Sequence[Mapping[str, Any]], key: tuple[Any, ...]) -> ShownChart | None:
     """The chart of one factor; languages are named."""
     named = [_named(one) for one in means]
     letters = {one["level"]: one["letters"] or "" for one in named}
@@ -517,7 +517,7 @@ def _factor(factor: str, means: Sequence[Mapping[str, Any]], key: tuple[Any, ...
 def _levels(engine: Engine, study: int) -> None:
     """The MGMT score, where two of its levels were run."""
     try:
-        found = current(engine, "levels", {"study": study}, "levels")
+        found = computed_with_freshness(engine, "levels", {"study": study}, "levels")
     except AuditError:
         return
     report = found.value
@@ -536,7 +536,7 @@ def _levels(engine: Engine, study: int) -> None:
         for one in report["cells"]
         for name, share in [*one["shares"].items(), ("score", one["score"])]
     ]
-    take_along("levels", rows, _SHARES, [("levels", drawn)])
+    download_buttons("levels", rows, _SHARES, [("levels", drawn)])
 
 
 def _numbers(name: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
@@ -626,7 +626,9 @@ def page() -> None:
     session.allowed(engine, *ROLES)
     try:
         options = results_parts.choose()
-        view = fresh(lambda anew: results_parts.view(engine, options, anew=anew), lambda one: one.found, "results")
+        view = show_freshness(
+            lambda anew: results_parts.view(engine, options, anew=anew), lambda one: one.found, "results"
+        )
     except AuditError as problem:
         session.refused(problem)
         return
@@ -689,7 +691,7 @@ def _downloads(view: View) -> None:
         )
         st.download_button(
             t("results.download_html"),
-            lambda: str(made("html", {"report": view.report}, view.key)),
+            lambda: str(produce("html", {"report": view.report}, view.key)),
             "report.html",
             "text/html",
             on_click="ignore",

@@ -26,9 +26,9 @@ from audit.reports.words import (
 from audit.statistics.intervals import METHODS, SEQUENCE, TARGETS, Target, get_target
 from audit.statistics.rates import BOUNDS
 from audit.ui import session
-from audit.ui.background_cache import Found, computed
-from audit.ui.dashboard_parts import built
-from audit.ui.language import one_of, plain, sentence, t, translated, whose_answers
+from audit.ui.background_cache import CachedAnswer, computed
+from audit.ui.dashboard_parts import chart_spec
+from audit.ui.language import plain, sentence, single_choice, t, translated, whose_answers
 
 # How the report is computed: what a manager chose, and the report for it, which is computed once per choice.
 #
@@ -72,7 +72,7 @@ class View:
     report: Report
     key: tuple[Any, ...]
     options: Options
-    found: Found
+    found: CachedAnswer
     problem: AuditError | None = None
 
 
@@ -82,7 +82,7 @@ def choose() -> Options:
     methods = {name: t(f"interval.{name}") for name in METHODS}
     with st.container(horizontal=True):
         whose = whose_answers(WHOSE, "whose")
-        target = one_of(
+        target = single_choice(
             t("results.target"),
             targets,
             "results-target",
@@ -156,7 +156,7 @@ def view(engine: Engine, options: Options, *, anew: bool = False) -> View:
     return View(found.value, (session.where(), found.state, options), options, found, problem)
 
 
-def _report(engine: Engine, options: Options, anew: bool) -> Found:
+def _report(engine: Engine, options: Options, anew: bool) -> CachedAnswer:
     values = {
         "whose": options.whose,
         "interval": options.interval,
@@ -165,7 +165,7 @@ def _report(engine: Engine, options: Options, anew: bool) -> Found:
         "weights": options.weights(),
         "gold_error": options.gold_error,
     }
-    return computed(engine, "report", values, anew=anew)
+    return computed(engine, "report", values, recompute=anew)
 
 
 RATES = ("sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
@@ -185,7 +185,7 @@ def chart(view: View, name: tuple[Any, ...], make: Callable[[charts.Palette], An
     `words` say what it shows to those who cannot see it.
     """
     dark = st.context.theme.type == "dark"
-    spec = built((view.key, name), dark, make)
+    spec = chart_spec((view.key, name), dark, make)
     if spec is not None:
         st.vega_lite_chart(spec, theme=None, width="content", alt=words)
 

@@ -12,8 +12,8 @@ from starlette.routing import Route
 from streamlit import config
 
 from audit.ui import settings
-from audit.ui.auth_routes import Doors
-from audit.ui.gate import Gate, Most, Sockets
+from audit.ui.auth_routes import LoginRoutes
+from audit.ui.gate import Gate, ConnectionLimits, Sockets
 from audit.ui.settings import FLAGS
 
 _NEEDED = ("runner.postScriptGC", "server.maxUploadSize", "server.maxWidgetStateSize")
@@ -58,9 +58,9 @@ def _open_files() -> int:
 def routes() -> list[Route]:
     """`/login` and `/logout`. Raises AuditError where a setting in the environment is none."""
     settings.login_limits()
-    return Doors().routes()
+    return LoginRoutes().routes()
 
 
 def middleware() -> list[Middleware]:
     """The gate."""
-    return [Middleware(Gate, sockets=Sockets(Most.within(_open_files())))]
+    return [Middleware(Gate, sockets=Sockets(ConnectionLimits.within(_open_files())))]

@@ -31,7 +31,7 @@ from audit.studies.plan import (
 from audit.studies.versions import ENGLISH, Version, all_versions, freeze, from_to, frozen_version, set_plan, steps
 from audit.systems import all_systems
 from audit.ui import session
-from audit.ui.language import one_of, plain, sentence, summary, t, task_name, translated
+from audit.ui.language import plain, sentence, single_choice, summary, t, task_name, translated
 
 # Carrying out a plan from the app: the process goes on without the page, which only looks at it.
 
@@ -331,7 +331,7 @@ def _sample(fields: _Fields) -> dict[str, Any]:
     before = "per_relation" if fields.value("sample", "per_relation") else "share"
     left, middle, right = st.columns(3)
     with left:
-        size = one_of(t("studies.size"), {one: t(f"field.{one}") for one in _SIZES}, fields.key("size"), before)
+        size = single_choice(t("studies.size"), {one: t(f"field.{one}") for one in _SIZES}, fields.key("size"), before)
     with middle:
         if size == "share":
             found: dict[str, Any] = {"share": fields.share("sample", "share", step=0.01)}

@@ -18,7 +18,7 @@ from audit.reports.over_time import history_report
 from audit.reports.plan import plan
 from audit.store import open_store, table_of, tables
 from audit.ui import background_cache
-from audit.ui.background_cache import Found
+from audit.ui.background_cache import CachedAnswer
 from audit.ui.dashboard import SECTIONS, TAB, by_relation
 from audit.ui.language import text_in
 
@@ -170,10 +170,10 @@ def test_what_is_decided_needs_nothing_more() -> None:
 
 def test_numbers_that_took_long_say_when_they_were_computed(prepared: Prepared) -> None:
     app = dashboard(prepared, "progress")
-    shop = background_cache._shop()
-    for key, found in list(shop.found.items()):
+    cache = background_cache._cache()
+    for key, answer in list(cache.answers.items()):
         if str(prepared.path) in key and "'cells'" in key:
-            shop.found[key] = Found(found.value, found.state, found.at, background_cache.QUICK + 5)
+            cache.answers[key] = CachedAnswer(answer.value, answer.state, answer.at, background_cache.QUICK + 5)
     judged_by_all(prepared)
     app.run()
     assert "answers have come since" in said(app)

@@ -13,7 +13,7 @@ from audit.judging.judgements import judge
 from audit.store import table_of, tables
 from audit.tasks import Input
 from audit.ui.language import text_in, texts
-from audit.ui.question import _members
+from audit.ui.question import _group_html
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
@@ -104,19 +104,19 @@ def test_browse_says_that_people_are_asked(groups: Prepared) -> None:
 
 def test_members_are_escaped_marked_and_numbered() -> None:
     source, other = Input.of("It is good."), Input.of(f"It is good. {HOSTILE}")
-    pair = _members(ShownGroup("X", "", (ShownMember("source", source), ShownMember("follow_up", other))))
+    pair = _group_html(ShownGroup("X", "", (ShownMember("source", source), ShownMember("follow_up", other))))
     assert "<script" not in pair
     assert "&lt;script&gt;" in pair.replace("<mark>", "").replace("</mark>", "")
     assert "audit-beside" not in pair
-    lost = _members(ShownGroup("X", "", (ShownMember("source", other), ShownMember("follow_up", source))))
+    lost = _group_html(ShownGroup("X", "", (ShownMember("source", other), ShownMember("follow_up", source))))
     assert "<mark>" in lost.partition("</section>")[0]  # what was left out is marked in the source
     members = (ShownMember("source", source), ShownMember("follow_up", other), ShownMember("follow_up", other))
-    several = _members(ShownGroup("X", "", members))
+    several = _group_html(ShownGroup("X", "", members))
     assert "Follow-up 1" in several
     assert "Follow-up 2" in several
     assert "<mark>" not in several.partition("</section>")[0]
     document = Input.of("A long review. " * 40)
-    assert "audit-beside" in _members(ShownGroup("X", "", (ShownMember("source", document),)))
+    assert "audit-beside" in _group_html(ShownGroup("X", "", (ShownMember("source", document),)))
 
 
 def test_an_unregistered_relation_shows_its_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from audit.relations import all_relations
 from audit.relations.chinese import TASKS as CHINESE
 from audit.resources import data_file
 from audit.tasks import TASKS
-from audit.ui.language import LANGUAGES, compared, html, plain, sentence_in, text_in, texts
+from audit.ui.language import LANGUAGES, difference_html, html, plain, sentence_in, text_in, texts
 from audit.ui.settings import FLAGS, arguments
 
 ROOT = Path(__file__).parents[2]
@@ -115,15 +115,15 @@ def test_html_of_any_text_has_no_tags_and_can_be_sent(text: str) -> None:
 
 @given(some.text(alphabet=some.characters(codec="utf-8")), some.text(alphabet=some.characters(codec="utf-8")))
 def test_compared_shows_the_whole_text_and_only_marks(before: str, after: str) -> None:
-    shown = compared(before, after, "en")
+    shown = difference_html(before, after, "en")
     inside = shown.partition(">")[2].removesuffix("</div>")
     assert inside.replace("<mark>", "").replace("</mark>", "") == html(after)
 
 
 def test_compared_marks_words_and_chinese_signs() -> None:
-    assert "is <mark>not</mark><" not in compared("It is good.", "It is good.", "en")
-    assert "<mark>wonderful</mark>." in compared("It is good.", "It is wonderful.", "en")
-    assert "很<mark>坏</mark>" in compared("很好", "很坏", "zh")
+    assert "is <mark>not</mark><" not in difference_html("It is good.", "It is good.", "en")
+    assert "<mark>wonderful</mark>." in difference_html("It is good.", "It is wonderful.", "en")
+    assert "很<mark>坏</mark>" in difference_html("很好", "很坏", "zh")
 
 
 @given(some.text(alphabet="\\`*_{}[]()#+-.!|~$:<>a \n"))
@@ -133,7 +133,7 @@ def test_plain_escapes_every_mark(text: str) -> None:
 
 def test_compared_marks_one_word_of_a_long_review() -> None:
     long = " ".join(f"The scene {number} is, in a way, the best of the film." for number in range(300))
-    shown = compared(long, long.replace("scene 150", "moment 150"), "en")
+    shown = difference_html(long, long.replace("scene 150", "moment 150"), "en")
     assert re.findall("<mark>(.*?)</mark>", shown) == ["moment"]
 
 

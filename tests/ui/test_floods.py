@@ -20,7 +20,7 @@ from http_driver import Browser, Served
 from socket_driver import session
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from audit.ui.gate import Most
+from audit.ui.gate import ConnectionLimits
 
 pytestmark = pytest.mark.slow
 IDLE = 300
@@ -93,7 +93,7 @@ def test_three_hundred_idle_connections_of_a_stranger(served: Served) -> None:
 def test_connections_of_an_account_have_an_end(served: Served) -> None:
     sent = cookie(served, "ben")
     with ExitStack() as flood:
-        for _ in range(Most().account):
+        for _ in range(ConnectionLimits().account):
             flood.enter_context(session(served.address, sent))
         with pytest.raises(websockets.exceptions.InvalidStatus), session(served.address, sent):
             pass
