@@ -204,7 +204,7 @@ class Report:
         return signature_line(self.document["signature"])
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per cell: counts, `sr_observed`, `fs` and `sr_genuine` with `_low` and `_high`, their n and method."""
+        """One row per cell: counts, `sr_observed`, `fs` and `sr_genuine` with `_low` and `_high`, n and method."""
         rows = []
         for cell in self.cells:
             row = {

@@ -32,7 +32,7 @@ _DONE = "accounts-done"
 def page() -> None:
     """The list of accounts, the form that adds one, and the forms that change one."""
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     accounts = kept_accounts(engine, by=account.id)
     st.subheader(t("menu.accounts"))
     st.dataframe([_row(entry) for entry in accounts], hide_index=True)
@@ -99,9 +99,9 @@ def _show_change_form(engine: Engine, accounts: list[Kept]) -> None:
 def _apply(engine: Engine, message: str, change: Callable[[int], Account]) -> None:
     """Make a change as the manager who is logged in, and say so in the next run; or say why it was refused."""
     try:
-        change(session.allowed(engine, *ROLES).id)
+        change(session.require_role(engine, *ROLES).id)
     except AuditError as problem:
-        session.refused(problem)
+        session.show_refusal(problem)
         return
     st.session_state[_DONE] = message
     st.rerun()
@@ -113,7 +113,7 @@ def _apply(engine: Engine, message: str, change: Callable[[int], Account]) -> No
 def account_page() -> None:
     """Name, role and languages of the account that is logged in."""
     engine = session.engine()
-    account = session.allowed(engine, *accounts_ROLES)
+    account = session.require_role(engine, *accounts_ROLES)
     profile = own_account(engine, account.id)
     st.subheader(t("menu.account"))
     languages = ", ".join(profile.languages) or t("account.all_languages")

@@ -129,7 +129,7 @@ def _say_too_late(ids: list[int]) -> None:
 def _send_back(engine: Engine, account_id: int, question_id: int) -> None:
     """Send a flagged question back. The field of the reason holds the remark to the annotators."""
     try:
-        session.still(engine, account_id)
+        session.require_login(engine, account_id)
         remark = str(st.session_state.get(f"reason-{question_id}") or "")[:COMMENT]
         send_back(engine, account_id, question_id, remark)
         st.session_state[SENT_BACK] = True
@@ -349,13 +349,13 @@ DISPUTED, FLAGS, CHECKS, CAUSES, MINE = "disputed", "flags", "checks", "causes",
 def page() -> None:
     """The page: the chosen mode with its number of questions, and its card."""
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     if st.session_state.pop(_DONE, False):
         st.toast(t("adjudicate.done"), icon=":material/check:")
     if st.session_state.pop(SENT_BACK, False):
         st.toast(t("flagged.sent_back"), icon=":material/reply:")
     if problem := st.session_state.pop(PROBLEM, None):
-        session.refused(problem)
+        session.show_refusal(problem)
     ids = disputes(engine, account.id)
     checks, inspections = checks_left(engine, account.id), inspections_left(engine, account.id)
     labels = {

@@ -51,7 +51,7 @@ _DRAWER = "guideline-open"
 def training_card(engine: Engine, account_id: int, training: Training | None, least: timedelta) -> bool:
     """What somebody in training sees; whether there was anything. `least`: an answer sooner was meant for another."""
     if problem := st.session_state.pop(_PROBLEM, None):
-        session.refused(problem)
+        session.show_refusal(problem)
     if feedback := st.session_state.get(_FEEDBACK):
         _feedback(*feedback)
     elif result := st.session_state.get(_RESULT):
@@ -147,7 +147,7 @@ def _training_answer(engine: Engine, account_id: int, shown: Shown, answer: str,
         st.session_state[_TRAINING_SHOWN] = (place, now)
         return
     try:
-        session.still(engine, account_id)
+        session.require_login(engine, account_id)
         feedback = train(engine, account_id, shown.id, answer, shown_at=shown_at)
     except AuditError as problem:
         st.session_state[_PROBLEM] = problem
@@ -255,17 +255,17 @@ _JUDGED_BY = "judged-by"
 
 def page() -> None:
     """The page of everybody who judges."""
-    session.allowed(session.engine(), *ROLES)
+    session.require_role(session.engine(), *ROLES)
     ignore_held_keys()
     _card()
 
 
 @st.fragment
-@session.guarded
+@session.report_problems
 def _card() -> None:
     """The question, its buttons and the progress line. An answer reruns only this."""
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     way = way_of(engine, account.id)
     if training_card(engine, account.id, way.training, LEAST):
         return
@@ -428,7 +428,7 @@ def _last_version_judged_by(engine: Engine, account_id: int, shown: Shown, versi
 def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> None:
     """A button was pressed. Whatever is not an answer to the question on the screen changes nothing."""
     with _show_refusals():
-        session.still(engine, account_id)
+        session.require_login(engine, account_id)
         shown_at = _on_screen(question_id)
         if shown_at is None:
             return
@@ -448,7 +448,7 @@ def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> N
 
 def _skip(engine: Engine, account_id: int, question_id: int) -> None:
     with _show_refusals():
-        session.still(engine, account_id)
+        session.require_login(engine, account_id)
         if _on_screen(question_id) is None:
             return
         st.session_state.pop(_COUNTS, None)
@@ -459,7 +459,7 @@ def _skip(engine: Engine, account_id: int, question_id: int) -> None:
 
 def _flag(engine: Engine, account_id: int, question_id: int) -> None:
     with _show_refusals():
-        session.still(engine, account_id)
+        session.require_login(engine, account_id)
         if _on_screen(question_id) is None:
             return
         comment = _comment(question_id)
@@ -474,7 +474,7 @@ def _flag(engine: Engine, account_id: int, question_id: int) -> None:
 
 def _undo(engine: Engine, account_id: int) -> None:
     with _show_refusals():
-        session.still(engine, account_id)
+        session.require_login(engine, account_id)
         if _too_soon():
             return
         st.session_state.pop(_COUNTS, None)

@@ -42,8 +42,8 @@ from audit.store.soundness import explained
 from audit.ui import session, settings
 from audit.ui.gate import account_behind
 from audit.ui.language import LANGUAGES, sentence, sentence_in, text_in
-from audit.ui.places import place_named
-from audit.ui.session import way_to_provider
+from audit.ui.pages import page_named
+from audit.ui.session import provider_login_url
 from audit.ui.settings import FLAGS
 
 # What the HTML forms of this app share: reading them, refusing those that are none of ours, answering.
@@ -302,7 +302,7 @@ class OwnPassword:
             profile = await to_thread.run_sync(own_account, session.engine(), account.id)
         except AuditError as problem:
             return _password_page(request, 503, problem=error_text(request, problem))
-        token = request.cookies.get(settings.login_name())
+        token = request.cookies.get(settings.login_cookie_name())
         if not profile.has_password or not token:
             return _password_page(request, 403, problem=text_in(language_of(request), "account.no_password"))
         return _password_page(request, 200, account=account, form=form_token(token))
@@ -313,7 +313,7 @@ class OwnPassword:
             fields = await fields_of(request)
         except NoForm as refused:
             return _password_page(request, refused.status, problem=text_in(language_of(request), refused.key))
-        code, token = language_of(request, fields), request.cookies.get(settings.login_name())
+        code, token = language_of(request, fields), request.cookies.get(settings.login_cookie_name())
         try:
             account = await to_thread.run_sync(account_behind, request.cookies)
         except AuditError as problem:
@@ -404,7 +404,7 @@ class LoginRoutes:
 
     async def show(self, request: Request) -> Response:
         """The page that logs in; whoever is logged in goes on to where they wanted."""
-        next = place_named(request.query_params.get("next", ""))
+        next = page_named(request.query_params.get("next", ""))
         try:
             if await to_thread.run_sync(account_behind, request.cookies) is not None:
                 return RedirectResponse(f"{settings.root()}/{next}", 303, HEADERS)
@@ -418,17 +418,17 @@ class LoginRoutes:
             fields = await fields_of(request)
         except NoForm as refused:
             return self._page(request, refused.status, problem=text_in(language_of(request), refused.key))
-        code, next = language_of(request, fields), place_named(fields.get("next", ""))
+        code, next = language_of(request, fields), page_named(fields.get("next", ""))
         name, password = fields.get("name", ""), fields.get("password", "")
 
         def show_again(status: int, problem: str, **headers: str) -> Response:
             return self._page(request, status, code=code, name=name[:80], next=next, problem=problem, headers=headers)
 
-        sent_token = request.cookies.get(settings.form_name(), "")
+        sent_token = request.cookies.get(settings.form_cookie_name(), "")
         if not (sent_token and equal_in_constant_time(sent_token, fields.get("form", "")) and from_this_app(request)):
             return show_again(403, text_in(code, "welcome.old_form"))
         address = request.client.host if request.client else ""
-        token, previous_token = new_token(), request.cookies.get(settings.login_name())
+        token, previous_token = new_token(), request.cookies.get(settings.login_cookie_name())
         try:
             browser = await to_thread.run_sync(_known_browser, request.cookies, name.strip())
             # Nothing is waited for between these three: of two forms with one token, one is let in.
@@ -444,10 +444,10 @@ class LoginRoutes:
             return show_again(503, error_text(request, problem, code))
         self._attempts.succeed(name.strip(), address, browser)
         response = RedirectResponse(f"{settings.root()}/{next}", 303, HEADERS)
-        set_cookie(request, response, settings.login_name(), token)
-        set_cookie(request, response, settings.browser_name(), cookie_key(token).hex(), max_age=_YEAR)
+        set_cookie(request, response, settings.login_cookie_name(), token)
+        set_cookie(request, response, settings.browser_cookie_name(), cookie_key(token).hex(), max_age=_YEAR)
         set_cookie(request, response, settings.LANGUAGE, code, max_age=_YEAR)
-        drop_cookie(request, response, settings.form_name())
+        drop_cookie(request, response, settings.form_cookie_name())
         return response
 
     async def provider(self, request: Request) -> Response:
@@ -456,7 +456,7 @@ class LoginRoutes:
         if provider is None:
             return RedirectResponse(f"{settings.root()}/login", 303, HEADERS)
         try:
-            return RedirectResponse(way_to_provider(provider["name"]), 303, HEADERS)
+            return RedirectResponse(provider_login_url(provider["name"]), 303, HEADERS)
         except AuditError as problem:
             return self._page(request, 503, problem=error_text(request, problem))
 
@@ -466,7 +466,7 @@ class LoginRoutes:
 
     async def leave(self, request: Request) -> Response:
         """End the login of this browser, in every tab."""
-        token = request.cookies.get(settings.login_name())
+        token = request.cookies.get(settings.login_cookie_name())
         try:
             fields = await fields_of(request)
         except NoForm as refused:
@@ -481,7 +481,7 @@ class LoginRoutes:
             await to_thread.run_sync(lambda: end_login(session.engine(), cookie_key(token)))
         except AuditError as problem:
             return self._page(request, 503, code=code, problem=error_text(request, problem, code))
-        drop_cookie(request, response, settings.login_name())
+        drop_cookie(request, response, settings.login_cookie_name())
         return response
 
     def _page(
@@ -508,7 +508,7 @@ class LoginRoutes:
             provider=settings.provider_settings() is not None,
         )
         response = html_page(content, status, nonce, headers)
-        set_cookie(request, response, settings.form_name(), form)
+        set_cookie(request, response, settings.form_cookie_name(), form)
         if request.query_params.get("lang") in LANGUAGES:
             set_cookie(request, response, settings.LANGUAGE, code, max_age=_YEAR)
         return response
@@ -517,14 +517,14 @@ class LoginRoutes:
 def _known_browser(cookies: dict[str, str], name: str) -> bytes | None:
     """The key by which a browser is known that has logged in under this name before; None for any other."""
     try:
-        key = bytes.fromhex(cookies.get(settings.browser_name(), ""))
+        key = bytes.fromhex(cookies.get(settings.browser_cookie_name(), ""))
     except ValueError:
         return None
     return key if key and name_behind(session.engine(), key) == name else None
 
 
 def _enter_login(name: str, password: str, token: str, previous_token: str | None) -> None:
-    with explained(session.where()):
+    with explained(session.database_url()):
         engine = session.engine()
         account = log_in(engine, name, password)
         open_login(engine, account.id, cookie_key(token), settings.login_limits())

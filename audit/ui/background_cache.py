@@ -169,13 +169,13 @@ def computed(engine: Engine, request: str, values: dict[str, Any], *, recompute:
     cache, state = _cache(), state_of(engine)
     if request in FLEETING:
         state += (f"{datetime.now(UTC):%Y-%m-%d}", _last_aside(engine))
-    name = repr((session.where(), request, sorted(values.items())))
+    name = repr((session.database_url(), request, sorted(values.items())))
     cached = cache.get(name)
     if cached is not None and cached.state == state:
         return cached
     if cached is not None and cached.seconds > QUICK and not recompute:
         return CachedAnswer(cached.value, cached.state, cached.at, cached.seconds, current=False)
-    return _wait(cache.start(name, state, request, request_line(request, session.where(), state, values)))
+    return _wait(cache.start(name, state, request, request_line(request, session.database_url(), state, values)))
 
 
 def produce(request: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
@@ -191,7 +191,7 @@ def produce(request: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
 
 
 def state_of(engine: Engine) -> State:
-    """A value that changes whenever a report would. Cheap: histories only grow, and samples have times of their draw."""
+    """A value that changes whenever a report would. Cheap: histories only grow, and a sample stores its time."""
     histories = (
         tables.Judgement, tables.Adjudication, tables.Cause, tables.Plan, tables.Log, tables.Study, tables.System,
         tables.Relation, tables.Sample,
@@ -283,7 +283,7 @@ def state(engine: Engine) -> tuple[Any, ...]:
         select(func.max(sample.c.drawn_at)),
     ]
     with engine.connect() as connection:
-        return session.where(), *(str(connection.execute(query).scalar()) for query in queries)
+        return session.database_url(), *(str(connection.execute(query).scalar()) for query in queries)
 
 
 def stakes(engine: Engine, account_id: int, version: tuple[Any, ...]) -> Stakes:

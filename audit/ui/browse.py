@@ -26,7 +26,7 @@ _EXCERPT = 120
 def page() -> None:
     """Filters, a page of groups, and the selected group in full."""
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     wish = _filters(choices(engine, account.id))
     previous_wish, trail = st.session_state.get(_TRAIL, (wish, [None]))
     if previous_wish != wish:

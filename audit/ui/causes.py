@@ -32,21 +32,21 @@ _COLUMNS = 3
 
 
 @st.fragment
-@session.guarded
+@session.report_problems
 def cause_card(roles: tuple[str, ...]) -> None:
     """The next false satisfaction without a cause, and a button for each cause. An answer reruns only this."""
     engine = session.engine()
-    account = session.allowed(engine, *roles)
+    account = session.require_role(engine, *roles)
     ignore_held_keys()
     if problem := st.session_state.pop(_PROBLEM, None):
-        session.refused(problem)
+        session.show_refusal(problem)
     if done := st.session_state.pop(_DONE, None):
         st.caption(done)
     try:
         version = state(engine)
         groups = false_satisfactions(engine, account.id, stakes(engine, account.id, version))
     except AuditError as problem:
-        session.refused(problem)
+        session.show_refusal(problem)
         return
     pair = _next(groups.without)
     if pair is None:
@@ -138,7 +138,7 @@ def _labels(_engine: Engine, _account_id: int, system_id: int, state: tuple[obje
 def _give_cause(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
     """A button was pressed. What is meant for another group than the one on the screen changes nothing."""
     try:
-        session.still(engine, account_id)
+        session.require_login(engine, account_id)
         shown, since = st.session_state.get(_ON_SCREEN, (None, None))
         if shown != pair:
             raise Refused("this group is not the one on your screen any more; look at it again")
@@ -154,7 +154,7 @@ def _give_cause(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
 
 def _undo_cause(engine: Engine, account_id: int) -> None:
     try:
-        session.still(engine, account_id)
+        session.require_login(engine, account_id)
         pair = take_back_cause(engine, account_id)
         st.session_state[_DONE] = t("causes.undone" if pair else "annotate.nothing_to_undo")
         st.session_state[_REOPENED] = pair

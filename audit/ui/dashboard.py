@@ -1,6 +1,6 @@
-"""The dashboard: how far the judging is, how well people agree, what comes out, and what is still to do. For managers.
+"""The dashboard: progress, agreement, rates and rankings over time, questions still needed, and people. For managers.
 
-Only the open section is computed, and redrawn by itself: what takes long is computed in another process
+Only the open section is computed, and redrawn by itself. Numbers that take long are computed in another process
 (`audit.ui.background_cache`), so that annotators' clicks do not wait for a manager's numbers.
 """
 
@@ -28,11 +28,11 @@ from audit.reports.words import UNKNOWN, percent
 from audit.store import tables
 from audit.ui import session
 from audit.ui.background_cache import computed, computed_with_freshness
-from audit.ui.dashboard_parts import ShownChart, chart, minute_of, study_name, table, download_buttons, tiles
+from audit.ui.dashboard_parts import ShownChart, chart, download_buttons, minute_of, study_name, table, tiles
 from audit.ui.language import label_name, language_name, plain, single_choice, t, task_name, translated, whose_answers
 from audit.ui.results_parts import heading
 
-# How well people agree: coefficients, over time, between each two, and which labels they take for each other.
+# How well people agree: coefficients, overall and over time, between each two people, and which labels they confuse.
 
 AGREEMENT_COLUMNS = ("coefficient", "level", "estimate", "low", "high", "items", "note")
 STRETCHES = ("stretch", "coefficient", "estimate", "low", "high", "items")
@@ -42,7 +42,7 @@ OVER_TIME = ("percent_agreement", "krippendorff_alpha")
 
 
 def agreement_section(engine: Engine, account: Account) -> None:
-    """One kind of question at a time."""
+    """Agreement on one kind of question at a time."""
     answer = computed_with_freshness(engine, "agreement", {"by": account.id}, "agreement")
     questions = computed(engine, "totals", {"by": account.id}).value["questions"]
     if filled := questions["filled"]:
@@ -67,7 +67,9 @@ def agreement_section(engine: Engine, account: Account) -> None:
 
 
 def _coefficients(report: dict[str, Any]) -> None:
-    rows = [coefficient | {"coefficient": _coefficient_name(coefficient["name"])} for coefficient in report["coefficients"]]
+    rows = [
+        coefficient | {"coefficient": _coefficient_name(coefficient["name"])} for coefficient in report["coefficients"]
+    ]
     # Weights and notes are rare: their columns are there where they say something.
     columns = [name for name in AGREEMENT_COLUMNS if name not in ("level", "note") or any(row[name] for row in rows)]
     table("coefficients", rows, columns)
@@ -76,7 +78,12 @@ def _coefficients(report: dict[str, Any]) -> None:
 
 def _over_time(report: dict[str, Any], key: tuple[Any, ...]) -> None:
     rows = [
-        coefficient | {"stretch": int(part["value"]), "coefficient": _coefficient_name(coefficient["name"]), "name": _coefficient_name(coefficient["name"])}
+        coefficient
+        | {
+            "stretch": int(part["value"]),
+            "coefficient": _coefficient_name(coefficient["name"]),
+            "name": _coefficient_name(coefficient["name"]),
+        }
         for part in report["groups"]
         for coefficient in part["coefficients"]
         if coefficient["name"] in OVER_TIME and coefficient["level"] is None
@@ -153,11 +160,13 @@ FIRMING_COLUMNS = (
 
 
 def firming_section(engine: Engine, _account: Account) -> None:
-    """One relation at a time; all of them are computed together."""
+    """Rates of one relation at a time; all of them are computed together."""
     whose, rate = _answers_and_rate()
     answer = computed_with_freshness(engine, "history", {"whose": whose}, "firming")
     points = answer.value["points"]
-    relations = [entry for entry in answer.value["relations"] if any(any(system["judged"]) for system in entry["systems"])]
+    relations = [
+        entry for entry in answer.value["relations"] if any(any(system["judged"]) for system in entry["systems"])
+    ]
     if len(points) < 2:
         st.info(t("dashboard.no_history"), icon=":material/info:")
     if not relations:
@@ -208,13 +217,13 @@ def _answers_and_rate() -> tuple[Whose, str]:
 
 
 def most_moved(relations: Sequence[dict[str, Any]]) -> int:
-    """The place of the relation that people's judgements told most about: the one whose judged groups grew most."""
+    """The index of the relation whose number of judged groups grew most."""
     growth = [sum(system["judged"][-1] - system["judged"][0] for system in entry["systems"]) for entry in relations]
     return growth.index(max(growth))
 
 
 def winner_sentence(entry: dict[str, Any]) -> str:
-    """Who is best now, and how sure that is, in one sentence."""
+    """The system that is best now, and how sure that is, in one sentence."""
     if entry["winner"] is None:
         return t("dashboard.no_winner")
     return t("dashboard.winner", system=entry["winner"], chance=percent(entry["p_winner"], 0))
@@ -237,10 +246,10 @@ def _firming_alt(entry: dict[str, Any], name: str) -> str:
     return t("dashboard.firming_alt", relation=entry["relation"], rate=t(f"sheet.{name}"), numbers=numbers)
 
 
-# How many more questions until each relation's rates are known well enough, its winner or its order decided.
+# How many more questions it takes until the rates of each relation are precise enough, its winner or its order decided.
 
 GOALS = {"half-width": "two-phase", "winner": "always-valid", "order": "always-valid"}
-"""What is wanted, and the design by which it is counted: the one that stops as soon as it may."""
+"""Goal -> the design for which its questions are counted: the one that stops as soon as it may."""
 NEEDS_COLUMNS = ("relation", "half_width", "winner", "order", "leads")
 TOTALS = ("goal", "questions", "answers", "hours", "ends")
 HALF_WIDTH = 0.05
@@ -248,7 +257,7 @@ DELTA = 0.02
 
 
 def needs_section(engine: Engine, account: Account) -> None:
-    """Three goals beside each other. It reads every group, so it is begun by a button."""
+    """Three goals side by side. It reads every group, so a button starts it."""
     st.markdown(t("dashboard.needs_what", points=f"{100 * HALF_WIDTH:g}", delta=f"{100 * DELTA:g}"))
     if not st.session_state.get("dashboard-needs") and not st.button(
         t("dashboard.needs_begin"), key="needs-begin", icon=":material/calculate:"
@@ -286,7 +295,7 @@ def needs_section(engine: Engine, account: Account) -> None:
 
 
 def by_relation(plans: dict[str, Any]) -> list[dict[str, Any]]:
-    """A row a relation: name, half_width, winner and order (questions to go; 0: decided; None: one system), leads."""
+    """One row per relation: name, half_width, winner, order (questions to go; 0: decided; None: one system), leads."""
     rows: dict[tuple[int, str], dict[str, Any]] = {}
     several_studies = len({entry["study"] for entry in plans["half-width"]["relations"]}) > 1
     corpora = {entry["study"]: entry.get("corpus") for entry in plans["half-width"]["cells"]}
@@ -294,12 +303,13 @@ def by_relation(plans: dict[str, Any]) -> list[dict[str, Any]]:
         for entry in plans[goal]["relations"]:
             name = entry["relation"]
             if several_studies:
-                name += f" · {study_name({'study': entry['study'], 'corpus': corpora.get(entry['study']) or entry['task']})}"
+                corpus = corpora.get(entry["study"]) or entry["task"]
+                name += f" · {study_name({'study': entry['study'], 'corpus': corpus})}"
             row = rows.setdefault(
                 (entry["study"], entry["relation"]),
                 {"name": name, "half_width": None, "winner": None, "order": None, "leads": None},
             )
-            # What is decided needs nothing more, however little of it was judged.
+            # A decided relation needs no more questions, however few were judged.
             row[goal.replace("-", "_")] = 0 if entry.get("decided") else entry["to_go"][design]
             if goal == "winner":
                 row["leads"] = (entry["order"] or [None])[0]
@@ -326,7 +336,7 @@ def _need_totals(plans: dict[str, Any], per_hour: float | None, per_day: float |
     download_buttons("how-many-more-in-all", rows, TOTALS)
 
 
-# Who judges: how much, how fast, and how often they say what was settled in the end.
+# The people who judge: how much, how fast, and how often their answer was the settled one.
 
 PEOPLE_COLUMNS = (
     "name",
@@ -345,7 +355,7 @@ PEOPLE_COLUMNS = (
 def people_section(engine: Engine, account: Account) -> None:
     """A table and a chart of judgements. No ranking: the pace is for planning, not for comparing people."""
     answer = computed_with_freshness(engine, "people", {"by": account.id}, "people")
-    # Somebody may come without judging anything, which changes no number but this.
+    # Somebody may open the app without judging anything; no other number changes then.
     last_seen = {entry.name: entry.seen_at for entry in kept_accounts(engine, by=account.id)}
     st.caption(t("dashboard.people_legend"))
     rows = [
@@ -370,7 +380,7 @@ def people_section(engine: Engine, account: Account) -> None:
     download_buttons("annotators", rows, PEOPLE_COLUMNS, [("people_picture", picture)])
 
 
-# How far the judging is: totals, pace, and every cell.
+# Progress: totals, pace, and every cell.
 
 PROGRESS_COLUMNS = (
     "study",
@@ -387,7 +397,7 @@ PROGRESS_COLUMNS = (
 
 
 def progress_section(engine: Engine, account: Account) -> None:
-    """The totals come first; the cells when they are counted."""
+    """The totals first, then the cells, which take longer to count."""
     totals = computed_with_freshness(engine, "totals", {"by": account.id}, "totals").value
     _progress_totals(totals["questions"], totals["judgements"])
     warn_of_unread(totals["unread"])
@@ -409,11 +419,13 @@ def warn_of_unread(unread: Sequence[Mapping[str, Any]]) -> None:
         values = {"number": f"{entry['questions']:,}", "languages": plain(languages), "wanted": entry["wanted"]}
         message = "few" if entry["readers"] else "nobody"
         readers = entry["readers"] + entry["others"]
-        st.warning(t(f"unread.{message}", count=entry["questions"], readers=readers, **values), icon=":material/translate:")
+        st.warning(
+            t(f"unread.{message}", count=entry["questions"], readers=readers, **values), icon=":material/translate:"
+        )
 
 
 def pace_lines(totals: dict[str, Any]) -> list[str]:
-    """How fast people judge and when that ends, in sentences; the next step where nobody judges."""
+    """Sentences on how fast people judge and when they will be done; on the next step where nobody judges."""
     pace, remaining = totals["pace"], totals["judgements"]["left"]
     if not pace["judgements"]:
         return [t("dashboard.nobody_lately" if remaining else "dashboard.nothing_left")]
@@ -438,7 +450,7 @@ def _cells(engine: Engine, answered: bool) -> None:
         st.info(t("dashboard.nothing_answered"), icon=":material/info:")
     st.caption(t("dashboard.progress_legend"))
     pictures: list[tuple[str, ShownChart | None]] = []
-    keys = list(dict.fromkeys((one["task"], one["study"]) for one in cells.value))
+    keys = list(dict.fromkeys((cell["task"], cell["study"]) for cell in cells.value))
     for task, study in keys:
         study_cells = [cell for cell in cells.value if (cell["task"], cell["study"]) == (task, study)]
         if len(keys) > 1:
@@ -476,7 +488,7 @@ TAB = "dashboard-tab"
 
 def page() -> None:
     """The sections as tabs; only the open one is computed."""
-    session.allowed(session.engine(), *ROLES)
+    session.require_role(session.engine(), *ROLES)
     tabs = st.tabs([t(f"dashboard.{name}") for name in SECTIONS], key=TAB, on_change="rerun")
     for name, tab in zip(SECTIONS, tabs, strict=True):
         if tab.open:
@@ -485,9 +497,9 @@ def page() -> None:
 
 
 @st.fragment
-@session.guarded
+@session.report_problems
 def _section(name: str) -> None:
-    """One section; what is chosen in it reruns only this. Whoever is no manager any more is told so here, too."""
+    """One section; widgets in it rerun only this. It checks the role again: a fragment runs without its page."""
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     SECTIONS[name](engine, account)

@@ -1,4 +1,4 @@
-"""What the sections of the dashboard share: tables and charts that can be taken along, as CSV and as PNG."""
+"""Parts that the sections of the dashboard share: tables and charts, with downloads as CSV and PNG."""
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from audit.ui.language import html, language, t
 SHARES = {"fs_rate", "fs_low", "fs_high", "unsure_share", "agreed_share", "p_best", "percent_agreement", "risk"} | {
     f"{name}{end}" for name in ("sr_genuine", "sr_observed") for end in ("", "_low", "_high")
 }
-"""Columns that hold fractions and are shown in per cent; files have the fractions."""
+"""Columns of fractions that are shown in per cent; downloaded files have the fractions."""
 SECONDS = {"seconds"}
 COEFFICIENTS = {"estimate", "low", "high", "cohen_kappa", "gwet_ac1", "mean", "median", "difference"}
 
@@ -28,7 +28,7 @@ def table(
     columns: Sequence[str],
     height: int | Literal["auto"] = "auto",
 ) -> None:
-    """Rows as a table that sorts; shares in per cent, a dash where nothing is known."""
+    """Rows as a table that sorts; shares in per cent, a dash for a missing value."""
     cells = [{t(f"sheet.{column}"): _cell_value(row, column) for column in columns} for row in rows]
     st.dataframe(
         cells, hide_index=True, height=height, column_config=_formats(columns), placeholder=UNKNOWN, key=f"table-{name}"
@@ -39,9 +39,9 @@ def download_buttons(
     name: str,
     rows: Sequence[Mapping[str, Any]],
     columns: Sequence[str],
-    pictures: Sequence[tuple[str, "Drawn | None"]] = (),
+    pictures: Sequence[tuple[str, "ShownChart | None"]] = (),
 ) -> None:
-    """Buttons that download a table as CSV and charts as PNG. `pictures` have a name each; None where there is none."""
+    """Buttons that download a table as CSV and charts as PNG. `pictures` are (name, chart), None for no chart."""
     with st.container(horizontal=True):
         titles = {column: t(f"sheet.{column}") for column in columns}
         st.download_button(
@@ -59,13 +59,13 @@ def download_buttons(
 
 
 class ShownChart:
-    """A chart that is on the page, for its picture."""
+    """A chart on the page, which can be downloaded as a picture."""
 
     def __init__(self, key: tuple[Any, ...], spec: dict[str, Any]):
         self._key, self._spec = key, spec
 
     def button(self, name: str, title: str) -> None:
-        """The button that downloads its picture; `name` tells it from others on the page, `title` says what it is."""
+        """The button that downloads the picture; `name` is unique on the page, `title` is the key of its text."""
         st.download_button(
             t("dashboard.png", name=t(f"dashboard.{title}")),
             self.picture,
@@ -77,19 +77,19 @@ class ShownChart:
         )
 
     def picture(self) -> bytes:
-        """As a PNG; drawn once, by the worker."""
+        """The PNG; drawn once, by the worker."""
         return base64.b64decode(produce("picture", {"spec": self._spec}, self._key))
 
 
 def chart(
     name: str, key: tuple[Any, ...], build: Callable[[Palette], Any], alt: str, width: Literal["content"] = "content"
 ) -> ShownChart | None:
-    """A chart in its own size; None, and nothing, where there is none.
+    """Show a chart in its own size. Returns None, and shows nothing, where there is no chart.
 
     `key` is what it is made of: it is built once for that, in each language. `alt` say what it shows to those who
     cannot see it.
     """
-    full_key = (session.where(), name, *key, language())
+    full_key = (session.database_url(), name, *key, language())
     spec = chart_spec(full_key, st.context.theme.type == "dark", build)
     if spec is None:
         return None
@@ -100,13 +100,13 @@ def chart(
 
 @st.cache_data(max_entries=400, show_spinner=False)
 def chart_spec(key: tuple[Any, ...], dark: bool, _build: Callable[[Palette], Any]) -> dict[str, Any] | None:
-    """The chart as the browser gets it, or None: building one takes longer than everything else of a rerun."""
+    """The specification of a chart for the browser, or None. Cached: building one is the slowest part of a rerun."""
     chart = _build(DARK if dark else LIGHT)
     return None if chart is None else spec_of(chart)
 
 
 def minute_of(text: str | None) -> str | None:
-    """A moment of a document, to the minute; None where it is not known.
+    """A time of a document, to the minute; None where it is not known.
 
     >>> moment("2026-01-02T03:04:05+00:00")
     '2026-01-02 03:04 UTC'
@@ -115,7 +115,7 @@ def minute_of(text: str | None) -> str | None:
 
 
 def tiles(numbers: Sequence[tuple[str, str]]) -> None:
-    """Numbers with their names, as many in a row as there is room for."""
+    """Numbers with their names, as many in a line as there is room for."""
     parts = "".join(f"<div><dt>{html(name)}</dt><dd>{html(number)}</dd></div>" for name, number in numbers)
     st.html(f'<dl class="audit-tiles">{parts}</dl>')
 

@@ -106,7 +106,7 @@ def try_store(store: Callable[[], object]) -> bool:
     try:
         store()
     except AuditError as problem:
-        session.refused(problem)
+        session.show_refusal(problem)
         return False
     return True
 
@@ -160,7 +160,7 @@ def opinions_html(opinions: Sequence[Opinion], names: Mapping[int, str]) -> str:
 
 def _reveal(engine: Engine, account_id: int, question_id: int) -> None:
     try:
-        session.still(engine, account_id)
+        session.require_login(engine, account_id)
         st.session_state[_NAMES] = (question_id, reveal_names(engine, account_id, question_id))
     except AuditError as problem:
         st.session_state[PROBLEM] = problem

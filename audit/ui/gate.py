@@ -31,7 +31,7 @@ from audit.annotation.accounts import Account, account_of, cookie_key, identity_
 from audit.errors import AuditError
 from audit.store.soundness import explained
 from audit.ui import session, settings
-from audit.ui.places import PLACES, place_named
+from audit.ui.pages import PAGES, page_named
 from audit.ui.session import claims_of_cookies
 from audit.ui.settings import LARGEST_UPLOAD
 
@@ -54,7 +54,9 @@ def policy() -> str:
     import streamlit
 
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    hashes = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in _INLINE.findall(page))
+    hashes = " ".join(
+        f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in _INLINE.findall(page)
+    )
     return (
         f"default-src 'self'; script-src 'self' blob: 'unsafe-eval' {hashes}; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data: blob:; worker-src 'self' blob:; "
@@ -101,13 +103,13 @@ class Visitor:
 
 def visitor_of(cookies: Mapping[str, str]) -> Visitor:
     """The visitor behind the cookies of a request. Raises AuditError where the database cannot be opened or read."""
-    with explained(session.where()):
+    with explained(session.database_url()):
         return _read_visitor(cookies)
 
 
 def _read_visitor(cookies: Mapping[str, str]) -> Visitor:
     limits, key = settings.login_limits(), None
-    if token := cookies.get(settings.login_name()):
+    if token := cookies.get(settings.login_cookie_name()):
         key = cookie_key(token)
         if account := account_of(session.engine(), key, limits):
             return Visitor(account)
@@ -155,11 +157,11 @@ class ConnectionLimits:
     all: int = 1_000
 
     @classmethod
-    def within(cls, files: int) -> "Most":
+    def for_open_files(cls, files: int) -> "ConnectionLimits":
         """As many as this number of open files has room for: a page takes up to seven, and two minutes longer than it
         is open.
 
-        >>> Most.within(1_024).all, Most.within(65_536).all
+        >>> ConnectionLimits.for_open_files(1_024).all, ConnectionLimits.for_open_files(65_536).all
         (64, 1000)
         """
         return cls(all=min(cls.all, max(24, files // 16)))
@@ -169,7 +171,7 @@ class Sockets:
     """The connections that are open. For one event loop."""
 
     def __init__(self, limits: ConnectionLimits | None = None):
-        self.most = limits or ConnectionLimits()
+        self.limits = limits or ConnectionLimits()
         self._open: Counter[tuple[str, object]] = Counter()
 
     async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send, visitor: Visitor) -> None:
@@ -183,11 +185,11 @@ class Sockets:
         address = scope["client"][0] if scope.get("client") else ""
         account_key = visitor.account.id if visitor.account else visitor.identity
         limits: dict[tuple[str, object], int] = {
-            ("all", ""): self.most.all,
-            ("address", network(address)): self.most.address,
-            ("account", account_key): self.most.account,
+            ("all", ""): self.limits.all,
+            ("address", network(address)): self.limits.address,
+            ("account", account_key): self.limits.account,
         }
-        if any(self._open[place] >= most for place, most in limits.items()):
+        if any(self._open[place] >= limit for place, limit in limits.items()):
             return await send(_REFUSED)
         self._open.update(limits.keys())
         try:
@@ -215,7 +217,7 @@ def from_own_page(headers: Headers) -> bool:
 def is_allowed_message(message: BackMsg, role: str | None) -> bool:
     """Whether a page of ours sends this for somebody of this role (None: nobody's account).
 
-    >>> obeyed(BackMsg(clear_cache=True), "manager"), obeyed(BackMsg(stop_script=True), None)
+    >>> is_allowed_message(BackMsg(clear_cache=True), "manager"), is_allowed_message(BackMsg(stop_script=True), None)
     (False, True)
     """
     kind = message.WhichOneof("type")
@@ -246,10 +248,10 @@ async def _serve(app: ASGIApp, scope: Scope, receive: Receive, send: Send, visit
             if len(content) > LARGEST_MESSAGE:
                 return await end(TOO_LARGE)
             try:
-                wish = BackMsg.FromString(content)
+                request = BackMsg.FromString(content)
             except DecodeError:
                 return await end(UNSUITED)
-            if is_allowed_message(wish, role):
+            if is_allowed_message(request, role):
                 return message
 
     async def to_browser(message: Message) -> None:
@@ -363,13 +365,13 @@ async def _visitor(scope: Scope) -> Visitor:
 async def _page_answer(request: Request, name: str) -> Response | None:
     """The answer in the place of a page, or None. The page that logs in says what is wrong with the database."""
     sender = await _visitor(request.scope)
-    if sender.account is not None and any(place.name == name and place.home == sender.account.role for place in PLACES):
+    if sender.account is not None and any(page.name == name and page.home == sender.account.role for page in PAGES):
         # Streamlit knows the first page by no name of its own, and would say that there is none.
         query = f"?{request.url.query}" if request.url.query else ""
         return RedirectResponse(f"{settings.root()}/{query}", 303)
     if sender.admitted:
         return None
-    query = f"?next={place}" if (place := place_named(name)) else ""
+    query = f"?next={page}" if (page := page_named(name)) else ""
     return RedirectResponse(f"{settings.root()}/login{query}", 303)
 
 

@@ -261,7 +261,7 @@ def preferences_tab(view: View) -> None:
             _editor(view)
     with place:
         if view.problem is not None:
-            session.refused(view.problem)
+            session.show_refusal(view.problem)
         if found is not None:
             _winner(view, found)
     if found is not None:
@@ -623,14 +623,14 @@ _COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "drawn",
 def page() -> None:
     """The report of the database in words, charts and numbers."""
     engine = session.engine()
-    session.allowed(engine, *ROLES)
+    session.require_role(engine, *ROLES)
     try:
         options = results_parts.choose()
         view = show_freshness(
             lambda anew: results_parts.view(engine, options, anew=anew), lambda one: one.found, "results"
         )
     except AuditError as problem:
-        session.refused(problem)
+        session.show_refusal(problem)
         return
     st.html(_headlines(view.report))
     for line in primary_lines(

@@ -153,7 +153,7 @@ def view(engine: Engine, options: Options, *, anew: bool = False) -> View:
     except AuditError as refused:
         problem, options = refused, replace(options, profile=None)
         found = _report(engine, options, anew)
-    return View(found.value, (session.where(), found.state, options), options, found, problem)
+    return View(found.value, (session.database_url(), found.state, options), options, found, problem)
 
 
 def _report(engine: Engine, options: Options, anew: bool) -> CachedAnswer:

@@ -20,7 +20,7 @@ _SEEN = "stale-seen"
 def page() -> None:
     """What counts now, the form that chooses, the preview, and the button that does it."""
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     st.subheader(t("stale.title"))
     st.write(t("stale.what"))
     if done := st.session_state.pop(_DONE, None):
@@ -37,7 +37,7 @@ def page() -> None:
             st.session_state[_SEEN] = (choice, _numbers(would_go(engine, choice, account.id)))
     except AuditError as problem:
         st.session_state.pop(_SEEN, None)
-        session.refused(problem)
+        session.show_refusal(problem)
         return
     if _SEEN in st.session_state:
         _preview(engine, account)
@@ -114,10 +114,10 @@ def _preview(engine: Engine, account: Account) -> None:
         st.warning(t("stale.changed"), icon=":material/info:")
         return
     try:
-        by = session.allowed(engine, *ROLES).id
+        by = session.require_role(engine, *ROLES).id
         went = let_go_stale(engine, by, choice, reason, client=session.client())
     except AuditError as problem:
-        session.refused(problem)
+        session.show_refusal(problem)
         return
     del st.session_state[_SEEN]
     st.session_state[_DONE] = _numbers(went)

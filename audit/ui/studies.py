@@ -48,7 +48,7 @@ def _last_job(engine: Engine, name: str, account_id: int) -> Work | None:
 
 def running(engine: Engine, name: str) -> None:
     """How far the last run of a plan is, and the buttons that begin, stop and go on."""
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     work = _last_job(engine, name, account.id)
     live = work is not None and work.live
     st.session_state[_LOOKED] = live
@@ -60,10 +60,10 @@ def state_text(work: Work | None) -> str:
     return t("work.never") if work is None else t(f"work.{work.state}")
 
 
-@session.guarded
+@session.report_problems
 def _look(name: str) -> None:
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     work = _last_job(engine, name, account.id)
     if st.session_state.get(_LOOKED) and (work is None or not work.live):
         st.session_state[_LOOKED] = False
@@ -73,12 +73,12 @@ def _look(name: str) -> None:
         if st.button(
             t("studies.stop"), key=f"stop-{work.id}", disabled=work.state == "stopping", icon=":material/stop:"
         ):
-            _do(lambda: stop_job(engine, work.id, by=session.allowed(engine, *ROLES).id))
+            _do(lambda: stop_job(engine, work.id, by=session.require_role(engine, *ROLES).id))
     else:
         _ended(work)
         label = t("studies.run" if work is None else "studies.again" if work.state == "done" else "studies.go_on")
         if st.button(label, key=f"run-{name}", type="primary", icon=":material/play_arrow:"):
-            _do(lambda: begin_job(engine, name, session.where(), by=session.allowed(engine, *ROLES).id))
+            _do(lambda: begin_job(engine, name, session.database_url(), by=session.require_role(engine, *ROLES).id))
     if work is not None and work.log.strip():
         with st.expander(t("studies.log")):
             st.code(work.log, language=None, wrap_lines=True)
@@ -113,7 +113,7 @@ def _do(work: Callable[[], object]) -> None:
     try:
         work()
     except AuditError as problem:
-        session.refused(problem)
+        session.show_refusal(problem)
         return
     st.rerun()
 
@@ -451,7 +451,7 @@ History = Sequence[Version]
 def page() -> None:
     """The plans there are, one of them with its run and its versions, and the two ways to a new one."""
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     with engine.connect() as connection:
         plans = all_versions(connection)
     st.subheader(t("menu.studies"))
@@ -551,9 +551,9 @@ def _freezing(engine: Engine, last: Version) -> None:
         )
     if pressed and sure:
         try:
-            made = freeze(engine, last.name, by=session.allowed(engine, *ROLES).id, version=last.version)
+            made = freeze(engine, last.name, by=session.require_role(engine, *ROLES).id, version=last.version)
         except AuditError as problem:
-            session.refused(problem)
+            session.show_refusal(problem)
             return
         _again("has_frozen", made)
 
@@ -562,7 +562,7 @@ def _store(engine: Engine) -> Callable[[Plan], None]:
     """What stores a plan as the manager who is logged in now; raises what `set_plan` raises."""
 
     def store(plan: Plan) -> None:
-        made, new = set_plan(engine, plan, by=session.allowed(engine, *ROLES).id)
+        made, new = set_plan(engine, plan, by=session.require_role(engine, *ROLES).id)
         _again("has_stored" if new else "has_nothing_new", made)
 
     return store

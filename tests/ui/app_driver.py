@@ -100,9 +100,9 @@ def cookie_of_session() -> str | None:
     id = st.session_state.get("account_id")
     if id is None:
         return None
-    if id in _OPENED.get(session.where(), ()):
+    if id in _OPENED.get(session.database_url(), ()):
         return f"browser of {id}"
-    _OPENED.setdefault(session.where(), set()).add(id)
+    _OPENED.setdefault(session.database_url(), set()).add(id)
     with suppress(NotAllowed):  # it was opened before, or its account is disabled
         open_login(session.engine(), id, cookie_key(f"browser of {id}"))
     return f"browser of {id}"

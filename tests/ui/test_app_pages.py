@@ -12,9 +12,9 @@ from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.store import table_of, tables
 from audit.ui.language import text_in
-from audit.ui.places import PLACES, places_for
+from audit.ui.pages import PAGES, pages_for
 
-PAGES = [place.name for place in PLACES]
+NAMES = [page.name for page in PAGES]
 
 
 def judged_by_all(prepared: Prepared, answer: str = "positive") -> None:
@@ -26,18 +26,18 @@ def judged_by_all(prepared: Prepared, answer: str = "positive") -> None:
 
 def one_page(name: str) -> None:
     """A script that runs one page, whatever the menu says: what somebody would do who forges the page's name."""
-    from audit.ui.places import PLACES
+    from audit.ui.pages import PAGES
 
-    next(place for place in PLACES if place.name == name).show()
+    next(page for page in PAGES if page.name == name).show()
 
 
 def test_menus_follow_the_role() -> None:
-    assert [place.name for place in places_for("annotator")] == ["annotate", "account"]
-    assert [place.name for place in places_for("adjudicator")] == ["annotate", "adjudicate", "browse", "account"]
-    assert [place.name for place in places_for("manager")] == PAGES
+    assert [page.name for page in pages_for("annotator")] == ["annotate", "account"]
+    assert [page.name for page in pages_for("adjudicator")] == ["annotate", "adjudicate", "browse", "account"]
+    assert [page.name for page in pages_for("manager")] == NAMES
 
 
-@pytest.mark.parametrize("name", [place.name for place in PLACES if "annotator" not in place.roles])
+@pytest.mark.parametrize("name", [page.name for page in PAGES if "annotator" not in page.roles])
 def test_a_page_refuses_an_annotator_who_reaches_it(prepared: Prepared, name: str) -> None:
     app = AppTest.from_function(one_page, args=(name,), default_timeout=20)
     app.session_state["account_id"] = prepared.ann.id
@@ -50,7 +50,7 @@ def test_a_page_refuses_an_annotator_who_reaches_it(prepared: Prepared, name: st
     assert blocks(app) == ""
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_page_refuses_somebody_who_is_not_logged_in(prepared: Prepared, name: str) -> None:
     app = AppTest.from_function(one_page, args=(name,), default_timeout=20).run()
     assert text_in("en", "app.logged_out") in said(app)
@@ -65,7 +65,7 @@ def test_the_address_of_a_page_does_not_open_it_for_an_annotator(prepared: Prepa
 
 
 @in_both
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_page_in_every_language(prepared: Prepared, name: str, language: str) -> None:
     judge(prepared.engine, prepared.ann.id, next_question(prepared.engine, prepared.ann.id).id, "positive")  # type: ignore[union-attr]
     judge(prepared.engine, prepared.ben.id, next_question(prepared.engine, prepared.ben.id).id, "negative")  # type: ignore[union-attr]
@@ -77,7 +77,7 @@ def test_every_page_in_every_language(prepared: Prepared, name: str, language: s
 
 @pytest.mark.parametrize(("name", "home"), [("ann", "annotate"), ("judge", "adjudicate"), ("boss", "dashboard")])
 def test_everybody_begins_on_a_page_of_theirs(prepared: Prepared, name: str, home: str) -> None:
-    assert next(place for place in PLACES if place.name == home).home == getattr(prepared, name).role
+    assert next(page for page in PAGES if page.name == home).home == getattr(prepared, name).role
     open_app(getattr(prepared, name))
     lease = table_of(tables.Lease)
     with prepared.engine.connect() as connection:

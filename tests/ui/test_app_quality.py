@@ -83,7 +83,7 @@ def test_alarms_are_said_in_words(
 def test_the_download_has_every_number_and_no_formula(prepared: Prepared) -> None:
     judged(prepared)
     (ann, _) = quality_report(judging_record(prepared.engine))["annotators"]
-    row = quality._flat(ann | {"annotator": "=1+1"})
+    row = quality._flatten(ann | {"annotator": "=1+1"})
     assert row["annotator"] == "'=1+1"
     assert row["others_value"] == 0.5
     assert row["bias_neutral_value"] is None

@@ -16,12 +16,12 @@ from audit.judging.judgements import judge
 from audit.ui.annotate import LEAST
 from audit.ui.gate import HOURLY, policy
 from audit.ui.language import text_in
-from audit.ui.places import PLACES
+from audit.ui.pages import PAGES
 from audit.ui.settings import LARGEST_UPLOAD
 
 pytestmark = pytest.mark.slow  # a server of its own, and many waits for its guard against keys that come too soon
 
-MANAGERS = [place.name for place in PLACES if "annotator" not in place.roles]
+MANAGERS = [page.name for page in PAGES if "annotator" not in page.roles]
 
 
 @pytest.fixture(scope="module")
