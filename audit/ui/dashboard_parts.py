@@ -108,7 +108,7 @@ def chart_spec(key: tuple[Any, ...], dark: bool, _build: Callable[[Palette], Any
 def minute_of(text: str | None) -> str | None:
     """A time of a document, to the minute; None where it is not known.
 
-    >>> moment("2026-01-02T03:04:05+00:00")
+    >>> minute_of("2026-01-02T03:04:05+00:00")
     '2026-01-02 03:04 UTC'
     """
     return None if text is None else f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC"

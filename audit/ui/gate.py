@@ -1,10 +1,10 @@
-"""What is looked at before Streamlit serves anything: pages send strangers to log in, and what belongs to pages is for
-those who may see them.
+"""Checks before Streamlit serves a request: pages send visitors who are not logged in to the login page, and files,
+uploads and websockets are served to those who may have them.
 
-Open to all are the pages that log in, Streamlit's static files and the answer that the server is well. Files to
-download are not for everybody, uploads have a size and a ration, websockets have rules of their own
-(`audit.ui.gate`), and what this app has no use for is closed. Every answer gets the headers of `audit.ui.gate`.
-This is not all that protects the pages: those ask who is logged in on every run (`audit.ui.session`).
+Open to all are the login pages, Streamlit's static files and the health check. Downloads depend on the role, uploads
+on their size and on an hourly limit per account, websockets on rules of their own (`Sockets`). Everything that this app
+does not use is closed. Every answer gets the security headers. The pages have a protection of their own: they read who
+is logged in on every run (`audit.ui.session`).
 """
 
 import re
@@ -35,11 +35,11 @@ from audit.ui.pages import PAGES, page_named
 from audit.ui.session import claims_of_cookies
 from audit.ui.settings import LARGEST_UPLOAD
 
-# What every answer of the server tells the browser: in no frame, no script but the app's own, nothing sent elsewhere.
+# Headers of every answer: the page is shown in no frame, runs no script but the app's own, and sends nothing elsewhere.
 #
-# Texts are escaped where they are shown (`audit.ui.language`); this stands behind it: were a text taken for HTML one
-# day, the browser would run nothing of it. Streamlit's page asks a host of Google's for pictures of its icons; that is
-# refused: who judges when is nobody else's business. Source: W3C, Content Security Policy Level 3.
+# Texts are escaped where they are shown (`audit.ui.language`); this is the second defence: were a text taken for HTML,
+# the browser would run nothing of it. Streamlit's page asks a host of Google's for pictures of its icons; that is
+# refused, since it would tell Google who judges when. Source: W3C, Content Security Policy Level 3.
 
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
@@ -49,7 +49,7 @@ def policy() -> str:
     """The policy for Streamlit's pages.
 
     `unsafe-eval` is Vega's, which compiles the expressions of charts; `blob:` is how Streamlit loads `held_keys.js`.
-    The sums are those of the scripts in Streamlit's own page, worked out from the installed one.
+    The hashes are of the scripts in the page of the installed Streamlit.
     """
     import streamlit
 
@@ -65,7 +65,7 @@ def policy() -> str:
 
 
 def with_security_headers(send: Send) -> Send:
-    """Answers with these headers, where they have none of their own."""
+    """Wraps `send`: answers get these headers, where they have none of their own."""
 
     async def to_browser(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -79,12 +79,12 @@ def with_security_headers(send: Send) -> Send:
     return to_browser
 
 
-# Whose request it is, by its cookies: of an account, of somebody whom a provider has sent, of nobody.
+# Who sends a request, by its cookies: an account, somebody from a provider who has no account here, or nobody.
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who sends a request.
+    """The sender of a request.
 
     account: whose login the cookies show, read from the database; None where nobody is logged in.
     identity: the key of a provider's signed claims that no login belongs to (yet): a page may look at them.
@@ -125,24 +125,23 @@ def account_behind(cookies: Mapping[str, str]) -> Account | None:
     return visitor_of(cookies).account
 
 
-# The websocket that Streamlit's pages live on: who may open one, how many, and what is obeyed that comes over it.
+# The websocket of Streamlit's pages: who may open one, how many, and which messages are passed on.
 #
 # Streamlit opens a session for whoever connects, from any port of localhost, and obeys messages that clear the caches
-# of
-# all. Here a connection needs a login and the page's own origin; each account, each address and the server have a
-# number of connections; and messages pass that the app's pages send, none else.
+# of all. Here a connection needs a login and the page's own origin; connections are limited per account, per address
+# and in all; and only those messages pass that the app's own pages send.
 #
 # A connection is refused before it is accepted, which the browser hears as 403. Somebody whose login has ended is
 # sent to the page that logs in, since their browser would go on connecting for ever.
 
 READERS = ("adjudicator", "manager")
-"""Who may fetch files that pages offer for download; annotators are offered none."""
+"""Roles that may fetch downloads; the pages of annotators have none."""
 UPLOADERS = ("manager",)
-"""Who has pages that take files."""
+"""Roles whose pages take files."""
 LARGEST_MESSAGE = 2 << 20
 """Bytes of a message from a browser: the state of all widgets of a page is in it."""
 NORMAL, UNSUITED, TOO_LARGE = 1000, 1003, 1009
-"""Codes with which a connection ends (RFC 6455, section 7.4.1)."""
+"""Close codes of a websocket (RFC 6455, section 7.4.1)."""
 _REFUSED = {"type": "websocket.close", "code": 1008}
 _MESSAGES_OF_ALL = ("rerun_script", "stop_script", "app_heartbeat")
 _READERS_OPERATIONS = ("deferred_file", "dataframe_chunk")
@@ -150,7 +149,7 @@ _READERS_OPERATIONS = ("deferred_file", "dataframe_chunk")
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """Connections open at once: of an account, of an address (a whole team may share one), of all."""
+    """Connections open at once: per account, per address (a whole team may share one), and in all."""
 
     account: int = 24
     address: int = 400
@@ -158,8 +157,8 @@ class ConnectionLimits:
 
     @classmethod
     def for_open_files(cls, files: int) -> "ConnectionLimits":
-        """As many as this number of open files has room for: a page takes up to seven, and two minutes longer than it
-        is open.
+        """The limits for this number of open files: a page takes up to seven, and keeps them for two minutes after it
+        was closed.
 
         >>> ConnectionLimits.for_open_files(1_024).all, ConnectionLimits.for_open_files(65_536).all
         (64, 1000)
@@ -168,7 +167,7 @@ class ConnectionLimits:
 
 
 class Sockets:
-    """The connections that are open. For one event loop."""
+    """The open connections. For one event loop."""
 
     def __init__(self, limits: ConnectionLimits | None = None):
         self.limits = limits or ConnectionLimits()
@@ -215,7 +214,7 @@ def from_own_page(headers: Headers) -> bool:
 
 
 def is_allowed_message(message: BackMsg, role: str | None) -> bool:
-    """Whether a page of ours sends this for somebody of this role (None: nobody's account).
+    """Whether the app's own pages send this message for an account of this role (None: no account).
 
     >>> is_allowed_message(BackMsg(clear_cache=True), "manager"), is_allowed_message(BackMsg(stop_script=True), None)
     (False, True)
@@ -262,7 +261,7 @@ async def _serve(app: ASGIApp, scope: Scope, receive: Receive, send: Send, visit
 
 
 async def _redirect_to_login(receive: Receive, send: Send) -> None:
-    """Have the page go to the one that logs in: what Streamlit's own page does when it is told to log in."""
+    """Send the page to the login page, by the message that Streamlit has for it."""
     await receive()
     redirect = ForwardMsg()
     redirect.auth_redirect.url = f"{settings.root()}/login"
@@ -272,15 +271,15 @@ async def _redirect_to_login(receive: Receive, send: Send) -> None:
 
 
 OPEN = ("static", "login", "logout", "password", "auth", "oauth2callback", "_stcore/health")
-"""First parts of paths that serve strangers: files of Streamlit's page, the doors, the provider's way back."""
+"""First parts of paths that are open to all: files of Streamlit's page, the login routes, the provider's callback."""
 _BEHIND_PAGES = ("_stcore/host-config", "_stcore/bidi-components", "component")
 _FILES, _UPLOADS = "media", "_stcore/upload_file"
 _CLOSED = ("_stcore", "app")
-"""The rest of what Streamlit serves: metrics, an interface for agents, files beside the script."""
+"""Everything else that Streamlit serves: metrics, an interface for agents, files beside the script."""
 HOURLY = 64 << 20
 """Bytes that one account may upload within an hour."""
 _FRAMING = 1 << 16
-"""Bytes of an upload that are not its file's."""
+"""Bytes of an upload beside those of its file."""
 
 
 class Gate:
@@ -320,7 +319,7 @@ class Gate:
         await (answer or self._app)(scope, receive, send)
 
     def _upload(self, request: Request, sender: Visitor) -> Response | None:
-        """The answer in the place of an upload, or None. What is longer than it says is Streamlit's to refuse."""
+        """A refusal of an upload, or None. Streamlit refuses uploads that are longer than their header says."""
         if refused := _refuse_others(sender, UPLOADERS):
             return refused
         if request.method != "PUT" or sender.account is None:
@@ -355,7 +354,7 @@ def _refuse_others(sender: Visitor, roles: tuple[str, ...]) -> Response | None:
 
 
 async def _visitor(scope: Scope) -> Visitor:
-    """Who sends this; where the database cannot be read, nobody that is known."""
+    """The sender of a request; an unknown visitor where the database cannot be read."""
     try:
         return await to_thread.run_sync(visitor_of, Request({**scope, "type": "http"}).cookies)
     except AuditError:
@@ -363,7 +362,7 @@ async def _visitor(scope: Scope) -> Visitor:
 
 
 async def _page_answer(request: Request, name: str) -> Response | None:
-    """The answer in the place of a page, or None. The page that logs in says what is wrong with the database."""
+    """A redirect in place of a page, or None. The login page says what is wrong with the database."""
     sender = await _visitor(request.scope)
     if sender.account is not None and any(page.name == name and page.home == sender.account.role for page in PAGES):
         # Streamlit knows the first page by no name of its own, and would say that there is none.
@@ -389,7 +388,7 @@ def _is_page(request: Request) -> bool:
 
 
 def _without_caching(send: Send) -> Send:
-    """Pages are not kept by the browser: after logging out, the back button asks again."""
+    """Wraps `send`: browsers do not cache pages, so that the back button asks again after logging out."""
 
     async def to_browser(message: Message) -> None:
         if message["type"] == "http.response.start":

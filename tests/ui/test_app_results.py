@@ -15,7 +15,7 @@ from audit.reports.study import study_report
 from audit.studies.deviations import Primary, name_primary, resolve
 from audit.ui import results_parts
 from audit.ui.language import plain, text_in, texts
-from audit.ui.results import TAB, TABS, _file
+from audit.ui.results import TAB, TABS, _weights_csv
 
 
 @pytest.fixture
@@ -150,13 +150,13 @@ def test_weights_of_one_s_own_are_ranked_and_can_be_used_by_the_command(judged: 
     app.run()
     assert "weights:weights.csv" in app.code[0].value
     path = tmp_path / results_parts.FILE
-    path.write_text(_file({"MR1.4": 3.0, "MR3.1": 1.0}), encoding="utf-8")
+    path.write_text(_weights_csv({"MR1.4": 3.0, "MR3.1": 1.0}), encoding="utf-8")
     expected = study_report(judged.engine, weights=read_weights(str(path)))
     table = app.dataframe[-2].value.set_index("System")
     for one in expected["preference"]["ranking"]:
         assert table.loc[one["system"], "After %"] == pytest.approx(100 * one["score"])
     options = results_parts.Options(profile="own", own=(("MR1.4", 3.0), ("MR3.1", 1.0)))
-    assert results_parts.view(judged.engine, options).report == expected
+    assert results_parts.compute_view(judged.engine, options).report == expected
 
 
 def test_weights_that_do_not_fit_leave_the_rest_as_it_is(judged: Prepared) -> None:
