@@ -1,4 +1,4 @@
-"""Judging: one question a screen, answered by key or click.
+"""The page *Judge*: one question per screen, answered by key or click.
 
 Nothing here knows a system, an output or anybody else's answer: `audit.annotation.queue.Shown` has none of them.
 """
@@ -35,11 +35,11 @@ from audit.ui.question import FIELD, guideline_shown, ignore_held_keys, shortcut
 # (`audit.annotation.control_questions`).
 
 GO_ON = "n"
-"""The key that goes on."""
+"""The key that goes on to the next training question."""
 _BEGUN = "training-begun"
 """The number of the attempt that was begun in this session."""
 _TRAINING_SHOWN = "training-shown"
-"""(attempt and question on the screen, when it came there)"""
+"""(attempt and question on the screen, when it was shown)"""
 _FEEDBACK = "training-said"
 """(the question that was answered last, its feedback)"""
 _RESULT = "training-result"
@@ -49,7 +49,7 @@ _DRAWER = "guideline-open"
 
 
 def training_card(engine: Engine, account_id: int, training: Training | None, least: timedelta) -> bool:
-    """What somebody in training sees; whether there was anything. `least`: an answer sooner was meant for another."""
+    """The card of the training round. Returns whether there was one. Answers sooner than `least` are not counted."""
     if problem := st.session_state.pop(_PROBLEM, None):
         session.show_refusal(problem)
     if feedback := st.session_state.get(_FEEDBACK):
@@ -109,7 +109,7 @@ def _training_question(engine: Engine, account_id: int, training: Training, leas
 
 
 def _feedback(shown: Shown, feedback: Feedback) -> None:
-    """The text again, what was said of it, what is right and why; signs and words, not colours alone."""
+    """The text again, the answer to it, what is right and why; with signs and words, not colours alone."""
     show_question(shown)
     allowed = plain(label_names(feedback.allowed))
     answer = plain(label_name(feedback.answer))
@@ -186,12 +186,12 @@ def _heading(text: str) -> None:
     st.html(f'<h2 class="audit-question">{html(text)}</h2>')
 
 
-# What others do with the same questions, as far as an annotator may see it: earlier answers that the protocol shows,
-# and why there is no question just now.
+# The work of others on the same questions, as far as an annotator may see it: earlier answers under the protocol
+# `shown`, and why there is no question just now.
 
 
 def show_earlier(earlier: Sequence[Earlier]) -> None:
-    """Under the protocol `shown`: what was answered before, without names, and the question whether one agrees."""
+    """Under the protocol `shown`: the earlier answers without names, and the question whether the annotator agrees."""
     if not earlier:
         return
     rows = "".join(
@@ -201,7 +201,7 @@ def show_earlier(earlier: Sequence[Earlier]) -> None:
 
 
 def why_nothing(engine: Engine, account_id: int) -> None:
-    """Why there is no question: all is answered; or others look at what is left; or it is in other languages."""
+    """Why there is no question: all are answered, others are at the remaining ones, or they are in other languages."""
     queue, others = queue_of(engine, account_id), elsewhere(engine, account_id)
     remaining = others.with_others + others.awaiting_first
     st.html(f'<h2 class="audit-question">{html(t("earlier.nothing_now" if remaining else "annotate.nothing"))}</h2>')
@@ -220,41 +220,41 @@ def why_nothing(engine: Engine, account_id: int) -> None:
 
 
 def _earlier_answer_html(earlier: Earlier, number: int, total: int) -> str:
-    """One answer as HTML, under a letter where there are several."""
+    """One answer as HTML, with its number where there are several."""
     annotator = t("earlier.another") if total == 1 else t("dispute.annotator", number=number + 1)
     comment = f"<br><q>{html(earlier.comment)}</q>" if earlier.comment else ""
     return f"{html(annotator)} <strong>{html(label_name(earlier.answer))}</strong>{comment}"
 
 
 LEAST = timedelta(milliseconds=150)
-"""Nobody reads and judges a text in less: an answer so soon was meant for the question before."""
+"""Nobody reads and judges a text in less time: an answer so soon was meant for the question before."""
 PACE_KEPT = timedelta(seconds=30)
-"""How long a pace on the screen stands before it is worked out anew: it reads the whole day's judgements."""
+"""How long the pace is kept before it is computed again, which reads the whole day's judgements."""
 COUNTS_KEPT = timedelta(seconds=30)
-"""The same of counts, which read the whole queue. Until then each answer moves them by one; skips, flags and what is
-undone are counted anew."""
+"""The same for counts, which read the whole queue. Until then each answer changes them by one; after a skip, a flag or
+an undo they are counted again."""
 _SHOWN = "shown"
-"""(question id, when it came on the screen, from when an answer counts)"""
+"""(question id, when it was shown, from when an answer counts)"""
 _REOPENED = "again"
 """The question whose judgement was undone last; it is shown before the queue goes on."""
 _NOTE = "note"
 _DONE = "done"
-"""What the last key did, where the next question does not say so itself."""
+"""What the last key did, where the next question does not show it."""
 
 _PACE = "pace"
-"""(when it was worked out, the pace)"""
+"""(when it was computed, the pace)"""
 _MIXED = "mixed"
 """Whether hidden questions come between the others."""
 ABOUT = 10
-"""Where hidden questions are mixed in, what is left is shown in tens: one that does not count down would be seen."""
+"""With hidden questions, the number of questions left is rounded to tens: else one that does not count would show."""
 _COUNTS = "counts"
 """(when they were counted, the counts)"""
 _JUDGED_BY = "judged-by"
-"""(task, kind) -> the version of the guideline by which such a question was judged last, where it is known"""
+"""(task, kind) -> the version of the guideline by which this person last judged such a question, where known"""
 
 
 def page() -> None:
-    """The page of everybody who judges."""
+    """The page on which all roles judge."""
     session.require_role(session.engine(), *ROLES)
     ignore_held_keys()
     _card()
@@ -338,7 +338,7 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
 
 
 def _small_button(name: str, question_id: int, key: str, action: Callable[..., None], *args: object) -> None:
-    """A button beside the answers. The question is in its key: a press meant for another one finds no button."""
+    """A button beside the answers. Its key holds the question, so that a press meant for another one does nothing."""
     st.button(
         t(f"annotate.{name}"),
         key=f"{name}-{_browser_id(question_id)}",
@@ -359,7 +359,7 @@ def _nothing_left(engine: Engine, account_id: int) -> None:
 
 
 def _progress(engine: Engine, account_id: int) -> None:
-    """Today's count, what is left, one's own pace, and a hint when a pause is due."""
+    """Today's count, the questions left, the annotator's pace, and a hint when a pause is due."""
     queue, pace = _counts(engine, account_id), _pace(engine, account_id)
     remaining = str(queue.left_for_me)
     if queue.mixed and queue.left_for_me:
@@ -383,7 +383,7 @@ def _counts(engine: Engine, account_id: int) -> Queue:
 
 
 def _count_answer() -> None:
-    """An answer more, a question less; where hidden questions are mixed in, not always: then all is counted anew."""
+    """Move the counts by one answer. With hidden questions not every answer counts, so all are counted again."""
     counted_at, counts = st.session_state.get(_COUNTS, (None, None))
     if counts is not None and counts.mixed:
         del st.session_state[_COUNTS]
@@ -417,7 +417,7 @@ def _guideline(engine: Engine, account_id: int, shown: Shown) -> None:
 
 
 def _last_version_judged_by(engine: Engine, account_id: int, shown: Shown, version: int) -> int | None:
-    """The version by which such a question was judged last; asked until it is the one in force."""
+    """The version by which this person last judged such a question; read again until it is the one in force."""
     versions = st.session_state.setdefault(_JUDGED_BY, {})
     kind = (shown.task, shown.kind)
     if versions.get(kind) != version:
@@ -426,7 +426,7 @@ def _last_version_judged_by(engine: Engine, account_id: int, shown: Shown, versi
 
 
 def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> None:
-    """A button was pressed. Whatever is not an answer to the question on the screen changes nothing."""
+    """Store an answer. An answer to another question than the one on the screen changes nothing."""
     with _show_refusals():
         session.require_login(engine, account_id)
         shown_at = _on_screen(question_id)
@@ -497,7 +497,7 @@ def _undo(engine: Engine, account_id: int) -> None:
 
 @contextmanager
 def _show_refusals() -> Iterator[None]:
-    """For callbacks that write: what is refused is said on the page."""
+    """For callbacks that write: the page shows the reason of a refusal."""
     try:
         yield
     except AuditError as problem:
@@ -506,7 +506,7 @@ def _show_refusals() -> Iterator[None]:
 
 
 def _on_screen(question_id: int) -> datetime | None:
-    """When this question came on the screen; None where that was only just now. Raises Refused for another one."""
+    """When this question was shown; None where that was only just now. Raises Refused for another question."""
     shown, shown_at, _ = st.session_state.get(_SHOWN, (None, None, None))
     if shown != question_id:
         raise Refused(t("annotate.not_shown"))
@@ -518,7 +518,7 @@ def _comment(question_id: int) -> str:
 
 
 def _too_soon() -> bool:
-    """Whether the question came on the screen only just now; then says so.
+    """Whether the question was shown only just now; then the page says so.
 
     A key that is held down goes on pressing: each press puts off the moment from which one counts.
     """
@@ -536,7 +536,7 @@ def _comment_key(question_id: int) -> str:
 
 
 def _browser_id(question_id: int) -> str:
-    """What the browser calls a question. Where hidden ones are mixed in, their numbers could tell them from others."""
+    """The question's id for the browser. Not its number where there are hidden questions: that could give them away."""
     if not st.session_state.get(_MIXED):
         return str(question_id)
     return hashlib.blake2b(str(question_id).encode(), key=_key(), digest_size=6).hexdigest()
@@ -544,5 +544,5 @@ def _browser_id(question_id: int) -> str:
 
 @cache
 def _key() -> bytes:
-    """Of this process, known to nobody."""
+    """A secret key of this process."""
     return secrets.token_bytes(16)

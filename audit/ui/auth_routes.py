@@ -1,11 +1,10 @@
 """Logging in and out over HTTP: routes beside Streamlit's, so that the cookie is out of reach of every script.
 
 The form that logs in is protected by a double submit: a token in a cookie must come back in a hidden field, and each
-token serves once (`audit.ui.auth_routes.FormTokens`). Nobody is logged in yet, so there is no login to bind it to.
-The form
-that logs out carries a token bound to its login (`audit.annotation.accounts.form_token`). Both are refused when the
-browser says that another site sent them. Where to go afterwards is the name of a page of ours and nothing else, so
-there is no open redirect.
+token is valid once (`FormTokens`). Nobody is logged in yet, so there is no login to bind it to. The form that logs out
+carries a token bound to its login (`audit.annotation.accounts.form_token`). Both are refused when the browser says that
+another site sent them. The target after logging in can only be the name of one of the app's pages, so there is no open
+redirect.
 """
 
 import secrets
@@ -46,7 +45,7 @@ from audit.ui.pages import page_named
 from audit.ui.session import provider_login_url
 from audit.ui.settings import FLAGS
 
-# What the HTML forms of this app share: reading them, refusing those that are none of ours, answering.
+# Parts that the HTML forms of this app share: reading them, refusing those of other sites, answering.
 #
 # The pages have no script, and their headers allow none.
 
@@ -58,7 +57,7 @@ HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
 
 
 class NoForm(Exception):
-    """A form that is not read."""
+    """A form is refused; `status` is the HTTP status, `key` that of the text that says why."""
 
     def __init__(self, status: int, key: str):
         super().__init__(key)
@@ -86,14 +85,14 @@ async def fields_of(request: Request) -> dict[str, str]:
 
 
 class FormTokens:
-    """Tokens of a form that nobody is logged in for: signed, good for half a day, each for one use.
+    """Tokens of a form before a login: signed, valid for half a day, each for one use.
 
     The secret and what was used are in the process: after a restart, a form that is open is shown once more. Where more
     are used than are remembered, those as old as the forgotten ones are refused, so none serves twice.
 
     >>> tokens = FormTokens()
     >>> token = tokens.new()
-    >>> tokens.fresh(token), tokens.use(token), tokens.use(token), tokens.fresh("another")
+    >>> tokens.is_fresh(token), tokens.use(token), tokens.use(token), tokens.is_fresh("another")
     (True, True, False, False)
     """
 
@@ -104,15 +103,15 @@ class FormTokens:
         self._signer = TimestampSigner(secrets.token_bytes(32), digest_method=sha256)
         self._most = most
         self._used: dict[str, datetime] = {}
-        """When each used token was issued; in the order of their use."""
+        """Used token -> when it was issued; in the order of use."""
         self._since = datetime.min.replace(tzinfo=UTC)
 
     def new(self) -> str:
-        """A token that was never issued before."""
+        """A new token."""
         return self._signer.sign(secrets.token_urlsafe(32)).decode()
 
-    def fresh(self, token: str) -> bool:
-        """Whether this token is one of ours, not too old and not used."""
+    def is_fresh(self, token: str) -> bool:
+        """Whether this token was issued here, is not too old and was not used."""
         return self._issued(token) is not None
 
     def use(self, token: str) -> bool:
@@ -136,7 +135,7 @@ class FormTokens:
 
 
 def equal_in_constant_time(left: str, right: str) -> bool:
-    """Whether two texts are equal, in a time that does not tell where they differ."""
+    """Whether two texts are equal, in a time that does not depend on where they differ."""
     return compare_digest(left.encode("utf-8", "replace"), right.encode("utf-8", "replace"))
 
 
@@ -149,7 +148,7 @@ def from_this_app(request: Request) -> bool:
 
 
 def language_of(request: Request, fields: dict[str, str] | None = None) -> str:
-    """What was chosen here, or before, or else Chinese for a Chinese browser, or else English."""
+    """The code of the language chosen here or before; else Chinese for a Chinese browser, else English."""
     chosen = (fields or {}).get("lang") or request.query_params.get("lang") or request.cookies.get(settings.LANGUAGE)
     if chosen in LANGUAGES:
         return str(chosen)
@@ -162,7 +161,7 @@ def error_text(request: Request, problem: AuditError, code: str | None = None) -
 
 
 def html_page(content: str, status: int, nonce: str, headers: dict[str, str] | None = None) -> HTMLResponse:
-    """A page of ours: no script, styles with this nonce alone, in no frame, sent nowhere else, kept by nobody."""
+    """A page without scripts: styles with this nonce only, in no frame, forms to this app only, not cached."""
     policy = (
         f"default-src 'none'; style-src 'nonce-{nonce}'; font-src 'self'; img-src 'self'; form-action 'self'; "
         "base-uri 'none'; frame-ancestors 'none'"
@@ -181,7 +180,7 @@ def html_page(content: str, status: int, nonce: str, headers: dict[str, str] | N
 
 
 def cookie_options(request: Request) -> dict[str, Any]:
-    """How every cookie is set: for this app's paths, for no script, for no form of another site."""
+    """Options of every cookie: for this app's paths, hidden from scripts, not sent with forms of other sites."""
     secure = settings.only_https() or request.url.scheme == "https"
     return {"path": settings.root() or "/", "httponly": True, "samesite": "lax", "secure": secure}
 
@@ -192,7 +191,7 @@ def set_cookie(request: Request, response: Response, name: str, value: str, max_
 
 
 def drop_cookie(request: Request, response: Response, name: str) -> None:
-    """Take a cookie from the browser."""
+    """Delete a cookie in the browser."""
     response.delete_cookie(name, **cookie_options(request))
 
 
@@ -229,7 +228,7 @@ def render(
 def render_password(
     code: str, *, root: str, nonce: str, form: str = "", name: str = "", problem: str = "", done: str = ""
 ) -> str:
-    """The page that changes a password; without `form` it says `problem` or `done` alone."""
+    """The page that changes a password; without `form` it shows only `problem` or `done`."""
     words = {key: text_in(code, f"account.{key}") for key in _PASSWORD_WORDS}
     return _render_template(
         PASSWORD, code, words, root=root, nonce=nonce, form=form, name=name, problem=problem, done=done, next=""
@@ -267,7 +266,7 @@ def _templates() -> Any:
 
 @cache
 def _font() -> str | None:
-    """Path of the letters that Streamlit serves to its own pages; their name has a hash. None: not found."""
+    """Path of the font that Streamlit serves to its own pages; its name has a hash. None: not found."""
     import streamlit
 
     static = Path(streamlit.__file__).parent / "static"
@@ -275,7 +274,7 @@ def _font() -> str | None:
     return fonts[0].relative_to(static).as_posix() if fonts else None
 
 
-# Another password for one's own account, over HTTP as logging in is.
+# Changing one's own password, over HTTP like logging in.
 #
 # Not a form of Streamlit's: what is typed there passes through its websocket and stays in the session's state, and its
 # tries could not be counted with those of the page that logs in. The form carries the token bound to its login, needs
@@ -283,18 +282,18 @@ def _font() -> str | None:
 
 
 class OwnPassword:
-    """`/password`; tries are counted in `attempts`."""
+    """The routes of `/password`; attempts are counted in `attempts`."""
 
     def __init__(self, attempts: Attempts):
         self._attempts = attempts
 
     def routes(self) -> list[Route]:
-        """To show the form is a GET, to send it a POST."""
+        """A GET shows the form, a POST changes the password."""
         path = f"{settings.root()}/password"
         return [Route(path, self.show, methods=["GET"]), Route(path, self.change, methods=["POST"])]
 
     async def show(self, request: Request) -> Response:
-        """The form; strangers go and log in first."""
+        """The form; without a login, a redirect to the login page."""
         try:
             account = await to_thread.run_sync(account_behind, request.cookies)
             if account is None:
@@ -308,7 +307,7 @@ class OwnPassword:
         return _password_page(request, 200, account=account, form=form_token(token))
 
     async def change(self, request: Request) -> Response:
-        """The present password and the new one, twice: the change, or the form again and why."""
+        """Change the password, or show the form again with the reason."""
         try:
             fields = await fields_of(request)
         except NoForm as refused:
@@ -384,14 +383,14 @@ _YEAR = 365 * 24 * 3600
 
 
 class LoginRoutes:
-    """The routes, and what they remember between requests: how often passwords were tried, at whatever form."""
+    """The routes of logging in and out; they share the attempts at passwords and the tokens of the login form."""
 
     def __init__(self, attempts: Attempts | None = None):
         self._attempts = attempts or Attempts()
         self._forms = FormTokens()
 
     def routes(self) -> list[Route]:
-        """Below the app's root `/login`, `/login/provider`, `/logout`, `/password`; what changes anything is a POST."""
+        """`/login`, `/login/provider`, `/logout`, `/password` below the app's root; every change is a POST."""
         root = settings.root()
         return [
             Route(f"{root}/login", self.show, methods=["GET"]),
@@ -403,7 +402,7 @@ class LoginRoutes:
         ]
 
     async def show(self, request: Request) -> Response:
-        """The page that logs in; whoever is logged in goes on to where they wanted."""
+        """The login page; a redirect to the wanted page for those who are logged in."""
         next = page_named(request.query_params.get("next", ""))
         try:
             if await to_thread.run_sync(account_behind, request.cookies) is not None:
@@ -413,7 +412,7 @@ class LoginRoutes:
         return self._page(request, 200, next=next)
 
     async def enter(self, request: Request) -> Response:
-        """Name and password: a new login and its cookie, or the page again and why."""
+        """Check name and password: a new login and its cookie, or the page again with the reason."""
         try:
             fields = await fields_of(request)
         except NoForm as refused:
@@ -432,7 +431,7 @@ class LoginRoutes:
         try:
             browser = await to_thread.run_sync(_known_browser, request.cookies, name.strip())
             # Nothing is waited for between these three: of two forms with one token, one is let in.
-            if not self._forms.fresh(sent_token):
+            if not self._forms.is_fresh(sent_token):
                 return show_again(403, text_in(code, "welcome.old_form"))
             if wait := self._attempts.begin(name.strip(), address, browser):
                 return show_again(429, text_in(code, "welcome.wait", count=wait), **{"Retry-After": str(wait)})
@@ -451,7 +450,7 @@ class LoginRoutes:
         return response
 
     async def provider(self, request: Request) -> Response:
-        """On to the identity provider; where that cannot be, the page that logs in and why."""
+        """A redirect to the identity provider, or the login page with the reason."""
         provider = settings.provider_settings()
         if provider is None:
             return RedirectResponse(f"{settings.root()}/login", 303, HEADERS)
@@ -461,7 +460,7 @@ class LoginRoutes:
             return self._page(request, 503, problem=error_text(request, problem))
 
     async def stay(self, request: Request) -> Response:
-        """A link or an image of another site must not log anybody out: the address alone does nothing."""
+        """A GET of `/logout` changes nothing: a link or an image of another site must not log anybody out."""
         return RedirectResponse(f"{settings.root()}/", 303, HEADERS)
 
     async def leave(self, request: Request) -> Response:
@@ -495,7 +494,7 @@ class LoginRoutes:
         problem: str = "",
         headers: dict[str, str] | None = None,
     ) -> Response:
-        """The page that logs in, with a new token for its form."""
+        """The login page, with a new token for its form."""
         code, nonce, form = code or language_of(request), secrets.token_urlsafe(16), self._forms.new()
         content = render(
             code,
@@ -515,7 +514,7 @@ class LoginRoutes:
 
 
 def _known_browser(cookies: dict[str, str], name: str) -> bytes | None:
-    """The key by which a browser is known that has logged in under this name before; None for any other."""
+    """The key of a browser that has logged in under this name before; None for any other."""
     try:
         key = bytes.fromhex(cookies.get(settings.browser_cookie_name(), ""))
     except ValueError:
@@ -529,5 +528,5 @@ def _enter_login(name: str, password: str, token: str, previous_token: str | Non
         account = log_in(engine, name, password)
         open_login(engine, account.id, cookie_key(token), settings.login_limits())
         if previous_token:
-            # A browser has one login: who logs in over another one leaves none behind that nobody can end.
+            # A browser has one login: the one that it had before is ended, since nobody could end it later.
             end_login(engine, cookie_key(previous_token))

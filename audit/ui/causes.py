@@ -1,4 +1,4 @@
-"""Why satisfactions are false: one group of one system after the other, its cause by key."""
+"""Causes of false satisfactions: one group of one system at a time, its cause given by key."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,9 +19,9 @@ from audit.ui.language import html, t
 from audit.ui.question import FIELD, ignore_held_keys
 
 LEAST = timedelta(milliseconds=150)
-"""Nobody sees what a group is in less: a key so soon was meant for the one before."""
+"""Nobody reads a group in less time: a key so soon was meant for the one before."""
 _ON_SCREEN = "cause-shown"
-"""(pair, when it came on the screen)"""
+"""(pair, when it was shown)"""
 _REOPENED = "cause-again"
 """The pair whose cause was taken back; it is shown before the list goes on."""
 _LATER = "cause-later"
@@ -122,7 +122,7 @@ def _undo_button(engine: Engine, account_id: int, name: str) -> None:
 
 
 def _proposal(engine: Engine, account_id: int, system_id: int, group: Detail, version: tuple[Any, ...]) -> str | None:
-    """What can be derived; never stored by itself."""
+    """The cause that can be derived, as a proposal only; it is never stored by itself."""
     parts = [part for part in group.parts if part.role != "probe"]
     # Grades are no labels that a system could have said: nothing of its range follows from them.
     allowed = [] if asks_pairs(group.task) else [part.allowed for part in parts if part.wrong]
@@ -136,7 +136,7 @@ def _labels(_engine: Engine, _account_id: int, system_id: int, state: tuple[obje
 
 
 def _give_cause(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
-    """A button was pressed. What is meant for another group than the one on the screen changes nothing."""
+    """Store a cause. One meant for another group than the one on the screen changes nothing."""
     try:
         session.require_login(engine, account_id)
         shown, since = st.session_state.get(_ON_SCREEN, (None, None))

@@ -86,8 +86,7 @@ def chart(
 ) -> ShownChart | None:
     """Show a chart in its own size. Returns None, and shows nothing, where there is no chart.
 
-    `key` is what it is made of: it is built once for that, in each language. `alt` say what it shows to those who
-    cannot see it.
+    `key` names the data that it is built from: it is built once per key and language. `alt` is the alternative text.
     """
     full_key = (session.database_url(), name, *key, language())
     spec = chart_spec(full_key, st.context.theme.type == "dark", build)

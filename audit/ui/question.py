@@ -1,4 +1,4 @@
-"""What a question looks like: texts to be judged, an output with its text, or a group with the relation it should
+"""Questions on the screen: texts to be judged, an output with its text, or a group with the relation it should
 satisfy."""
 
 import unicodedata
@@ -32,20 +32,20 @@ from audit.ui.language import (
 )
 
 FIELD = COMMENT + 1
-"""Characters that a field for a comment takes: one more than are kept, so that what is too long is refused, not cut."""
+"""Characters that a comment field takes: one more than allowed, so that a long comment is refused and not cut."""
 LONG = 400
 """Characters of a text from which on members stand side by side, so that they scroll together."""
 _SCREEN = 560
-"""Letters that a screen of 720 pixels has room for beside the answers."""
+"""Characters that fit on a screen of 720 pixels above the answers."""
 _KEYS = 9
-"""Answers that have a number for a key; those behind are clicked."""
+"""Answers that have a digit as their key; later ones are clicked."""
 _LABELS = "{labels}"
-"""In a guideline: the task's labels are listed here."""
+"""The place in a guideline where the task's labels are listed."""
 
 
 def show_question(shown: Shown) -> None:
-    """The question, and what it is about. Nothing of a system or a verdict is in `shown`, and no output but that which
-    the question itself is about."""
+    """The question and its texts. `shown` knows nothing of systems and verdicts, and no output but the one that
+    the question is about."""
     if shown.group is None:
         task = base_of(shown.task)
         heading = f'<h2 class="audit-question">{html(t(f"task.{task}.question"))}</h2>'
@@ -85,12 +85,12 @@ def guideline_shown(shown: Shown) -> Guideline:
 
 
 def shortcut(answer: str, number: int) -> str | None:
-    """The key of an answer: its number, as far as one key is a number; `u` for unsure."""
+    """The key of an answer: its number up to 9; `u` for unsure; None for later ones."""
     return "u" if answer == UNSURE else str(number) if number <= _KEYS else None
 
 
 def _pair_sections(task: str, shown: Shown, output: str) -> list[str]:
-    """The texts and the output that is judged with them; of a translation each with the name of its language."""
+    """The texts and the output that is judged with them; for translation each with the name of its language."""
     task_input = Input(shown.texts, shown.languages)
     name, code = t(f"task.{task}.output"), task_input.output_language
     if task_input.target is None:
@@ -111,7 +111,7 @@ def comparable(task_input: Input, other: Input | None, index: int) -> str | None
 
 
 def _text_sections(texts: Sequence[tuple[str, str]]) -> list[str]:
-    """Texts of an input, each with its name: one is the text, several have numbers."""
+    """Texts of an input, each with its name; several texts are numbered."""
     if len(texts) == 1:
         return [_section_html(t("asked.text"), text_html(*texts[0]))]
     names = (text_or(f"asked.text_{number}", f"{t('asked.text')} {number}") for number in count(1))
@@ -129,12 +129,12 @@ def _sections_html(sections: Sequence[str], beside: bool) -> str:
 
 
 def _exceeds_screen(texts: Sequence[str]) -> bool:
-    """Whether texts one under the other would not all be seen on a small screen; a Chinese sign is as wide as two."""
+    """Whether texts one below the other exceed a small screen; a Chinese character is as wide as two others."""
     return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for text in texts for sign in text) > _SCREEN
 
 
 def input_html(task_input: Input, other: Input | None) -> str:
-    """The texts of an input as HTML, with what differs from those of the `other` marked where they can be compared."""
+    """The texts of an input as HTML, with differences from those of `other` marked where they can be compared."""
     parts = []
     for index, (text, code) in enumerate(zip(task_input.texts, task_input.languages, strict=False)):
         counterpart = comparable(task_input, other, index)
