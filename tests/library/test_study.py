@@ -197,14 +197,14 @@ def test_an_object_with_predict_and_a_task_of_its_own():
 
 def test_a_relation_is_replaced_when_it_is_defined_again_and_none_of_ours_is():
     shouted()
-    versions = {one.version for one in audit.all_relations("sentiment") if one.name == "MINE.1"}
+    versions = {relation.version for relation in audit.all_relations("sentiment") if relation.name == "MINE.1"}
 
     @audit.relation("MINE.1", check=lambda outputs: outputs[0].label == outputs[1].label, preserves=["positive"])
     def shouted_again(text: str, choices: random.Random) -> str:
         """One to three exclamation marks."""
         return text + "!" * choices.randint(1, 3)
 
-    again = next(one for one in audit.all_relations("sentiment") if one.name == "MINE.1")
+    again = next(relation for relation in audit.all_relations("sentiment") if relation.name == "MINE.1")
     assert versions != {again.version}
     assert again.summary == "One to three exclamation marks."
     study = audit.run(FILMS, [mine], ["MINE.1"], progress=False)

@@ -50,7 +50,7 @@ class Session:
             if kind == "new_session":
                 screen.page = got.new_session.page_script_hash
             elif kind == "navigation":
-                screen.pages = {one.url_pathname: one.page_script_hash for one in got.navigation.app_pages}
+                screen.pages = {page.url_pathname: page.page_script_hash for page in got.navigation.app_pages}
             elif kind == "script_finished":
                 return screen
             elif kind == "delta":

@@ -54,7 +54,7 @@ def test_keys_alone_skip_flag_undo_three_and_open_the_guideline(
         first = until(window.question)
         # Every key stands on its button, and every button is on the screen.
         buttons = until(lambda: eight if len(eight := window.all(BUTTONS)) == 8 else None)  # they come one by one
-        keys = [one.text.split()[-1].lower() for one in buttons]
+        keys = [button.text.split()[-1].lower() for button in buttons]
         assert keys == ["1", "2", "3", "u", "z", "s", "f", "g"]
         assert window.in_view(".st-key-judge")
         assert window.in_view(".st-key-beside")
@@ -108,7 +108,7 @@ def test_a_held_or_doubled_skip_skips_once(served: tuple[str, Prepared], tmp_pat
         assert len(put_aside(made, made.ann.id)) == before + 1
         from selenium.webdriver import ActionChains
 
-        button = next(one for one in window.all(".st-key-beside button") if "Skip" in one.text)
+        button = next(button for button in window.all(".st-key-beside button") if "Skip" in button.text)
         ActionChains(window.driver).double_click(button).perform()
         time.sleep(1)
         assert len(put_aside(made, made.ann.id)) == before + 2

@@ -32,7 +32,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def click(app: AppTest, name: str) -> None:
-    next(one for one in app.button if str(one.key).startswith(name)).click().run()
+    next(button for button in app.button if str(button.key).startswith(name)).click().run()
     assert not app.exception
 
 

@@ -44,7 +44,7 @@ def charts(app: AppTest) -> int:
 
 
 def downloads(app: AppTest) -> list[str]:
-    return [one.proto.label for one in app.get("download_button")]
+    return [button.proto.label for button in app.get("download_button")]
 
 
 @pytest.fixture
@@ -136,10 +136,10 @@ def test_the_last_point_on_the_page_is_the_last_of_the_history(disagreeing: Prep
     found = history_report(disagreeing.engine)
     place = app.selectbox(key="dashboard-relation").value
     table = app.dataframe[0].value
-    relations = [one for one in found["relations"] if any(any(some["judged"]) for some in one["systems"])]
-    for one in relations[place]["systems"]:
-        last = table[table["System"] == one["system"]].iloc[-1]
-        rate = one["fs_rate"][-1]
+    relations = [entry for entry in found["relations"] if any(any(some["judged"]) for some in entry["systems"])]
+    for system in relations[place]["systems"]:
+        last = table[table["System"] == system["system"]].iloc[-1]
+        rate = system["fs_rate"][-1]
         assert last["R_FS %"] == pytest.approx(float("nan") if rate is None else 100 * rate, nan_ok=True)
     app.segmented_control(key="dashboard-rate").set_value("sr_genuine").run()
     assert text_in("en", "dashboard.firming_dashed") in said(app)
@@ -153,11 +153,11 @@ def test_how_many_more_is_the_plan_s(prepared: Prepared) -> None:
     app.button(key="needs-begin").click().run()
     totals = app.dataframe[0].value
     expected = plan(prepared.engine, half_width=0.05)
-    two_phase = next(one for one in expected["designs"] if one["design"] == "two-phase")
+    two_phase = next(design for design in expected["designs"] if design["design"] == "two-phase")
     assert totals["Questions to go"].tolist()[0] == two_phase["to_go"]
     relations = app.dataframe[1].value.set_index("Relation")
-    for one in expected["relations"]:
-        assert relations.loc[one["relation"], "For ±5 points"] == one["to_go"]["two-phase"]
+    for entry in expected["relations"]:
+        assert relations.loc[entry["relation"], "For ±5 points"] == entry["to_go"]["two-phase"]
 
 
 def test_what_is_decided_needs_nothing_more() -> None:

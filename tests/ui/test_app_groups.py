@@ -49,7 +49,7 @@ def test_a_group_is_shown_with_its_relation_and_judged(groups: Prepared, languag
     expected = texts("zh")[f"relation.sentiment.{shown.group.relation}"] if language == "zh" else shown.group.summary
     assert expected in page
     assert "<mark>" in page
-    labels = [one.label for one in app.button if str(one.key).startswith("judge-")]
+    labels = [button.label for button in app.button if str(button.key).startswith("judge-")]
     assert labels == [text_in(language, f"label.{label}") for label in ("holds", "broken", "unsure")]
     one = guideline_of("sentiment", "group", language)
     assert text_in(language, "annotate.guideline_version", version=one.version) in said(app)
@@ -57,13 +57,13 @@ def test_a_group_is_shown_with_its_relation_and_judged(groups: Prepared, languag
     assert one.text in said(app)
     app.button(key=f"judge-{shown.id}-broken").click().run()
     assert not app.exception
-    assert [(one["question_id"], one["answer"]) for one in stored(groups, tables.Judgement)][-1] == (shown.id, "broken")
+    assert [(row["question_id"], row["answer"]) for row in stored(groups, tables.Judgement)][-1] == (shown.id, "broken")
 
 
 def test_neither_systems_nor_relations_nor_verdicts_reach_the_annotator(groups: Prepared) -> None:
     to_group(groups, groups.ann.id)
     app = open_app(groups.ann)
-    sent = body(app) + said(app) + str(app.session_state) + str([one.label for one in app.button])
+    sent = body(app) + said(app) + str(app.session_state) + str([button.label for button in app.button])
     for word in (*names(groups), "satisfied", "violated", "0.", "positive</"):
         assert word not in sent
 
@@ -72,7 +72,7 @@ def test_undo_shows_the_group_again(groups: Prepared) -> None:
     shown = to_group(groups, groups.ann.id)
     app = open_app(groups.ann)
     app.button(key=f"judge-{shown.id}-holds").click().run()
-    next(one for one in app.button if str(one.key).startswith("undo-")).click().run()
+    next(button for button in app.button if str(button.key).startswith("undo-")).click().run()
     assert app.button(key=f"judge-{shown.id}-holds")
 
 
@@ -91,9 +91,9 @@ def test_a_disputed_group_is_adjudicated_with_one_answer(groups: Prepared, langu
     app.text_area(key=f"reason-{shown.id}").set_value("The word means something else here.")
     app.button(key=f"settle-{shown.id}").click().run()
     assert not app.exception
-    answers = [(one["question_id"], one["origin"], one["allowed"]) for one in stored(groups, tables.Answer)]
+    answers = [(row["question_id"], row["origin"], row["allowed"]) for row in stored(groups, tables.Answer)]
     assert (shown.id, "adjudicated", ["broken"]) in answers
-    assert next(one for one in stored(groups, tables.Question) if one["id"] == shown.id)["priority"] is None
+    assert next(row for row in stored(groups, tables.Question) if row["id"] == shown.id)["priority"] is None
 
 
 def test_browse_says_that_people_are_asked(groups: Prepared) -> None:

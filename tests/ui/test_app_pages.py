@@ -61,7 +61,7 @@ def test_the_address_of_a_page_does_not_open_it_for_an_annotator(prepared: Prepa
     app = go(open_app(prepared.ann), "results")
     assert not app.exception
     assert not app.tabs
-    assert any(str(one.key).startswith("judge-") for one in app.button)
+    assert any(str(button.key).startswith("judge-") for button in app.button)
 
 
 @in_both
@@ -88,7 +88,7 @@ def test_everybody_begins_on_a_page_of_theirs(prepared: Prepared, name: str, hom
 def test_the_language_is_switched_and_stays(prepared: Prepared) -> None:
     app = open_app(prepared.ann)
     app.segmented_control[0].set_value("zh").run()
-    assert text_in("zh", "label.positive") in [one.label for one in app.button]
+    assert text_in("zh", "label.positive") in [button.label for button in app.button]
     app.run()
     assert text_in("zh", "task.sentiment.question") in blocks(app)
     assert '<input type="hidden" name="lang" value="zh">' in blocks(app)
@@ -159,7 +159,7 @@ def test_a_manager_adds_an_account(prepared: Prepared) -> None:
     assert len(list_accounts(prepared.engine)) == 5
     with prepared.engine.connect() as connection:
         stored = connection.execute(select(table_of(tables.Annotator).c.password)).scalars().all()
-    assert all(str(one).startswith("$argon2id$") for one in stored)
+    assert all(str(row).startswith("$argon2id$") for row in stored)
 
 
 def test_a_manager_disables_enables_and_gives_a_password(prepared: Prepared) -> None:
@@ -171,7 +171,7 @@ def test_a_manager_disables_enables_and_gives_a_password(prepared: Prepared) -> 
     assert text_in("en", "welcome.what") in said(ann.run())
     app.button(key=f"enable-{prepared.ann.id}").click().run()
     app.text_input[-1].set_value("another password")
-    next(one for one in app.button if one.label == text_in("en", "accounts.set_password")).click().run()
+    next(button for button in app.button if button.label == text_in("en", "accounts.set_password")).click().run()
     assert text_in("en", "accounts.password_set") in said(app)
     assert log_in(prepared.engine, "ann", "another password") == prepared.ann
     app.selectbox(key="change-who").set_value(prepared.boss.id).run()

@@ -97,7 +97,7 @@ def test_settings_are_shown_and_changed(prepared: Prepared, opened: Callable[...
     app.number_input(key="judging-pass_mark").set_value(80.0)
     app.number_input(key="judging-gold_share").set_value(5.0)
     app.number_input(key="judging-repeat_after").set_value(7)
-    next(one for one in app.button if one.label == text_in(language, "judging.save")).click().run()
+    next(button for button in app.button if button.label == text_in(language, "judging.save")).click().run()
     assert not app.exception
     assert text_in(language, "judging.done") in said(app)
     with prepared.engine.connect() as connection:
@@ -109,7 +109,9 @@ def test_settings_are_shown_and_changed(prepared: Prepared, opened: Callable[...
 
 
 def press(app: AppTest, label: str, key: str | None = None) -> None:
-    next(one for one in app.button if one.label == label and (key is None or key in str(one.key))).click().run()
+    next(
+        button for button in app.button if button.label == label and (key is None or key in str(button.key))
+    ).click().run()
     assert not app.exception
 
 

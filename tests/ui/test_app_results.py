@@ -107,10 +107,10 @@ def test_roll_ups_of_every_level(judged: Prepared) -> None:
     for level in ("relation", "family", "overall", "system"):
         app.segmented_control(key="results-level").set_value(level).run()
         assert not app.exception
-        known = [one for one in report["rollups"] if one["by"] == level]
+        known = [rollup for rollup in report["rollups"] if rollup["by"] == level]
         table = app.dataframe[0].value
-        assert table["Name"].tolist() == [one["name"] for one in known]
-        assert table["SR_g %"].tolist() == pytest.approx([100 * one["sr_genuine"] for one in known])
+        assert table["Name"].tolist() == [rollup["name"] for rollup in known]
+        assert table["SR_g %"].tolist() == pytest.approx([100 * rollup["sr_genuine"] for rollup in known])
 
 
 @in_both
@@ -137,7 +137,7 @@ def test_the_known_error_of_gold_is_a_note_or_a_refusal(judged: Prepared, langua
     assert "gold_error:0.02,0.05" in app.code[0].value
     app.text_input(key="results-gold-error").set_value("5%").run()
     assert not app.exception
-    assert "0.02-0.05" in " ".join(one.value for one in [*app.error, *app.warning]).replace("\\", "")
+    assert "0.02-0.05" in " ".join(element.value for element in [*app.error, *app.warning]).replace("\\", "")
 
 
 def test_weights_of_one_s_own_are_ranked_and_can_be_used_by_the_command(judged: Prepared, tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_weights_of_one_s_own_are_ranked_and_can_be_used_by_the_command(judged: 
     path.write_text(_weights_csv({"MR1.4": 3.0, "MR3.1": 1.0}), encoding="utf-8")
     expected = study_report(judged.engine, weights=read_weights(str(path)))
     table = app.dataframe[-2].value.set_index("System")
-    for one in expected["preference"]["ranking"]:
-        assert table.loc[one["system"], "After %"] == pytest.approx(100 * one["score"])
+    for entry in expected["preference"]["ranking"]:
+        assert table.loc[entry["system"], "After %"] == pytest.approx(100 * entry["score"])
     options = results_parts.Options(profile="own", own=(("MR1.4", 3.0), ("MR3.1", 1.0)))
     assert results_parts.compute_view(judged.engine, options).report == expected
 

@@ -94,7 +94,7 @@ def test_an_answer_that_was_seen_cannot_be_undone(shown: Prepared) -> None:
     ben = open_app(shown.ben)
     press_answer(ben, "positive")
     ann.run()
-    ann.button(key=next(str(one.key) for one in ann.button if str(one.key).startswith("undo"))).click().run()
+    ann.button(key=next(str(button.key) for button in ann.button if str(button.key).startswith("undo"))).click().run()
     assert "seeing your answer" in said(ann)
     assert len(rows(shown, tables.Judgement)) == 2
 

@@ -66,11 +66,11 @@ def test_an_earlier_answer_is_in_view_and_the_keys_work(
         window.resize(1280, 720)
         window.log_in("judge")
         name = text_in(language, "inspect.inspections", count=1)
-        until(lambda: [one for one in window.all("button") if one.text.strip() == name])[0].click()
+        until(lambda: [button for button in window.all("button") if button.text.strip() == name])[0].click()
         until(lambda: window.all(".audit-votes"))
         window.picture(f"inspection-{language}")
         confirm = text_in(language, "inspect.confirm", answer=text_in(language, "label.negative"))
-        until(lambda: [one for one in window.all("button") if one.text.strip() == confirm])[0].click()
+        until(lambda: [button for button in window.all("button") if button.text.strip() == confirm])[0].click()
         adjudication = table_of(tables.Adjudication)
 
         def inspected() -> list[str]:

@@ -30,7 +30,7 @@ def number(made: Prepared) -> int:
 
 
 def button(app, label: str):
-    return next(one for one in app.button if one.label == label)
+    return next(button for button in app.button if button.label == label)
 
 
 @in_both

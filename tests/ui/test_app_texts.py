@@ -40,7 +40,7 @@ def test_languages_have_the_same_keys_and_fields(code: str) -> None:
 
 
 def test_summaries_are_of_relations_that_there_are() -> None:
-    known = {f"relation.{one.task}.{one.name}" for one in all_relations()}
+    known = {f"relation.{relation.task}.{relation.name}" for relation in all_relations()}
     # The study of Chinese systems has seven relations of each of its tasks.
     known |= {f"relation.{task}.MR{number}.{place}" for task, (place, _) in CHINESE.items() for number in range(1, 8)}
     for code in LANGUAGES:

@@ -54,7 +54,7 @@ def attempt(window: Window, language: str, right: int) -> None:
         if number == 1:
             window.picture(f"training-question-{language}")
         window.press(KEYS[said])
-        names = {one: text_in(language, f"label.{one}") for one in KEYS}
+        names = {key: text_in(language, f"label.{key}") for key in KEYS}
         if number < right:
             window.see(text_in(language, "training.right", answer=names[label]))
         else:

@@ -77,7 +77,7 @@ def test_a_question_names_both_languages_and_no_system(made: Prepared, language:
     assert "<mark>" not in page
     sent = page + said(app) + str(app.session_state)
     assert not re.search(r"\b(one|two|satisfied)\b", sent)
-    assert [one.label for one in app.button if str(one.key).startswith("judge-")] == [
+    assert [button.label for button in app.button if str(button.key).startswith("judge-")] == [
         text_in(language, f"label.{label}") for label in (*shown.labels, "unsure")
     ]
     app.button(key=f"guideline-{shown.id}").click().run()
@@ -137,7 +137,7 @@ def test_a_dispute_is_shown_and_settled(made: Prepared, language: str) -> None:
     app.text_area(key=f"reason-{question}").set_value("Clumsy, but right.")
     app.button(key=f"settle-{question}").click().run()
     assert not app.exception
-    settled = {(one["question_id"], one["origin"]): one["allowed"] for one in rows(made, tables.Answer)}
+    settled = {(row["question_id"], row["origin"]): row["allowed"] for row in rows(made, tables.Answer)}
     assert settled[question, "adjudicated"] == ["not_fluent"]
     app.session_state["adjudicate-mode"] = "mine"
     mine = body(go(app, "adjudicate"))
@@ -220,7 +220,9 @@ def test_training_teaches_a_translation(made: Prepared, language: str) -> None:
 
 def press_training(app, answer: str) -> None:
     """Press an answer of the training."""
-    next(one for one in app.button if str(one.key).startswith("judge-training") and answer in str(one.key)).click()
+    next(
+        button for button in app.button if str(button.key).startswith("judge-training") and answer in str(button.key)
+    ).click()
     app.run()
     assert not app.exception
 
@@ -242,14 +244,14 @@ def test_the_dashboard_warns_of_languages_that_nobody_reads(made: Prepared, lang
     app = go(app, "dashboard")
     assert not app.exception
     english, spanish, french = NAMES[language]
-    warned = [one.value for one in app.warning]
+    warned = [warning.value for warning in app.warning]
     # ann and ben read English and Spanish; each of three other sets of languages is told.
     both = text_in(language, "browse.and")
     assert len(warned) == 3
     for some in ((english, french), (french, spanish), (english, spanish, french)):
-        assert any(both.join(some) in one for one in warned), (some, warned)
+        assert any(both.join(some) in warning for warning in warned), (some, warned)
     accounts = go(open_app(made.boss, language), "accounts")
-    assert [one.value for one in accounts.warning] == warned
+    assert [warning.value for warning in accounts.warning] == warned
     for name in ("dan", "eve"):
         add_account(made.engine, name, "annotator", "long enough", languages=["en", "es", "fr"])
     assert not go(open_app(made.boss, language), "accounts").warning

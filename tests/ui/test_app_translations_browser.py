@@ -24,12 +24,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
 
 
 def titles(window: Window) -> list[str]:
-    return [one.text for one in window.all(".audit-part h4")]
+    return [heading.text for heading in window.all(".audit-part h4")]
 
 
 def spoken(window: Window) -> list[str]:
     """Languages of the texts on the screen."""
-    return [one.get_attribute("lang") for one in window.all(".audit-text")]
+    return [element.get_attribute("lang") for element in window.all(".audit-text")]
 
 
 def ends_in_sight(window: Window) -> bool:

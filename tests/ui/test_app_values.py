@@ -44,14 +44,14 @@ def test_rates_at_other_bounds_and_means_are_the_documents(made: Prepared, langu
     app = choose(values(made, language), "RTT")
     assert not app.exception
     assert charts(app) == 3  # bounds, target languages, systems
-    cells = [one for one in bounds_report(made.engine, at=BOUND_VALUES)["cells"] if one["relation"] == "RTT"]
-    bounds, means, tests, differences = (one.value for one in app.dataframe)
+    cells = [cell for cell in bounds_report(made.engine, at=BOUND_VALUES)["cells"] if cell["relation"] == "RTT"]
+    bounds, means, tests, differences = (frame.value for frame in app.dataframe)
     rate = f"{text_in(language, 'sheet.sr_observed')}"
-    assert bounds[rate].tolist() == pytest.approx([100 * one["sr_observed"] for one in cells])
+    assert bounds[rate].tolist() == pytest.approx([100 * cell["sr_observed"] for cell in cells])
     report = means_report(made.engine, "RTT", 1)
-    assert means[text_in(language, "sheet.mean")].tolist() == pytest.approx([one["mean"] for one in report["means"]])
+    assert means[text_in(language, "sheet.mean")].tolist() == pytest.approx([mean["mean"] for mean in report["means"]])
     assert name_in(language, "es") in means[text_in(language, "sheet.factor_level")].tolist()
-    assert tests[text_in(language, "sheet.f")].tolist() == pytest.approx([one["f"] for one in report["tests"]])
+    assert tests[text_in(language, "sheet.f")].tolist() == pytest.approx([test["f"] for test in report["tests"]])
     assert len(differences) == len(report["comparisons"]) == 11  # one pair of languages, ten of systems
     assert not (differences["p"] == "0.0000").any()
 
@@ -82,4 +82,4 @@ def test_where_no_relation_has_a_bound_the_tab_says_so(made: Prepared) -> None:
         connection.execute(text("UPDATE relation SET params = '{}'"))
     app = values(made, "zh")
     assert charts(app) == 0
-    assert "没有将值与界限相比较" in said(app) + "".join(one.value for one in app.info)
+    assert "没有将值与界限相比较" in said(app) + "".join(element.value for element in app.info)

@@ -47,5 +47,5 @@ def test_charts_have_their_size_and_tabs_their_place(
     # Streamlit squeezes a chart with numbers beside its plot, unless it is told not to.
     until(lambda: all(box["width"] > 300 for box in boxes(window, _CHART)))
     tabs = boxes(window, "[role=tab]")
-    assert all(one["right"] <= other["left"] + 1 for one, other in pairwise(tabs))
+    assert all(pair["right"] <= other["left"] + 1 for pair, other in pairwise(tabs))
     window.picture(f"values-{language}-{width}")

@@ -202,7 +202,7 @@ def test_a_page_by_its_address_has_nothing_in_it_for_an_annotator(served: Served
     ann.be("ann")
     boss.be("boss")
     # A role's own first page is the one without a name, to which the server sends its name on.
-    pages = [one.get(f"{served.address}/{name}") for one in (ann, boss)]
+    pages = [account.get(f"{served.address}/{name}") for account in (ann, boss)]
     assert [page.status_code for page in pages] == [200, 200]
     assert pages[0].text == pages[1].text
 
@@ -270,7 +270,7 @@ def test_what_streamlit_serves_beside_pages(
     if annotators != managers:
         add_account(served.engine, "noa", "annotator", None)
         noa = Browser(served)
-        served.people["noa"] = next(one.id for one in list_accounts(served.engine) if one.name == "noa")
+        served.people["noa"] = next(account.id for account in list_accounts(served.engine) if account.name == "noa")
         noa.be("noa")
         assert noa.look(path).status_code == annotators
 

@@ -48,7 +48,9 @@ def test_a_reload_stays_in_and_the_page_asked_for_comes(served: tuple[str, Prepa
     window.driver.refresh()
     window.see(text_in("en", "accounts.change"))
     assert "audit_login" not in str(window.script("return document.cookie"))
-    assert [one["httpOnly"] for one in window.driver.get_cookies() if one["name"].startswith("audit_login")] == [True]
+    assert [
+        cookie["httpOnly"] for cookie in window.driver.get_cookies() if cookie["name"].startswith("audit_login")
+    ] == [True]
 
 
 def test_back_after_logging_out_shows_nothing(window: Window) -> None:
@@ -90,7 +92,7 @@ def test_an_expired_login_stores_nothing(served: tuple[str, Prepared], window: W
     judge_in_vain(window)
     assert judgements(made) == before
     assert not window.all(".audit-who")
-    next(one for one in window.all("button") if one.text == "中文").click()
+    next(button for button in window.all("button") if button.text == "中文").click()
     window.see(text_in("zh", "app.logged_out"))
     window.driver.refresh()
     until(lambda: at_log_in(window))

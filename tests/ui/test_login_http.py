@@ -54,7 +54,7 @@ def test_the_page_that_somebody_begins_on_is_found_by_its_name_too(browser: Brow
 
 def test_the_cookie_is_out_of_reach_and_its_token_is_not_in_the_database(served: Served, browser: Browser) -> None:
     answer = browser.enter("ann")
-    cookie = next(one for one in answer.raw.headers.getlist("Set-Cookie") if "audit_login" in one)
+    cookie = next(cookie for cookie in answer.raw.headers.getlist("Set-Cookie") if "audit_login" in cookie)
     assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
     assert "Secure" not in cookie
     assert "Max-Age" not in cookie
@@ -94,10 +94,10 @@ def test_a_form_with_another_next_leads_to_the_first_page(browser: Browser) -> N
 
 def test_a_wrong_password_and_an_unknown_name_are_told_alike(browser: Browser) -> None:
     answers = [browser.enter("judge", "wrong password"), browser.enter("nobody", "wrong password")]
-    assert [one.status_code for one in answers] == [403, 403]
-    for one in answers:
-        assert "Name or password is wrong, or the account is disabled." in one.text
-        assert "wrong password" not in one.text
+    assert [answer.status_code for answer in answers] == [403, 403]
+    for answer in answers:
+        assert "Name or password is wrong, or the account is disabled." in answer.text
+        assert "wrong password" not in answer.text
     assert browser.token is None
     assert browser.enter("judge").status_code == 303
 

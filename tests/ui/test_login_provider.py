@@ -95,7 +95,7 @@ def test_an_account_comes_in_by_its_provider_and_leaves(served: tuple[str, Prepa
     assert fetch(address, "/media/x.json", signed(eva)).status_code == 404
     until(lambda: window.all(".st-key-leave button"))[0].click()
     until(lambda: window.all("input[name=password]"))
-    assert COOKIE not in [one["name"] for one in window.driver.get_cookies()]
+    assert COOKIE not in [cookie["name"] for cookie in window.driver.get_cookies()]
     assert fetch(address, "/media/x.json", signed(eva)).status_code == 403
     come_back(window, address, eva)  # the old cookie, kept by somebody
     window.see("This login has ended; log in again")

@@ -19,7 +19,7 @@ STYLE = data_file("ui/style.css").read_text(encoding="utf-8")
 
 def rgb(text: str) -> Colour:
     digits = text.lstrip("#")
-    digits = "".join(2 * one for one in digits) if len(digits) == 3 else digits
+    digits = "".join(2 * digit for digit in digits) if len(digits) == 3 else digits
     return (int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16))
 
 
