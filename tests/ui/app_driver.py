@@ -66,12 +66,12 @@ def prepare(path: Path) -> Prepared:
     return Prepared(engine, path, **accounts)
 
 
-def closed(made: Prepared) -> Prepared:
+def closed(prepared: Prepared) -> Prepared:
     """The same, whole in its file, which may be copied."""
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    made.engine.dispose()
-    return made
+    prepared.engine.dispose()
+    return prepared
 
 
 def opened_copy(original: Prepared, path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:

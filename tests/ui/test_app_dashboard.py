@@ -101,12 +101,12 @@ def test_an_empty_database_says_what_comes_next(tmp_path: Path, monkeypatch: Any
 
 
 def test_nothing_drawn_says_how_to_draw(tmp_path: Path, monkeypatch: Any) -> None:
-    made = prepare(tmp_path / "audit.db")
-    with made.engine.begin() as connection:
+    prepared = prepare(tmp_path / "audit.db")
+    with prepared.engine.begin() as connection:
         for model in (tables.Question, tables.AuditDraw, tables.Audit, tables.Draw, tables.Sample):
             connection.execute(table_of(model).delete())
-    monkeypatch.setenv("AUDIT_DB", str(made.path))
-    app = dashboard(made, "progress")
+    monkeypatch.setenv("AUDIT_DB", str(prepared.path))
+    app = dashboard(prepared, "progress")
     assert not app.exception
     assert "audit sample" in said(app)
 

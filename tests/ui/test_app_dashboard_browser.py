@@ -20,9 +20,9 @@ PATIENCE = 120
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     """Address of a running app on a database in which everything is judged."""
-    made = prepare(tmp_path_factory.mktemp("dashboard") / "audit.db")
-    judged_by_all(made)
-    with streamlit_server(made) as served:
+    prepared = prepare(tmp_path_factory.mktemp("dashboard") / "audit.db")
+    judged_by_all(prepared)
+    with streamlit_server(prepared) as served:
         yield served
 
 

@@ -28,8 +28,8 @@ def groups(original_groups: Prepared, tmp_path, monkeypatch: pytest.MonkeyPatch)
     return opened_copy(original_groups, tmp_path / "audit.db", monkeypatch)
 
 
-def stored(made: Prepared, model: type) -> list:
-    with made.engine.connect() as connection:
+def stored(prepared: Prepared, model: type) -> list:
+    with prepared.engine.connect() as connection:
         return list(connection.execute(select(table_of(model))).mappings())
 
 

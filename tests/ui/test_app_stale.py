@@ -24,8 +24,8 @@ def judged(prepared: Prepared) -> Prepared:
     return prepared
 
 
-def number(made: Prepared) -> int:
-    with made.engine.connect() as connection:
+def number(prepared: Prepared) -> int:
+    with prepared.engine.connect() as connection:
         return connection.execute(select(func.count()).select_from(table_of(tables.Judgement))).scalar_one()
 
 

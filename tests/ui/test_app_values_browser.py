@@ -18,9 +18,9 @@ _CHART = "[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] sv
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     folder = tmp_path_factory.mktemp("values")
-    made = prepare_values(folder)
-    with app_server(str(made.path), folder / "log.txt") as address:
-        yield address, made
+    prepared = prepare_values(folder)
+    with app_server(str(prepared.path), folder / "log.txt") as address:
+        yield address, prepared
 
 
 def boxes(window: Window, selector: str) -> list[dict[str, float]]:

@@ -27,10 +27,10 @@ MANAGERS = [page.name for page in PAGES if "annotator" not in page.roles]
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Prepared]]:
     folder = tmp_path_factory.mktemp("attacks")
-    made = prepare(folder / "audit.db")
-    people = {name: getattr(made, name).id for name in ("ann", "ben", "judge", "boss")}
-    with app_server(str(made.path), folder / "log.txt") as address:
-        yield Served(address, made.engine, folder / "log.txt", people), made
+    prepared = prepare(folder / "audit.db")
+    people = {name: getattr(prepared, name).id for name in ("ann", "ben", "judge", "boss")}
+    with app_server(str(prepared.path), folder / "log.txt") as address:
+        yield Served(address, prepared.engine, folder / "log.txt", people), prepared
 
 
 @pytest.fixture
@@ -306,13 +306,13 @@ def test_a_question_that_is_answered_elsewhere_is_refused_by_the_message(
     world: tuple[Served, Prepared], content
 ) -> None:  # type: ignore[no-untyped-def]
     """A replayed message: the question was answered meanwhile, in another tab."""
-    served, made = world
+    served, prepared = world
     with as_(served, "judge") as work:
         page = work.open().pages["annotate"]
         screen = work.open(page)
-        shown_now = next_question(made.engine, made.judge.id)
+        shown_now = next_question(prepared.engine, prepared.judge.id)
         assert shown_now is not None
-        judge(made.engine, made.judge.id, shown_now.id, "positive")
+        judge(prepared.engine, prepared.judge.id, shown_now.id, "positive")
         before = history(content, served)
         after = slow(work, screen, screen.id("judge-"))
         assert text_in("en", "sentence.not_leased")[:30].lower() in "".join(after.said).replace("\\", "").lower()

@@ -31,11 +31,11 @@ STEADY = 10
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Prepared]]:
     folder = tmp_path_factory.mktemp("floods")
-    made = prepare(folder / "audit.db")
-    people = {name: getattr(made, name).id for name in ("ann", "ben", "judge", "boss")}
+    prepared = prepare(folder / "audit.db")
+    people = {name: getattr(prepared, name).id for name in ("ann", "ben", "judge", "boss")}
     # As an ordinary login of a person has it: 1,024 open files, and leave to have more.
-    with app_server(str(made.path), folder / "log.txt", open_files=1_024) as address:
-        yield Served(address, made.engine, folder / "log.txt", people), made
+    with app_server(str(prepared.path), folder / "log.txt", open_files=1_024) as address:
+        yield Served(address, prepared.engine, folder / "log.txt", people), prepared
 
 
 @pytest.fixture

@@ -36,10 +36,10 @@ def answer(work: Session, screen: Screen) -> tuple[int, Screen]:
 
 def test_what_is_acknowledged_is_stored_and_the_rest_is_told(small_disk, tmp_path: Path) -> None:
     small_disk.resize("20m")
-    made = closed(prepare(tmp_path / "audit.db"))
+    prepared = closed(prepare(tmp_path / "audit.db"))
     database = small_disk.folder / "audit.db"
-    shutil.copy(made.path, database)
-    people = {name: getattr(made, name).id for name in ("ann", "ben")}
+    shutil.copy(prepared.path, database)
+    people = {name: getattr(prepared, name).id for name in ("ann", "ben")}
     log = tmp_path / "log.txt"
     with app_server(str(database), log) as address:
         served = Served(address, open_store(str(database)), log, people)

@@ -34,10 +34,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
     folder = tmp_path_factory.mktemp("provider")
     (folder / ".streamlit").mkdir()
     (folder / ".streamlit" / "secrets.toml").write_text(SECRETS, encoding="utf-8")
-    made = prepare(folder / "audit.db")
-    add_account(made.engine, "eva@example.org", "adjudicator", None)
-    with app_server(str(made.path), folder / "log.txt", folder=folder) as address:
-        yield address, made
+    prepared = prepare(folder / "audit.db")
+    add_account(prepared.engine, "eva@example.org", "adjudicator", None)
+    with app_server(str(prepared.path), folder / "log.txt", folder=folder) as address:
+        yield address, prepared
 
 
 def identity(address: str, email: str, nonce: str = "1", **more: Any) -> dict[str, Any]:
@@ -83,14 +83,14 @@ def come_back(window: Window, address: str, found: dict[str, Any]) -> None:
 
 @pytest.mark.browser
 def test_an_account_comes_in_by_its_provider_and_leaves(served: tuple[str, Prepared], window: Window) -> None:
-    address, made = served
+    address, prepared = served
     eva = identity(address, "eva@example.org", "2")
     come_back(window, address, eva)
     window.see(text_in("en", "menu.adjudicate"))
     window.see("eva@example.org")
     # The page and the gate before it find the same login: Streamlit's public and its own way agree.
     login = table_of(tables.Login)
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         assert identity_key(claims_of(eva)) in connection.execute(select(login.c.key)).scalars().all()
     assert fetch(address, "/media/x.json", signed(eva)).status_code == 404
     until(lambda: window.all(".st-key-leave button"))[0].click()
