@@ -122,8 +122,8 @@ class Window:
         code = (
             "return [...document.querySelectorAll(arguments[0])].find(e => e.innerText.trim().endsWith(arguments[1]))"
         )
-        found = until(lambda: self.driver.execute_script(code, selector, text))
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", found)
+        element = until(lambda: self.driver.execute_script(code, selector, text))
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", element)
 
     def question(self) -> str | None:
         """The text on the screen."""

@@ -104,9 +104,9 @@ def _note(delta: Any, screen: Screen) -> None:
              "html": lambda: element.html.body, "markdown": lambda: element.markdown.body}[kind]()
         )  # fmt: skip
     elif kind is not None:
-        one = getattr(element, kind)
-        if getattr(one, "id", ""):
-            found = re.search(r"-([A-Za-z][\w-]*)$", one.id)
-            screen.widgets[found[1] if found else one.id] = one.id
+        widget = getattr(element, kind)
+        if getattr(widget, "id", ""):
+            match = re.search(r"-([A-Za-z][\w-]*)$", widget.id)
+            screen.widgets[match[1] if match else widget.id] = widget.id
             if kind == "button" and delta.fragment_id:
                 screen.fragment = delta.fragment_id

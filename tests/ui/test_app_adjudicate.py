@@ -18,13 +18,13 @@ from audit.ui.language import text_in
 
 def dispute(prepared: Prepared, number: int = 1) -> list[int]:
     """Questions on which ann and ben disagree."""
-    found = []
+    ids = []
     for _ in range(number):
-        for who, answer in ((prepared.ann, "positive"), (prepared.ben, "negative")):
-            shown = next_question(prepared.engine, who.id)
-            judge(prepared.engine, who.id, shown.id, answer, comment=f"**{answer}** <b>")
-        found.append(shown.id)
-    return found
+        for account, answer in ((prepared.ann, "positive"), (prepared.ben, "negative")):
+            shown = next_question(prepared.engine, account.id)
+            judge(prepared.engine, account.id, shown.id, answer, comment=f"**{answer}** <b>")
+        ids.append(shown.id)
+    return ids
 
 
 def mode(app, name: str):
@@ -54,14 +54,14 @@ def test_a_dispute_says_what_hangs_on_it_and_is_settled_by_a_code(prepared: Prep
 def test_who_settles_what_somebody_else_has_just_settled_is_told(prepared: Prepared, language: str) -> None:
     first, second = dispute(prepared, 2)
     app = go(open_app(prepared.judge, language), "adjudicate")
-    (mine,) = (id for id in (first, second) if any(button.key == f"settle-{id}" for button in app.button))
-    app.checkbox(key=f"allow-{mine}-neutral").check()
-    app.selectbox(key=f"code-{mine}").set_value("mixed_opinion")
-    adjudicate(prepared.engine, prepared.boss.id, mine, ["positive"], "", "slip")
-    app.button(key=f"settle-{mine}").click().run()
+    (shown,) = (id for id in (first, second) if any(button.key == f"settle-{id}" for button in app.button))
+    app.checkbox(key=f"allow-{shown}-neutral").check()
+    app.selectbox(key=f"code-{shown}").set_value("mixed_opinion")
+    adjudicate(prepared.engine, prepared.boss.id, shown, ["positive"], "", "slip")
+    app.button(key=f"settle-{shown}").click().run()
     assert text_in(language, "adjudicate.too_late") in said(app)
     assert [row["allowed"] for row in rows(prepared, tables.Adjudication)] == [["positive"]]
-    other = first + second - mine
+    other = first + second - shown
     app.checkbox(key=f"allow-{other}-neutral").check()
     app.selectbox(key=f"code-{other}").set_value("mixed_opinion")
     app.button(key=f"settle-{other}").click().run()

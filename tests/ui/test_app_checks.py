@@ -79,8 +79,8 @@ def test_an_adjudicator_checks_without_seeing_the_votes(agreed: Prepared, langua
 def test_who_judged_a_question_is_not_given_it_to_check(agreed: Prepared) -> None:
     judgement = table_of(tables.Judgement)
     with agreed.engine.begin() as connection:
-        mine = select(judgement.c.id).where(judgement.c.annotator_id == agreed.ben.id)
-        connection.execute(judgement.update().where(judgement.c.id.in_(mine)).values(annotator_id=agreed.judge.id))
+        of_ben = select(judgement.c.id).where(judgement.c.annotator_id == agreed.ben.id)
+        connection.execute(judgement.update().where(judgement.c.id.in_(of_ben)).values(annotator_id=agreed.judge.id))
     assert text_in("en", "check.nothing") in blocks(checks(agreed))
 
 

@@ -133,10 +133,10 @@ def test_agreement_is_that_of_the_command(disagreeing: Prepared) -> None:
 @pytest.mark.slow
 def test_the_last_point_on_the_page_is_the_last_of_the_history(disagreeing: Prepared) -> None:
     app = dashboard(disagreeing, "firming")
-    found = history_report(disagreeing.engine)
+    history = history_report(disagreeing.engine)
     place = app.selectbox(key="dashboard-relation").value
     table = app.dataframe[0].value
-    relations = [entry for entry in found["relations"] if any(any(some["judged"]) for some in entry["systems"])]
+    relations = [entry for entry in history["relations"] if any(any(system["judged"]) for system in entry["systems"])]
     for system in relations[place]["systems"]:
         last = table[table["System"] == system["system"]].iloc[-1]
         rate = system["fs_rate"][-1]

@@ -51,10 +51,10 @@ def test_a_group_is_shown_with_its_relation_and_judged(groups: Prepared, languag
     assert "<mark>" in page
     labels = [button.label for button in app.button if str(button.key).startswith("judge-")]
     assert labels == [text_in(language, f"label.{label}") for label in ("holds", "broken", "unsure")]
-    one = guideline_of("sentiment", "group", language)
-    assert text_in(language, "annotate.guideline_version", version=one.version) in said(app)
+    guideline = guideline_of("sentiment", "group", language)
+    assert text_in(language, "annotate.guideline_version", version=guideline.version) in said(app)
     app.button(key=f"guideline-{shown.id}").click().run()
-    assert one.text in said(app)
+    assert guideline.text in said(app)
     app.button(key=f"judge-{shown.id}-broken").click().run()
     assert not app.exception
     assert [(row["question_id"], row["answer"]) for row in stored(groups, tables.Judgement)][-1] == (shown.id, "broken")

@@ -80,10 +80,10 @@ def test_the_ranking_of_a_relation_is_the_report_s(judged: Prepared) -> None:
     report = study_report(judged.engine, weights=read_weights("equal"))
     entry = report["relations"][app.selectbox(key="results-relation").value]
     table = app.dataframe[0].value.set_index("System")
-    for one in entry["ranking"]:
-        row = table.loc[one["system"]]
-        assert row["Letters"] == one["letters"]
-        assert row["P(best) %"] == pytest.approx(100 * one["p_best"])
+    for ranked in entry["ranking"]:
+        row = table.loc[ranked["system"]]
+        assert row["Letters"] == ranked["letters"]
+        assert row["P(best) %"] == pytest.approx(100 * ranked["p_best"])
     assert "groups that apply to all systems" in said(app)
     # Every satisfied group was judged; for texts to come that is a sample.
     assert "the differences are exact for this corpus" not in said(app)
@@ -107,17 +107,17 @@ def test_roll_ups_of_every_level(judged: Prepared) -> None:
     for level in ("relation", "family", "overall", "system"):
         app.segmented_control(key="results-level").set_value(level).run()
         assert not app.exception
-        known = [rollup for rollup in report["rollups"] if rollup["by"] == level]
+        rollups = [rollup for rollup in report["rollups"] if rollup["by"] == level]
         table = app.dataframe[0].value
-        assert table["Name"].tolist() == [rollup["name"] for rollup in known]
-        assert table["SR_g %"].tolist() == pytest.approx([100 * rollup["sr_genuine"] for rollup in known])
+        assert table["Name"].tolist() == [rollup["name"] for rollup in rollups]
+        assert table["SR_g %"].tolist() == pytest.approx([100 * rollup["sr_genuine"] for rollup in rollups])
 
 
 @in_both
 def test_a_primary_comparison_is_said_above_the_numbers(prepared: Prepared, language: str) -> None:
     report = study_report(prepared.engine)
-    one, other = (entry["system"] for entry in report["relations"][0]["ranking"][:2])
-    for study, ids in resolve(prepared.engine, Primary(one, other)).items():
+    leader, second = (entry["system"] for entry in report["relations"][0]["ranking"][:2])
+    for study, ids in resolve(prepared.engine, Primary(leader, second)).items():
         name_primary(prepared.engine, study, ids)
     app = results(prepared, language=language)
     words = {word: texts(language)[f"primary.{word}"] for word in ENGLISH}

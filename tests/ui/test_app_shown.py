@@ -143,10 +143,10 @@ def test_inspections(shown: Prepared, language: str) -> None:
     questions = []
     for _ in range(2):
         for person in (shown.ann, shown.ben):
-            one = next_question(shown.engine, person.id)
-            assert one is not None
-            judge(shown.engine, person.id, one.id, "positive", comment=COMMENT)
-        questions.append(one.id)
+            question = next_question(shown.engine, person.id)
+            assert question is not None
+            judge(shown.engine, person.id, question.id, "positive", comment=COMMENT)
+        questions.append(question.id)
     app = open_app(shown.judge, language)
     go(app, "adjudicate")
     app.segmented_control(key="adjudicate-mode").set_value("inspections").run()

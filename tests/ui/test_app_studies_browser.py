@@ -40,9 +40,9 @@ def opened(address: str, folder: Path, language: str = "en") -> Window:
 @pytest.fixture
 def begun() -> Iterator[list[int]]:
     """The processes of jobs; none of them, and nothing that they began, outlives the test."""
-    found: list[int] = []
-    yield found
-    for job in found:
+    jobs: list[int] = []
+    yield jobs
+    for job in jobs:
         with suppress(ProcessLookupError):
             os.killpg(job, signal.SIGKILL)
 

@@ -46,7 +46,7 @@ def attempt(app: AppTest, language: str, right: bool) -> None:
         label = RIGHT[on_screen(app)]
         other = "positive" if label == "negative" else "negative"
         button(app, "judge-training", label if right else other)
-        names = {one: text_in(language, f"label.{one}") for one in (label, other)}
+        names = {name: text_in(language, f"label.{name}") for name in (label, other)}
         if right:
             assert text_in(language, "training.right", answer=names[label]) in said(app)
         else:

@@ -135,9 +135,9 @@ def test_a_dispute_is_shown_and_settled(prepared: Prepared, language: str) -> No
     settled = {(row["question_id"], row["origin"]): row["allowed"] for row in rows(prepared, tables.Answer)}
     assert settled[question, "adjudicated"] == ["not_fluent"]
     app.session_state["adjudicate-mode"] = "mine"
-    mine = body(go(app, "adjudicate"))
+    own_adjudications = body(go(app, "adjudicate"))
     direction = text_in(language, "asked.direction", source=english, target=spanish)
-    assert f" · {direction} · " in mine
+    assert f" · {direction} · " in own_adjudications
 
 
 @in_both
@@ -206,8 +206,8 @@ def test_training_teaches_a_translation(prepared: Prepared, language: str) -> No
     press_training(app, "mistranslated")
     assert text_in(language, "label.accurate") in said(app)
     assert titled(language, "task.translation.output", NAMES[language][1]) in headings(body(app))
-    known = go(open_app(prepared.boss, language), "quality")
-    assert not known.exception
+    quality = go(open_app(prepared.boss, language), "quality")
+    assert not quality.exception
     # Who does not read Spanish is not trained in it, and goes on to what they read.
     other = add_account(prepared.engine, "fra", "annotator", "long enough", languages=["fr", "en"])
     assert next_question(prepared.engine, other.id).languages == ("en", "fr")
@@ -243,8 +243,8 @@ def test_the_dashboard_warns_of_languages_that_nobody_reads(prepared: Prepared, 
     # ann and ben read English and Spanish; each of three other sets of languages is told.
     both = text_in(language, "browse.and")
     assert len(warned) == 3
-    for some in ((english, french), (french, spanish), (english, spanish, french)):
-        assert any(both.join(some) in warning for warning in warned), (some, warned)
+    for names in ((english, french), (french, spanish), (english, spanish, french)):
+        assert any(both.join(names) in warning for warning in warned), (names, warned)
     accounts = go(open_app(prepared.boss, language), "accounts")
     assert [warning.value for warning in accounts.warning] == warned
     for name in ("dan", "eve"):
@@ -271,7 +271,7 @@ def test_contradicting_translations_are_compared_by_language(monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("given", "other", "found"),
+    ("task_input", "other", "expected"),
     [
         (Input.of("b", target="es"), Input.of("a", target="fr"), "a"),
         (Input.of("b", language="es", target="en"), Input.of("a", target="es"), None),
@@ -279,20 +279,20 @@ def test_contradicting_translations_are_compared_by_language(monkeypatch: pytest
         (Input.of("b", "c"), Input.of("a"), "a"),
     ],
 )
-def test_texts_are_compared_in_one_language_only(given: Input, other: Input | None, found: str | None) -> None:
-    assert comparable(given, other, 0) == found
-    assert comparable(given, other, 1) is None
+def test_texts_are_compared_in_one_language_only(task_input: Input, other: Input | None, expected: str | None) -> None:
+    assert comparable(task_input, other, 0) == expected
+    assert comparable(task_input, other, 1) is None
 
 
 @pytest.mark.parametrize("reader", LANGUAGES)
 def test_names_of_languages_are_those_of_cldr(reader: str) -> None:
     babel = pytest.importorskip("babel", reason="babel is not installed")
-    known = babel.Locale(reader).languages
+    cldr_names = babel.Locale(reader).languages
     named = {key.partition(".")[2]: name for key, name in texts(reader).items() if key.startswith("language_name.")}
     assert len(named) > 60
-    assert named == {code: known[code] for code in named}
+    assert named == {code: cldr_names[code] for code in named}
     assert name_in(reader, "pt-BR") == babel.Locale.parse("pt_BR").get_display_name(reader)
-    assert name_in(reader, "yi") == known["yi"]
+    assert name_in(reader, "yi") == cldr_names["yi"]
 
 
 def test_a_language_that_nobody_knows_is_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,8 +313,8 @@ def test_browse_leaves_out_probes_that_found_nothing_or_became_links() -> None:
         Part("probe", around, Output(text="Plou."), (), "", None),
         Part("link", through, Output(text="Il pleut."), (), "", None),
     )
-    found = Detail("c", "translation", "MCMT", "s", "1", "1", "satisfied", 0.5, None, parts, None, "")
+    group = Detail("c", "translation", "MCMT", "s", "1", "1", "satisfied", 0.5, None, parts, None, "")
     for probes, texts_shown in ((True, ["Llueve.", "Plou.", "Il pleut."]), (False, ["Llueve.", "Il pleut."])):
-        assert [text in block for text, block in zip(texts_shown, members(found, probes), strict=True)] == [
+        assert [text in block for text, block in zip(texts_shown, members(group, probes), strict=True)] == [
             True for _ in texts_shown
         ]

@@ -35,11 +35,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
     folder = tmp_path_factory.mktemp("hostile")
     prepared = prepare(folder / "audit.db")
     add_account(prepared.engine, NAME, "annotator", PASSWORD)
-    given = table_of(tables.Input)
+    input_table = table_of(tables.Input)
     with prepared.engine.begin() as connection:
-        for id, texts in connection.execute(select(given.c.id, given.c.texts)).all():
+        for id, texts in connection.execute(select(input_table.c.id, input_table.c.texts)).all():
             connection.execute(
-                given.update().where(given.c.id == id).values(texts=[f"{HOSTILE} {text}" for text in texts])
+                input_table.update().where(input_table.c.id == id).values(texts=[f"{HOSTILE} {text}" for text in texts])
             )
     for account, label in ((prepared.ann, "positive"), (prepared.ben, "negative")):
         shown = next_question(prepared.engine, account.id)
@@ -48,9 +48,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
     again = next_question(prepared.engine, prepared.ann.id)
     assert again is not None
     flag(prepared.engine, prepared.ann.id, again.id, HOSTILE)
-    one = next_question(prepared.engine, prepared.ben.id)
-    assert one is not None
-    judge(prepared.engine, prepared.ben.id, one.id, "neutral")
+    question = next_question(prepared.engine, prepared.ben.id)
+    assert question is not None
+    judge(prepared.engine, prepared.ben.id, question.id, "neutral")
     let_go_stale(prepared.engine, prepared.boss.id, Choice(labels=("neutral",)), HOSTILE)
     with app_server(str(prepared.path), folder / "log.txt") as address:
         yield address, prepared

@@ -78,15 +78,15 @@ def test_what_is_sent_honestly_is_stored(served: Served, content) -> None:  # ty
 def test_a_button_of_another_question_does_nothing(served: Served, content) -> None:  # type: ignore[no-untyped-def]
     with as_(served, "ann") as work:
         screen = work.open()
-        mine = shown(screen)
+        own = shown(screen)
         before = history(content, served)
-        for other in (mine + 1, mine + 2, 999_999, -1):
-            forged = screen.id("judge-").replace(f"judge-{mine}-", f"judge-{other}-")
+        for other in (own + 1, own + 2, 999_999, -1):
+            forged = screen.id("judge-").replace(f"judge-{own}-", f"judge-{other}-")
             after = slow(work, screen, forged)
-            assert shown(after) == mine
+            assert shown(after) == own
         for name in ("skip", "flag"):
-            forged = screen.id(f"{name}-").replace(str(mine), str(mine + 1))
-            assert shown(slow(work, screen, forged)) == mine
+            forged = screen.id(f"{name}-").replace(str(own), str(own + 1))
+            assert shown(slow(work, screen, forged)) == own
         assert history(content, served) == before
 
 
@@ -95,10 +95,10 @@ def test_a_button_that_the_page_has_not(served: Served, content) -> None:  # typ
     with as_(served, "ann") as work:
         screen = work.open()
         before = history(content, served)
-        mine = screen.id("judge-")
-        label = mine.rsplit("-", 1)[1]
+        own = screen.id("judge-")
+        label = own.rsplit("-", 1)[1]
         for forged in (
-            mine.replace(f"-{label}", "-withdrawn"),
+            own.replace(f"-{label}", "-withdrawn"),
             "$$ID-0-disable-1",
             f"settle-{shown(screen)}",
             "x" * 100_000,

@@ -46,8 +46,8 @@ def identity(address: str, email: str, nonce: str = "1", **more: Any) -> dict[st
     return {**claims, "origin": address, "is_logged_in": True, "provider": "default"}
 
 
-def signed(found: dict[str, Any], secret: str = SECRET) -> str:
-    return create_signed_value(secret, COOKIE, json.dumps(found)).decode()
+def signed(content: dict[str, Any], secret: str = SECRET) -> str:
+    return create_signed_value(secret, COOKIE, json.dumps(content)).decode()
 
 
 def fetch(address: str, path: str, cookie: str | None = None) -> requests.Response:
@@ -74,10 +74,10 @@ def test_the_page_offers_the_provider_and_files_need_a_true_cookie(served: tuple
         assert fetch(address, "/media/x.json", cookie).status_code == 403
 
 
-def come_back(window: Window, address: str, found: dict[str, Any]) -> None:
+def come_back(window: Window, address: str, content: dict[str, Any]) -> None:
     """Stand in the browser as somebody whom the provider has just sent back."""
     window.driver.get(f"{address}/login")
-    window.driver.add_cookie({"name": COOKIE, "value": signed(found), "path": "/", "httpOnly": True})
+    window.driver.add_cookie({"name": COOKIE, "value": signed(content), "path": "/", "httpOnly": True})
     window.driver.get(address)
 
 

@@ -161,7 +161,10 @@ def test_connections_are_counted_and_counted_off(limit: str) -> None:
 
     async def story() -> tuple[bool, bool]:
         first, second, third, again = (Connection(address=address) for address in [*addresses, addresses[2]])
-        two = [asyncio.create_task(one.serve(sockets, who)) for one, who in zip((first, second), whose, strict=False)]
+        two = [
+            asyncio.create_task(connection.serve(sockets, visitor))
+            for connection, visitor in zip((first, second), whose, strict=False)
+        ]
         await first.open.wait()
         await second.open.wait()
         await third.serve(sockets, whose[2])

@@ -71,10 +71,10 @@ def test_a_refusal_is_not_kept(prepared: Prepared, cache: AnswerCache) -> None:
 
 
 def test_two_sessions_that_ask_the_same_wait_for_one_computation(prepared: Prepared, monkeypatch: Any) -> None:
-    asked = []
+    lines = []
 
     def answer(_: Worker, line: str) -> list[int]:
-        asked.append(line)
+        lines.append(line)
         time.sleep(0.3)
         return [1]
 
@@ -84,7 +84,7 @@ def test_two_sessions_that_ask_the_same_wait_for_one_computation(prepared: Prepa
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(asked) == 1
+    assert len(lines) == 1
 
 
 def test_every_kind_of_change_changes_the_state(prepared: Prepared) -> None:
