@@ -1,4 +1,4 @@
-"""What a caller brings along: systems, relations and texts as Python objects."""
+"""A caller's own systems, relations and texts, given as Python objects."""
 
 import inspect
 import sys
@@ -58,9 +58,9 @@ def relation(
     ...     "Capital letters change nothing."
     ...     return text.upper()
     """
-    carry = _carry(preserves)
+    propagate = _propagation(preserves)
 
-    def keep(function: Rewrite) -> Rewrite:
+    def register(function: Rewrite) -> Rewrite:
         summary = (inspect.getdoc(function) or function.__name__).strip().splitlines()[0]
         replace_relation(
             Plain(
@@ -69,19 +69,19 @@ def relation(
                 family=family,
                 summary=summary,
                 unit=unit,
-                perturb=_Perturb(function, _parameters(function) > 1),
-                check=_Checked(check),
-                carry=carry,
+                perturb=_TextFunction(function, _parameter_count(function) > 1),
+                check=_BooleanCheck(check),
+                carry=propagate,
                 languages=tuple(languages),
                 version=version or source_version(function, check),
             )
         )
         return function
 
-    return keep
+    return register
 
 
-def _carry(preserves: Literal["label"] | Sequence[str] | None) -> Carry:
+def _propagation(preserves: Literal["label"] | Sequence[str] | None) -> Carry:
     if preserves is None:
         return nothing
     if isinstance(preserves, str):
@@ -91,7 +91,7 @@ def _carry(preserves: Literal["label"] | Sequence[str] | None) -> Carry:
     return stays(*preserves)
 
 
-def _parameters(function: Callable[..., Any]) -> int:
+def _parameter_count(function: Callable[..., Any]) -> int:
     try:
         return len(inspect.signature(function).parameters)
     except (TypeError, ValueError):
@@ -99,14 +99,14 @@ def _parameters(function: Callable[..., Any]) -> int:
 
 
 @dataclass(frozen=True)
-class _Perturb:
-    """A function of a text as a relation calls it."""
+class _TextFunction:
+    """Adapts a function of a text to the way in which relations are called."""
 
     function: Rewrite
-    chooses: bool
+    takes_random: bool
 
-    def __call__(self, source: Analysis, choices: Random) -> str | list[str] | None:
-        texts = self.function(source.text, choices) if self.chooses else self.function(source.text)
+    def __call__(self, source: Analysis, random: Random) -> str | list[str] | None:
+        texts = self.function(source.text, random) if self.takes_random else self.function(source.text)
         if texts is None or isinstance(texts, str):
             return texts
         if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
@@ -117,8 +117,8 @@ class _Perturb:
 
 
 @dataclass(frozen=True)
-class _Checked:
-    """A check that may say yes or no."""
+class _BooleanCheck:
+    """Adapts a check that may return a bool: its verdict is satisfied or violated."""
 
     check: Callable[[Sequence[Output]], Verdict | bool]
 
@@ -130,29 +130,29 @@ class _Checked:
 
 
 def source_version(*functions: Callable[..., Any]) -> str:
-    """A fingerprint of what functions do: of their source, or where there is none of their compiled code."""
-    return fingerprint(part for function in functions for part in _says(function))
+    """A fingerprint of functions: of their source, or of their compiled code where the source cannot be read."""
+    return fingerprint(part for function in functions for part in _definition_parts(function))
 
 
-def _says(thing: Any) -> list[str]:
+def _definition_parts(defined: Any) -> list[str]:
     try:
-        return [textwrap.dedent(inspect.getsource(thing))]
+        return [textwrap.dedent(inspect.getsource(defined))]
     except (OSError, TypeError):
         pass
-    code = getattr(thing, "__code__", None)
+    code = getattr(defined, "__code__", None)
     if code is None:
-        kind = thing if inspect.isclass(thing) else type(thing)
-        members = [one for one in vars(kind).values() if hasattr(one, "__code__")]
-        return [kind.__qualname__, *(part for member in members for part in _says(member))]
-    constants = [repr(one) for one in code.co_consts if not hasattr(one, "co_code")]
+        kind = defined if inspect.isclass(defined) else type(defined)
+        members = [member for member in vars(kind).values() if hasattr(member, "__code__")]
+        return [kind.__qualname__, *(part for member in members for part in _definition_parts(member))]
+    constants = [repr(constant) for constant in code.co_consts if not hasattr(constant, "co_code")]
     return [code.co_code.hex(), *code.co_names, *constants]
 
 
 @dataclass(frozen=True)
-class _Offered:
-    """A caller's function or object, with what it does not say of itself: its task, languages, name and version."""
+class _OfferedSystem:
+    """A caller's function or object, with the name, version, tasks and languages that it may lack."""
 
-    thing: Any
+    system: Any
     name: str
     version: str
     tasks: tuple[str, ...]
@@ -160,78 +160,82 @@ class _Offered:
 
     def __getattr__(self, name: str) -> Any:
         # For parts that an object may have or not: predict, settings, prepare ...
-        return getattr(self.thing, name)
+        return getattr(self.system, name)
 
     def __call__(self, *texts: Any) -> Any:
-        return self.thing(*texts)
+        return self.system(*texts)
 
 
 def system_names(systems: object, corpus: Corpus) -> list[str]:
-    """The names under which systems run: those of built-in ones and specs as they are, callables and objects under
-    their own `name`, their `__name__`, or the key of a mapping. Raises AuditError for what is no system."""
+    """The names under which systems run: built-in ones and specs under the name given, callables and objects under
+    their own `name`, their `__name__`, or the key of a mapping. Raises AuditError for anything that is no system."""
     if isinstance(systems, str) or callable(systems):
         systems = [systems]
     named: Iterable[tuple[str | None, object]]
     if isinstance(systems, Mapping):
         named = systems.items()
     elif isinstance(systems, Iterable):
-        named = [(None, one) for one in systems]
+        named = [(None, system) for system in systems]
     else:
         raise AuditError(
             f"systems={systems!r:.80}: expected names, callables or objects, in a list or by name in a dict"
         )
-    names = [one if isinstance(one, str) and key is None else _offer(key, one, corpus) for key, one in named]
+    names = [
+        system if isinstance(system, str) and key is None else _register(key, system, corpus) for key, system in named
+    ]
     if not names:
         raise AuditError("systems is empty; name at least one, such as 'vader' (audit.all_systems() lists them)")
-    if doubled := next((name for name in names if names.count(name) > 1), None):
-        raise AuditError(f"systems has two of the name {doubled!r}; give them names, as in {{'first': f, 'second': g}}")
+    if duplicate := next((name for name in names if names.count(name) > 1), None):
+        raise AuditError(
+            f"systems has two of the name {duplicate!r}; give them names, as in {{'first': f, 'second': g}}"
+        )
     return names
 
 
-def _offer(key: str | None, thing: object, corpus: Corpus) -> str:
-    if isinstance(thing, str):
-        raise AuditError(f"systems has {key!r}: {thing!r}; names stand in a list, a dict has callables or objects")
-    own = getattr(thing, "name", None)
-    name = str(key or (own if isinstance(own, str) else getattr(thing, "__name__", type(thing).__name__)))
+def _register(key: str | None, system: object, corpus: Corpus) -> str:
+    if isinstance(system, str):
+        raise AuditError(f"systems has {key!r}: {system!r}; names stand in a list, a dict has callables or objects")
+    own_name = getattr(system, "name", None)
+    name = str(key or (own_name if isinstance(own_name, str) else getattr(system, "__name__", type(system).__name__)))
     if name == "<lambda>":
         raise AuditError("systems has a lambda, which has no name; write {'name': lambda text: ...}")
     if ":" in name or not name.strip():
         raise AuditError(
             f"systems has the name {name!r}; it must have a letter, and no colon, which is for module:name"
         )
-    if inspect.isclass(thing):
-        thing = thing()
-    if not is_whole(thing):
-        version = getattr(thing, "version", None)
-        thing = _Offered(
-            thing,
+    if inspect.isclass(system):
+        system = system()
+    if not is_whole(system):
+        version = getattr(system, "version", None)
+        system = _OfferedSystem(
+            system,
             name,
-            str(version) if isinstance(version, str | int | float) else source_version(_callable(name, thing)),
-            tuple(getattr(thing, "tasks", None) or (corpus.task,)),
-            tuple(getattr(thing, "languages", None) or ANY),
+            str(version) if isinstance(version, str | int | float) else source_version(_require_callable(name, system)),
+            tuple(getattr(system, "tasks", None) or (corpus.task,)),
+            tuple(getattr(system, "languages", None) or ANY),
         )
-    offer_system(name, lambda: _loaded(name, thing))
+    offer_system(name, lambda: _load_system(name, system))
     return name
 
 
-def _callable(name: str, thing: Any) -> Callable[..., Any]:
-    if not callable(thing) and not callable(getattr(thing, "predict", None)):
+def _require_callable(name: str, system: Any) -> Callable[..., Any]:
+    if not callable(system) and not callable(getattr(system, "predict", None)):
         raise AuditError(
-            f"system {name!r} is a {type(thing).__name__}, which cannot be called; it must be a function of a text, or "
-            "an object with predict(texts) or __call__(text)"
+            f"system {name!r} is a {type(system).__name__}, which cannot be called; it must be a function of a text, "
+            "or an object with predict(texts) or __call__(text)"
         )
-    return cast(Callable[..., Any], thing)
+    return cast(Callable[..., Any], system)
 
 
-def _loaded(name: str, thing: Any) -> System:
-    module = sys.modules.get(getattr(thing, "__module__", None) or "", ModuleType("notebook"))
-    return load_object(name, thing, module)
+def _load_system(name: str, system: Any) -> System:
+    module = sys.modules.get(getattr(system, "__module__", None) or "", ModuleType("notebook"))
+    return load_object(name, system, module)
 
 
 def corpus_of(
     corpus: Texts, task: str | None, unit: Unit | None, language: str | None, name: str | None = None
 ) -> Corpus:
-    """The corpus that is meant: a name, a file, a frame, an iterable of texts or (text, gold) pairs, or a corpus.
+    """The corpus that a name, a file, a frame, an iterable of texts or (text, gold) pairs, or a corpus stands for.
 
     A frame has the columns of a file (`audit.corpora.files`). Raises AuditError for anything else.
     """
@@ -246,24 +250,24 @@ def corpus_of(
             f"corpus is a {type(corpus).__name__}; expected a name of audit.all_corpora(), a CSV or JSONL file, a "
             "DataFrame with the column text, or texts"
         )
-    rows = [_columns(number, one) for number, one in enumerate(corpus, start=1)]
+    rows = [_columns(number, item) for number, item in enumerate(corpus, start=1)]
     return FrameCorpus(pd.DataFrame(rows), name or "texts", task or "sentiment", unit, language)
 
 
 def _task_of(name: str) -> str:
     from audit.corpora import all_corpora
 
-    return next((one.task for one in all_corpora() if one.name == name), "sentiment")
+    return next((corpus.task for corpus in all_corpora() if corpus.name == name), "sentiment")
 
 
-def _columns(number: int, one: object) -> Mapping[str, object]:
-    if isinstance(one, str):
-        return {"text": one}
-    if isinstance(one, Mapping):
-        return {str(key): value for key, value in one.items()}
-    if isinstance(one, tuple | list) and len(one) == 2:
-        return {"text": one[0], "gold": one[1]}
-    raise AuditError(f"corpus, row {number}: {one!r:.80} is no text, no pair (text, gold) and no dict of columns")
+def _columns(number: int, item: object) -> Mapping[str, object]:
+    if isinstance(item, str):
+        return {"text": item}
+    if isinstance(item, Mapping):
+        return {str(key): value for key, value in item.items()}
+    if isinstance(item, tuple | list) and len(item) == 2:
+        return {"text": item[0], "gold": item[1]}
+    raise AuditError(f"corpus, row {number}: {item!r:.80} is no text, no pair (text, gold) and no dict of columns")
 
 
 __all__ = ["Texts", "corpus_of", "relation", "source_version", "system_names"]

@@ -1,4 +1,4 @@
-"""What a report says, typed: rates with their intervals, orders, pairs; and agreement."""
+"""Typed results: the rates of a report with their intervals, orders and pairs; and agreement."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Cell:
-    """What was found for one system under one relation: counts, and rates among the groups that it applies to."""
+    """The counts of one system under one relation, and its rates among the groups that the relation applies to."""
 
     corpus: str | None
     task: str
@@ -124,18 +124,20 @@ class RelationResult:
     pairs: tuple[Pair, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a system, in the order of the ranking."""
-        return pd.DataFrame([vars(one) for one in self.ranking], columns=[one.name for one in fields(Ranked)])
+        """One row per system, in the order of the ranking."""
+        return pd.DataFrame([vars(ranked) for ranked in self.ranking], columns=[field.name for field in fields(Ranked)])
 
 
 class Relations(Mapping[str, RelationResult]):
     """Results by relation. Where several corpora or tasks have a relation, its key is `relation · corpus`."""
 
     def __init__(self, results: Sequence[RelationResult]):
-        names = [one.relation for one in results]
+        names = [result.relation for result in results]
         self._results = {
-            one.relation if names.count(one.relation) == 1 else f"{one.relation} · {one.corpus or one.task}": one
-            for one in results
+            result.relation
+            if names.count(result.relation) == 1
+            else f"{result.relation} · {result.corpus or result.task}": result
+            for result in results
         }
 
     def __getitem__(self, name: str) -> RelationResult:
@@ -173,7 +175,7 @@ class Report:
 
     @cached_property
     def relations(self) -> Relations:
-        """What became of the order of the systems, by relation."""
+        """The order of the systems before and after the correction, by relation."""
         return Relations([_relation(row) for row in self.document["relations"]])
 
     @property
@@ -193,7 +195,7 @@ class Report:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What has to be known of the numbers."""
+        """What a reader has to know of the numbers."""
         return tuple(notes_of(dict(self.document)))
 
     @property
@@ -202,13 +204,17 @@ class Report:
         return signature_line(self.document["signature"])
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a cell: counts, `sr_observed`, and `fs` and `sr_genuine` with `_low`, `_high`; n and method of both."""
+        """One row per cell: counts, `sr_observed`, `fs` and `sr_genuine` with `_low` and `_high`, n and method."""
         rows = []
         for cell in self.cells:
-            row = {one.name: getattr(cell, one.name) for one in fields(Cell) if one.name not in ("fs", "sr_genuine")}
+            row = {
+                field.name: getattr(cell, field.name)
+                for field in fields(Cell)
+                if field.name not in ("fs", "sr_genuine")
+            }
             for name in ("fs", "sr_genuine"):
-                found: Estimate = getattr(cell, name)
-                row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+                estimate: Estimate = getattr(cell, name)
+                row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
             rows.append(row | {"n": cell.fs.n, "method": cell.fs.method, "reason": cell.fs.reason})
         return pd.DataFrame(rows)
 
@@ -228,20 +234,20 @@ class Report:
         name = names[0] if relation is None else relation
         if name not in names:
             raise UnknownName("relation of this report", name, names)
-        place = names.index(name)
-        row, document = self.document["relations"][place], dict(self.document)
-        drawn: alt.Chart | None
+        position = names.index(name)
+        row, document = self.document["relations"][position], dict(self.document)
+        figure: alt.Chart | None
         if chart == "rates":
-            drawn = charts.rates_chart(document, row)
+            figure = charts.rates_chart(document, row)
         elif chart == "order":
-            drawn = charts.order_chart(row)
+            figure = charts.order_chart(row)
         elif chart == "pairs":
-            drawn = charts.differences_chart(row["pairs"], document["signature"].get("delta") or 0.0)
+            figure = charts.differences_chart(row["pairs"], document["signature"].get("delta") or 0.0)
         else:
-            drawn = charts.false_chart(document, row["task"], row.get("study"))
-        if drawn is None:
+            figure = charts.false_chart(document, row["task"], row.get("study"))
+        if figure is None:
             raise AuditError(f"chart={chart!r} of {name}: too few groups are judged to draw it")
-        return drawn
+        return figure
 
     def to_html(self, path: str | Path) -> None:
         """Write the report as one HTML file that needs nothing else. Raises BadFile."""
@@ -267,8 +273,8 @@ class Report:
         return to_terminal(dict(self.document))
 
     def _repr_html_(self) -> str:
-        heads = "".join(f"<li>{escape(one)}</li>" for one in self.headlines)
-        notes = "".join(f"<li>{escape(one)}</li>" for one in self.notes)
+        headlines = "".join(f"<li>{escape(headline)}</li>" for headline in self.headlines)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         rows = pd.DataFrame(
             [
                 {
@@ -282,7 +288,7 @@ class Report:
         )  # fmt: skip
         table = rows.to_html(index=False, border=0, escape=True)
         return (
-            f"<ul>{heads}</ul>{table}<details><summary>Notes</summary><ul>{notes}</ul></details>"
+            f"<ul>{headlines}</ul>{table}<details><summary>Notes</summary><ul>{notes}</ul></details>"
             f"<p><small>signature {escape(self.signature)}</small></p>"
         )
 
@@ -309,20 +315,20 @@ def _cell(row: Mapping[str, Any]) -> Cell:
 
 
 def _relation(row: Mapping[str, Any]) -> RelationResult:
-    def taken(kind: type, one: Mapping[str, Any]) -> Any:
-        return kind(**{name.name: one.get(name.name) for name in fields(kind)})
+    def build(result_type: type, entry: Mapping[str, Any]) -> Any:
+        return result_type(**{field.name: entry.get(field.name) for field in fields(result_type)})
 
     return RelationResult(
-        row.get("corpus"), row["task"], row["relation"], _names(row["order_observed"]), _names(row["order_genuine"]),
-        tuple(row["best_observed"] or ()), tuple(row["best_genuine"] or ()),
+        row.get("corpus"), row["task"], row["relation"], _system_names(row["order_observed"]),
+        _system_names(row["order_genuine"]), tuple(row["best_observed"] or ()), tuple(row["best_genuine"] or ()),
         bool(row["best_changes"]), bool(row.get("best_changes_sure")),
-        tuple(taken(Ranked, one) for one in row.get("ranking") or ()),
-        tuple(taken(Pair, one) for one in row.get("pairs") or ()),
+        tuple(build(Ranked, entry) for entry in row.get("ranking") or ()),
+        tuple(build(Pair, entry) for entry in row.get("pairs") or ()),
     )  # fmt: skip
 
 
-def _names(order: Sequence[Any] | None) -> tuple[str, ...]:
-    return tuple(one if isinstance(one, str) else one["system"] for one in order or ())
+def _system_names(order: Sequence[Any] | None) -> tuple[str, ...]:
+    return tuple(entry if isinstance(entry, str) else entry["system"] for entry in order or ())
 
 
 def rerank(
@@ -344,7 +350,7 @@ class Agreement:
         self.document = document
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a coefficient: its name, value, interval, and the items and annotators that it rests on."""
+        """One row per coefficient: name, value, interval, and the items and annotators that it rests on."""
         return pd.DataFrame(self.document["coefficients"])
 
     @property
@@ -374,7 +380,7 @@ def agreement(
 ) -> Agreement:
     """Coefficients of agreement with intervals, from a frame with the columns item, annotator, label.
 
-    A row a rating; an annotator rates an item once. `order` lists the labels in their order, where they have one, and
+    One row per rating; an annotator rates an item once. `order` lists the labels in order, where they have one, and
     `level` asks for the coefficients of one (`ordinal`, `interval`, `ratio`, `linear`, `quadratic`). Raises AuditError
     for columns that are missing, empty fields, an item rated twice by somebody, and fewer than two annotators.
 
@@ -382,20 +388,20 @@ def agreement(
     >>> agreement(pd.DataFrame(votes, columns=["item", "annotator", "label"])).to_frame()["name"].tolist()[:1]
     ['percent_agreement']
     """
-    if lacking := [name for name in RATING if name not in ratings.columns]:
+    if missing := [name for name in RATING if name not in ratings.columns]:
         raise AuditError(
-            f"ratings has no column {lacking[0]!r}; it needs {', '.join(RATING)}, and has "
+            f"ratings has no column {missing[0]!r}; it needs {', '.join(RATING)}, and has "
             f"{', '.join(map(str, ratings.columns)) or 'none'}"
         )
     if ratings[RATING].isna().to_numpy().any():
         row = int(ratings[RATING].isna().any(axis=1).to_numpy().argmax()) + 1
         raise AuditError(f"ratings, row {row}: a field is empty; leave the row out where nobody judged")
     frame = ratings[RATING].astype(str).reset_index(drop=True)
-    again = frame.duplicated(["item", "annotator"]).to_numpy()
-    if again.any():
-        row = int(again.argmax())
-        who, item = frame["annotator"][row], frame["item"][row]
-        raise AuditError(f"ratings, row {row + 1}: {who} rates item {item} a second time; allowed is one rating")
+    repeated = frame.duplicated(["item", "annotator"]).to_numpy()
+    if repeated.any():
+        row = int(repeated.argmax())
+        annotator, item = frame["annotator"][row], frame["item"][row]
+        raise AuditError(f"ratings, row {row + 1}: {annotator} rates item {item} a second time; allowed is one rating")
     origin: dict[str, object] = {
         "frame": fingerprint("\t".join(row) for row in frame.itertuples(index=False, name=None))
     }
@@ -404,5 +410,5 @@ def agreement(
 
 
 def stored_agreement(engine: Engine, task: str | None) -> Agreement:
-    """The agreement of the people whose judgements a database holds."""
+    """The agreement of the annotators whose judgements a database holds."""
     return Agreement(agreement_report(stored_ratings(engine, task)))

@@ -1,4 +1,4 @@
-"""A study in a notebook or script: run, sample, answer, report."""
+"""A study in a notebook or a script: run, sample, answer, report."""
 
 import shutil
 import tempfile
@@ -56,12 +56,11 @@ def run(
     `corpus` is a name (`audit.all_corpora()`), a CSV or JSONL file, a DataFrame with the columns of such a file, an
     iterable of texts or of pairs (text, gold), or a `Corpus`. `systems` are names (`audit.all_systems()`), functions of
     a text, objects with `predict(texts)`, or `module:name`, in a list, or by name in a dict. `relations` are names;
-    None: all that fit. `limit` sources are taken, those with the smallest random numbers of `seed`. `store` is the
-    database: a new file, one that is gone on with, or the URL of a PostgreSQL; None: a temporary file, which goes with
-    the study.
-    `name` names a corpus of a frame or of texts. `parameters` are those of relations, as in
-    `{"MR6.1": {"sentences": 5}}`. `workers` processes do the work, which must find functions by importing them; 0: this
-    one does. Repeating the call executes nothing twice.
+    None: all that fit. `limit` sources are used, those with the smallest random numbers of `seed`. `store` is the
+    database: a new file, an existing one to continue, or the URL of a PostgreSQL; None: a temporary file, deleted with
+    the study. `name` names a corpus made from a frame or from texts. `parameters` are those of relations, as in
+    `{"MR6.1": {"sentences": 5}}`. `workers` processes do the work, and must be able to import its functions; 0: this
+    process does it. Repeating the call executes nothing twice.
 
     Raises AuditError for whatever cannot be run, before anything is stored.
 
@@ -69,22 +68,22 @@ def run(
     >>> study
     Study of texts: 2 sources, 2 relations, 1 system; 2 groups satisfied, 0 drawn, no question waits
     """
-    made = corpus_of(corpus, task, unit, language, name)
-    names = system_names(systems, made)
-    chosen = fitting(made, _listed("relations", relations), params=parameters)
+    corpus = corpus_of(corpus, task, unit, language, name)
+    names = system_names(systems, corpus)
+    fitting_relations = fitting(corpus, _as_list("relations", relations), params=parameters)
     folder: str | None = None
     if store is None:
         folder = tempfile.mkdtemp(prefix="audit-")
         store = Path(folder) / "audit.db"
     database = cache(lambda: open_store(str(store), create=True))  # when the run has been checked, and once
     file = file_of(str(store))
-    first = file is not None and not file.exists()
-    bar = _Bar(made.name) if progress else None
+    is_new = file is not None and not file.exists()
+    bar = _ProgressBar(corpus.name) if progress else None
     try:
         with _executor(workers) as executor:
             ran = run_study(
-                database, made, names, chosen, executor,
-                seed=seed, limit=limit, watcher=bar, time_limit=time_limit, first=first,
+                database, corpus, names, fitting_relations, executor,
+                seed=seed, limit=limit, watcher=bar, time_limit=time_limit, first=is_new,
             )  # fmt: skip
     except BaseException:
         if folder is not None:
@@ -97,12 +96,12 @@ def run(
 
 
 def open(store: str | Path) -> "Study":
-    """The studies of a database that is there: a file, or the URL of a PostgreSQL. Raises AuditError."""
+    """The studies of an existing database: a file, or the URL of a PostgreSQL. Raises AuditError."""
     return Study(open_store(str(store)), str(store))
 
 
 class Study:
-    """What a database holds: groups, samples, questions and answers. Methods that change it return the study."""
+    """The groups, samples, questions and answers of a database. Methods that change it return the study."""
 
     def __init__(self, engine: Engine, store: str, ran: Ran | None = None, folder: str | None = None):
         self.engine = engine
@@ -110,7 +109,7 @@ class Study:
         """The database, for `audit.open` and `audit app --db`."""
         self.ran = ran
         """What `audit.run` did."""
-        self._end = weakref.finalize(self, _ended, engine, folder)
+        self._end = weakref.finalize(self, _release, engine, folder)
 
     def sample(
         self,
@@ -153,31 +152,31 @@ class Study:
         >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1)
         >>> _ = study.answer(pd.DataFrame({"text": ["A good film."], "label": ["positive"], "annotator": ["anna"]}))
         """
-        needed = ["text", "label", "annotator"]
-        if lacking := [name for name in needed if name not in labels.columns]:
+        required = ["text", "label", "annotator"]
+        if missing := [name for name in required if name not in labels.columns]:
             raise AuditError(
-                f"labels has no column {lacking[0]!r}; it needs {', '.join(needed)}, and has "
+                f"labels has no column {missing[0]!r}; it needs {', '.join(required)}, and has "
                 f"{', '.join(map(str, labels.columns)) or 'none'}"
             )
         rows = [
             Label(f"row {number}", str(row.label), str(row.annotator), str(row.text), language)
-            for number, row in enumerate(labels[needed].itertuples(index=False), start=1)
+            for number, row in enumerate(labels[required].itertuples(index=False), start=1)
         ]
         if not rows:
             raise AuditError("labels has no rows")
-        self._need_texts({str(one.text): one.where for one in reversed(rows)}, language)
-        done = import_labels(self.engine, Labels(Path("labels"), rows, {}), task=task, language=language)
-        for reason, number in done.unmatched.items():
-            warnings.warn(f"{number:,} labels are not used, first {done.first[reason]}: {reason}", stacklevel=2)
+        self._require_texts({str(label.text): label.where for label in reversed(rows)}, language)
+        imported = import_labels(self.engine, Labels(Path("labels"), rows, {}), task=task, language=language)
+        for reason, number in imported.unmatched.items():
+            warnings.warn(f"{number:,} labels are not used, first {imported.first[reason]}: {reason}", stacklevel=2)
         return self
 
-    def _need_texts(self, places: Mapping[str, str], language: str) -> None:
+    def _require_texts(self, places: Mapping[str, str], language: str) -> None:
         """Raise AuditError for texts that the database does not have; `places` says where each stands."""
-        shown = table_of(tables.Input)
+        input_table = table_of(tables.Input)
         keys = {Input.of(text, language=language).key: text for text in places}
         with self.engine.connect() as connection:
             for piece in pieces(keys):
-                for (key,) in connection.execute(select(shown.c.key).where(shown.c.key.in_(piece))):
+                for (key,) in connection.execute(select(input_table.c.key).where(input_table.c.key.in_(piece))):
                     del keys[bytes(key)]
         if keys:
             text = next(iter(keys.values()))
@@ -187,15 +186,15 @@ class Study:
             )
 
     def questions(self) -> pd.DataFrame:
-        """The questions that wait for an answer, the most useful first.
+        """The questions without an answer, the most useful first.
 
         Columns: task, kind (input, pair or group), text (those of a pair joined by a line end), output, and groups, the
         number of drawn groups that wait for it.
         """
-        question, shown = table_of(tables.Question), table_of(tables.Input)
+        question, input_table = table_of(tables.Question), table_of(tables.Input)
         query = (
-            select(question.c.task, question.c.kind, shown.c.texts, question.c.output, question.c.waits)
-            .join(shown, shown.c.id == question.c.input_id)
+            select(question.c.task, question.c.kind, input_table.c.texts, question.c.output, question.c.waits)
+            .join(input_table, input_table.c.id == question.c.input_id)
             .where(question.c.priority < BEHIND)
             .order_by(question.c.priority, question.c.waits.desc(), question.c.id)
         )
@@ -223,9 +222,9 @@ class Study:
         `target` "population" (texts to come) or "corpus"; differences up to `delta` do not count. `proxy` names cheap
         signals that sharpen estimates, `by` asks for rates by topic. Raises AuditError.
         """
-        _among("answers", answers, get_args(Whose))
+        _require_choice("answers", answers, get_args(Whose))
         if target is not None:
-            _among("target", target, get_args(Target))
+            _require_choice("target", target, get_args(Target))
         proxies = [proxy] if isinstance(proxy, str) else list(proxy)
         document = study_report(
             self.engine,
@@ -245,7 +244,7 @@ class Study:
         return stored_agreement(self.engine, task)
 
     def close(self) -> None:
-        """Let go of the database; a temporary one is deleted."""
+        """Close the database; a temporary one is deleted."""
         self._end()
 
     def __enter__(self) -> "Study":
@@ -279,7 +278,7 @@ class Study:
         )
 
 
-def _ended(engine: Engine, folder: str | None) -> None:
+def _release(engine: Engine, folder: str | None) -> None:
     engine.dispose()
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -289,13 +288,13 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _listed(parameter: str, names: Sequence[str] | None) -> list[str] | None:
+def _as_list(parameter: str, names: Sequence[str] | None) -> list[str] | None:
     if isinstance(names, str):
         raise AuditError(f"{parameter}={names!r}: expected a list of names, as in [{names!r}]")
     return None if names is None else list(names)
 
 
-def _among(parameter: str, value: object, allowed: Sequence[object]) -> None:
+def _require_choice(parameter: str, value: object, allowed: Sequence[object]) -> None:
     if value not in allowed:
         raise AuditError(f"{parameter}={value!r}: expected {' or '.join(map(repr, allowed))}")
 
@@ -306,7 +305,7 @@ def _executor(workers: int) -> Executor:
     return Processes(workers) if workers else InProcess()
 
 
-class _Bar(Watcher):
+class _ProgressBar(Watcher):
     """A bar of tqdm, which notebooks draw as a widget."""
 
     def __init__(self, name: str):

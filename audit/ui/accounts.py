@@ -1,4 +1,4 @@
-"""Who may log in: for managers."""
+"""The accounts that may log in, for managers; and one's own account."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -26,58 +26,58 @@ from audit.ui.language import html, t
 
 ROLES = ("manager",)
 _DONE = "accounts-done"
-"""The key of the text that says what was done before this run."""
+"""The key of the message about what the last run changed."""
 
 
 def page() -> None:
-    """The list of accounts, the form that adds one, and what changes one."""
+    """The list of accounts, the form that adds one, and the forms that change one."""
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
-    known = kept_accounts(engine, by=account.id)
+    account = session.require_role(engine, *ROLES)
+    accounts = kept_accounts(engine, by=account.id)
     st.subheader(t("menu.accounts"))
-    st.dataframe([_row(one) for one in known], hide_index=True)
-    warn_of_unread([asdict(one) for one in unread_questions(engine, by=account.id)])
+    st.dataframe([_row(entry) for entry in accounts], hide_index=True)
+    warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)])
     if done := st.session_state.pop(_DONE, None):
         st.success(t(f"accounts.{done}"), icon=":material/check:")
-    _adding(engine)
-    _changing(engine, known)
+    _show_add_form(engine)
+    _show_change_form(engine, accounts)
 
 
-def _row(one: Kept) -> dict[str, str]:
-    seen = f"{one.seen_at:%Y-%m-%d %H:%M} UTC" if one.seen_at else t("accounts.never")
+def _row(account: Kept) -> dict[str, str]:
+    last_seen = f"{account.seen_at:%Y-%m-%d %H:%M} UTC" if account.seen_at else t("accounts.never")
     return {
-        t("accounts.name"): one.name,
-        t("accounts.role"): t(f"role.{one.role}"),
-        t("accounts.state"): t("accounts.disabled" if one.disabled else "accounts.enabled"),
-        t("accounts.seen"): seen,
-        t("accounts.languages"): ", ".join(one.languages),
+        t("accounts.name"): account.name,
+        t("accounts.role"): t(f"role.{account.role}"),
+        t("accounts.state"): t("accounts.disabled" if account.disabled else "accounts.enabled"),
+        t("accounts.seen"): last_seen,
+        t("accounts.languages"): ", ".join(account.languages),
     }
 
 
-def _adding(engine: Engine) -> None:
+def _show_add_form(engine: Engine) -> None:
     st.subheader(t("accounts.add"))
     by_provider = settings.provider_settings() is not None
     with st.form("add-account"):
         # Fields take one character more than is allowed: what is too long is refused, not cut.
         name = st.text_input(t("accounts.name"), max_chars=81, autocomplete="off")
-        role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=lambda one: t(f"role.{one}"))
+        role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=lambda role: t(f"role.{role}"))
         password = st.text_input(
             t("accounts.password"), type="password", max_chars=LONGEST + 1, autocomplete="new-password"
         )
-        without = st.checkbox(t("accounts.no_password")) if by_provider else False
+        no_password = st.checkbox(t("accounts.no_password")) if by_provider else False
         languages = st.text_input(
             t("accounts.which_languages"), max_chars=1_000, autocomplete="off", help=t("accounts.languages_help")
         )
-        sent = st.form_submit_button(t("accounts.add"), type="primary")
-    if sent:
+        submitted = st.form_submit_button(t("accounts.add"), type="primary")
+    if submitted:
         codes = [code.strip() for code in languages.split(",") if code.strip()]
-        given = None if without else password
-        _do(engine, "added", lambda by: add_account(engine, name, role, given, languages=codes, by=by))
+        initial_password = None if no_password else password
+        _apply(engine, "added", lambda by: add_account(engine, name, role, initial_password, languages=codes, by=by))
 
 
-def _changing(engine: Engine, known: list[Kept]) -> None:
+def _show_change_form(engine: Engine, accounts: list[Kept]) -> None:
     st.subheader(t("accounts.change"))
-    by_id = {one.id: one for one in known}
+    by_id = {account.id: account for account in accounts}
     chosen = by_id[
         st.selectbox(t("accounts.name"), list(by_id), format_func=lambda id: by_id[id].name, key="change-who")
     ]
@@ -86,45 +86,45 @@ def _changing(engine: Engine, known: list[Kept]) -> None:
         password = st.text_input(
             t("accounts.new_password"), type="password", max_chars=LONGEST + 1, autocomplete="new-password"
         )
-        sent = st.form_submit_button(t("accounts.set_password"))
-    if sent:
-        _do(engine, "password_set", lambda by: set_password(engine, name, password, by=by))
+        submitted = st.form_submit_button(t("accounts.set_password"))
+    if submitted:
+        _apply(engine, "password_set", lambda by: set_password(engine, name, password, by=by))
     if chosen.disabled:
         if st.button(t("accounts.enable"), key=f"enable-{chosen.id}"):
-            _do(engine, "was_enabled", lambda by: enable_account(engine, name, by=by))
+            _apply(engine, "was_enabled", lambda by: enable_account(engine, name, by=by))
     elif st.button(t("accounts.disable"), key=f"disable-{chosen.id}"):
-        _do(engine, "was_disabled", lambda by: disable_account(engine, name, by=by))
+        _apply(engine, "was_disabled", lambda by: disable_account(engine, name, by=by))
 
 
-def _do(engine: Engine, done: str, change: Callable[[int], Account]) -> None:
-    """Make a change as the manager who is logged in now, and say so in the next run; or say why not."""
+def _apply(engine: Engine, message: str, change: Callable[[int], Account]) -> None:
+    """Make a change as the manager who is logged in, and say so in the next run; or say why it was refused."""
     try:
-        change(session.allowed(engine, *ROLES).id)
+        change(session.require_role(engine, *ROLES).id)
     except AuditError as problem:
-        session.refused(problem)
+        session.show_refusal(problem)
         return
-    st.session_state[_DONE] = done
+    st.session_state[_DONE] = message
     st.rerun()
 
 
-# One's own account: what it is, and the way to another password.
+# One's own account, and the link to the form that changes its password.
 
 
 def account_page() -> None:
-    """Name, role and languages of whoever is logged in."""
+    """Name, role and languages of the account that is logged in."""
     engine = session.engine()
-    account = session.allowed(engine, *accounts_ROLES)
-    mine = own_account(engine, account.id)
+    account = session.require_role(engine, *accounts_ROLES)
+    profile = own_account(engine, account.id)
     st.subheader(t("menu.account"))
-    languages = ", ".join(mine.languages) or t("account.all_languages")
+    languages = ", ".join(profile.languages) or t("account.all_languages")
     facts = (
-        (t("accounts.name"), mine.name),
-        (t("accounts.role"), t(f"role.{mine.role}")),
+        (t("accounts.name"), profile.name),
+        (t("accounts.role"), t(f"role.{profile.role}")),
         (t("accounts.languages"), languages),
     )
     rows = "".join(f"<dt>{html(name)}</dt><dd>{html(value)}</dd>" for name, value in facts)
     st.html(f'<dl class="audit-orders">{rows}</dl>')
-    if mine.has_password and session.cookie_token():
+    if profile.has_password and session.cookie_token():
         st.html(f'<a class="audit-button" href="{settings.root()}/password">{html(t("account.title"))}</a>')
     else:
         st.caption(t("account.no_password"))

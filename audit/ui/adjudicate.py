@@ -1,4 +1,4 @@
-"""Settling questions on which people disagree or that they flagged, and checking some on which they agree."""
+"""The page *Adjudicate*: disputed and flagged questions, inspections, spot checks, causes, and own adjudications."""
 
 from typing import Any
 
@@ -30,24 +30,24 @@ from audit.store import table_of, tables
 from audit.tasks import Input
 from audit.ui import session
 from audit.ui.background_cache import stakes, state
-from audit.ui.causes import causing
+from audit.ui.causes import cause_card
 from audit.ui.decision import (
     PROBLEM,
     chosen_labels,
-    desk,
     guideline_drawer,
     later_button,
-    listed,
+    opinions_html,
     put_last,
-    put_off_in,
-    settles,
-    what_people_said,
-    why,
+    put_off_items,
+    reason_fields,
+    show_opinions,
+    side_by_side,
+    try_store,
 )
-from audit.ui.language import direction, html, label_name, label_names, one_of, plain, t
+from audit.ui.language import direction, html, label_name, label_names, plain, single_choice, t
 from audit.ui.question import FIELD, show_question
 
-# Disputed and flagged questions: what hangs on one, what people said of it, and the form that settles it.
+# Disputed and flagged questions: the consequences of one, what people said of it, and the form that settles it.
 
 _DISPUTES_LATER = "adjudicate-later"
 """Questions that this session put off."""
@@ -55,55 +55,55 @@ SENT_BACK = "adjudicate-sent-back"
 ORDER = "adjudicate-order"
 ORDERS = ("consequence", "wanted")
 _SETTLE = "settle-"
-"""What the key of the button that settles a question begins with."""
-_EACH = 25
-"""Settled answers after which what hangs on questions is worked out anew; a new dispute or decision does so at once."""
-_NAMED = 6
-"""Names that a sentence lists."""
+"""Prefix of the key of the button that settles a question."""
+_REFRESH_AFTER = 25
+"""Consequences are computed again after so many new answers; after a new dispute or adjudication at once."""
+_MAX_NAMES = 6
+"""Names that a sentence lists; the others are left out."""
 
 
-def disputed(engine: Engine, account_id: int, ids: list[int]) -> bool:
-    """The most consequential of these disputed questions, or the most wanted; returns whether one was settled."""
+def dispute_card(engine: Engine, account_id: int, ids: list[int]) -> bool:
+    """The disputed question with the most consequences, or the most urgent; returns whether one was settled."""
     _say_too_late(ids)
     if not ids:
         st.html(f'<h2 class="audit-question">{html(t("adjudicate.nothing"))}</h2>')
         return False
-    by_id = {one.question_id: one for one in _weighed(engine, account_id, ids)}
-    place, control = st.columns(2, vertical_alignment="center")
+    by_id = {consequence.question_id: consequence for consequence in _consequences_of(engine, account_id, ids)}
+    count_column, order_column = st.columns(2, vertical_alignment="center")
     names = {order: t(f"dispute.{order}") for order in ORDERS}
-    order = control.selectbox(
+    order = order_column.selectbox(
         t("dispute.order"), ORDERS, format_func=names.__getitem__, key=ORDER, label_visibility="collapsed"
     )
-    first = put_last(_DISPUTES_LATER, by_id if order == ORDERS[0] else ids)[0]
-    place.caption(t("dispute.count", count=len(ids)))
-    if first in by_id:
-        st.html(_hanging(by_id[first]))
-    return _dispute(engine, account_id, first, flagged=False)
+    question_id = put_last(_DISPUTES_LATER, by_id if order == ORDERS[0] else ids)[0]
+    count_column.caption(t("dispute.count", count=len(ids)))
+    if question_id in by_id:
+        st.html(_consequence_html(by_id[question_id]))
+    return _settle_form(engine, account_id, question_id, flagged=False)
 
 
-def flagged(engine: Engine, account_id: int) -> bool:
-    """The most wanted flagged question; returns whether one was settled."""
+def flagged_card(engine: Engine, account_id: int) -> bool:
+    """The most urgent flagged question; returns whether one was settled."""
     ids = flagged_ids(engine, account_id)
     _say_too_late(ids)
     if not ids:
         st.html(f'<h2 class="audit-question">{html(t("flagged.nothing"))}</h2>')
         return False
     st.caption(t("flagged.count", count=len(ids)))
-    return _dispute(engine, account_id, put_last(_DISPUTES_LATER, ids)[0], flagged=True)
+    return _settle_form(engine, account_id, put_last(_DISPUTES_LATER, ids)[0], flagged=True)
 
 
-def _dispute(engine: Engine, account_id: int, question_id: int, flagged: bool) -> bool:
+def _settle_form(engine: Engine, account_id: int, question_id: int, flagged: bool) -> bool:
     with engine.connect() as connection:
         shown = show(connection, question_id)
-    text, form = desk()
+    text, form = side_by_side()
     with text:
         show_question(shown)
         guideline_drawer(shown)
     with form:
-        what_people_said(engine, account_id, shown)
+        show_opinions(engine, account_id, shown)
         with st.form(f"adjudicate-{shown.id}"):
             labels = chosen_labels(shown)
-            code, written = why(shown)
+            code, reason = reason_fields(shown)
             with st.container(horizontal=True):
                 settle = st.form_submit_button(t("adjudicate.settle"), type="primary", key=f"{_SETTLE}{shown.id}")
                 if flagged:
@@ -115,11 +115,11 @@ def _dispute(engine: Engine, account_id: int, question_id: int, flagged: bool) -
                         args=(engine, account_id, shown.id),
                     )
         later_button(_DISPUTES_LATER, shown.id)
-    return settle and settles(lambda: adjudicate(engine, account_id, shown.id, labels, written, code))
+    return settle and try_store(lambda: adjudicate(engine, account_id, shown.id, labels, reason, code))
 
 
 def _say_too_late(ids: list[int]) -> None:
-    """Say so where a question was settled on the screen that is none of these any more: its form is not there, and
+    """Warn where the question that was just settled on the screen is not in `ids` any more: its form is gone, and
     nothing is stored."""
     pressed = (key for key, value in st.session_state.items() if value is True and str(key).startswith(_SETTLE))
     if any(int(str(key).removeprefix(_SETTLE)) not in ids for key in pressed):
@@ -127,9 +127,9 @@ def _say_too_late(ids: list[int]) -> None:
 
 
 def _send_back(engine: Engine, account_id: int, question_id: int) -> None:
-    """The remark is what stands in the field of the reason."""
+    """Send a flagged question back. The field of the reason holds the remark to the annotators."""
     try:
-        session.still(engine, account_id)
+        session.require_login(engine, account_id)
         remark = str(st.session_state.get(f"reason-{question_id}") or "")[:COMMENT]
         send_back(engine, account_id, question_id, remark)
         st.session_state[SENT_BACK] = True
@@ -137,26 +137,31 @@ def _send_back(engine: Engine, account_id: int, question_id: int) -> None:
         st.session_state[PROBLEM] = problem
 
 
-def _hanging(one: Consequence) -> str:
-    """What hangs on the question, as HTML. Which answer favours whom is not known here, and must not be."""
-    if not one.pairs:
+def _consequence_html(consequence: Consequence) -> str:
+    """The consequences of a question, as HTML. Which answer favours which system must not be shown here."""
+    if not consequence.pairs:
         return f'<p class="audit-facts">{html(t("dispute.hangs_nothing"))}</p>'
-    facts = t("dispute.hangs", count=one.pairs, relations=_named(one.relations), systems=_named(one.systems))
+    facts = t(
+        "dispute.hangs",
+        count=consequence.pairs,
+        relations=_name_list(consequence.relations),
+        systems=_name_list(consequence.systems),
+    )
     lines = [html(facts)]
-    lines += [f"<strong>{html(_ranking('dispute.winner', ranking))}</strong>" for ranking in one.winners]
-    lines += [html(_ranking("dispute.order_of", ranking)) for ranking in one.orders]
+    lines += [f"<strong>{html(_ranking_text('dispute.winner', ranking))}</strong>" for ranking in consequence.winners]
+    lines += [html(_ranking_text("dispute.order_of", ranking)) for ranking in consequence.orders]
     return f'<p class="audit-facts">{"<br>".join(lines)}</p>'
 
 
-def _ranking(key: str, one: Ranking) -> str:
-    return t(key, relation=one.relation, systems=_named(one.systems))
+def _ranking_text(key: str, ranking: Ranking) -> str:
+    return t(key, relation=ranking.relation, systems=_name_list(ranking.systems))
 
 
-def _named(names: tuple[str, ...]) -> str:
-    return t("dispute.comma").join(names[:_NAMED]) + ("" if len(names) <= _NAMED else " …")
+def _name_list(names: tuple[str, ...]) -> str:
+    return t("dispute.comma").join(names[:_MAX_NAMES]) + ("" if len(names) <= _MAX_NAMES else " …")
 
 
-def _weighed(engine: Engine, account_id: int, ids: list[int]) -> list[Consequence]:
+def _consequences_of(engine: Engine, account_id: int, ids: list[int]) -> list[Consequence]:
     answer, adjudication = table_of(tables.Answer), table_of(tables.Adjudication)
     with engine.connect() as connection:
         answers, adjudications = (
@@ -164,11 +169,11 @@ def _weighed(engine: Engine, account_id: int, ids: list[int]) -> list[Consequenc
             for table in (answer, adjudication)
         )
     try:
-        now = state(engine)
-        key = (*now, adjudications, answers // _EACH, tuple(ids))
-        return _consequences(engine, account_id, stakes(engine, account_id, now), key)
+        version = state(engine)
+        key = (*version, adjudications, answers // _REFRESH_AFTER, tuple(ids))
+        return _consequences(engine, account_id, stakes(engine, account_id, version), key)
     except AuditError:
-        # Questions without a single check behind them: nothing hangs on any of them.
+        # No outputs were checked yet, so no question has consequences.
         return [Consequence(id) for id in ids]
 
 
@@ -177,94 +182,102 @@ def _consequences(_engine: Engine, _account_id: int, _stakes: Stakes, key: tuple
     return consequences(_engine, _account_id, key[-1], _stakes)
 
 
-# Inspections: an adjudicator sees what people agree on and all that they said, and confirms or changes it.
+# Inspections: an adjudicator sees the answer that people agree on and all votes, and confirms or changes it.
 
 INSPECTIONS = "inspections"
 _INSPECTIONS_LATER = "inspect-later"
 """Questions that this session put off."""
 
 
-def inspection_mode(left: int | None) -> dict[str, str]:
-    """The name of this list, in which so many are left; nothing where no question has the protocol `shown` (None)."""
-    return {} if left is None else {INSPECTIONS: t("inspect.inspections", count=left)}
+def inspection_mode(remaining: int | None) -> dict[str, str]:
+    """The mode of inspections and its name with their number; empty where no question has the protocol `shown`."""
+    return {} if remaining is None else {INSPECTIONS: t("inspect.inspections", count=remaining)}
 
 
-def inspecting(engine: Engine, account_id: int, left: int) -> bool:
-    """Of so many, the inspection that has waited longest and its form; returns whether an answer was stored."""
-    one = next_inspection(engine, account_id, put_off_in(_INSPECTIONS_LATER))
-    if one is None:
+def inspection_card(engine: Engine, account_id: int, remaining: int) -> bool:
+    """The inspection that has waited longest and its form; returns whether an answer was stored."""
+    inspection = next_inspection(engine, account_id, put_off_items(_INSPECTIONS_LATER))
+    if inspection is None:
         st.html(f'<h2 class="audit-question">{html(t("inspect.nothing"))}</h2>')
         return False
-    st.caption(t("inspect.count", count=left))
-    done = _inspection(engine, account_id, one)
-    guideline_drawer(one.shown)
+    st.caption(t("inspect.count", count=remaining))
+    done = _inspection_form(engine, account_id, inspection)
+    guideline_drawer(inspection.shown)
     return done
 
 
-def _inspection(engine: Engine, account_id: int, one: Inspection) -> bool:
-    shown, agreed = one.shown, one.votes[0].answer
+def _inspection_form(engine: Engine, account_id: int, inspection: Inspection) -> bool:
+    shown, agreed = inspection.shown, inspection.votes[0].answer
     show_question(shown)
-    # In the order in which they were given, by numbers in the place of names.
-    votes = enumerate(one.votes, start=1)
-    st.html(listed([Opinion(number, vote.answer, vote.comment) for number, vote in votes], {}))
-    said = t("inspect.confirm", answer=plain(label_name(agreed)))
-    confirm = st.button(said, type="primary", key=f"confirm-{shown.id}", width="stretch")
+    # In the order in which they were given, with numbers in place of names.
+    votes = enumerate(inspection.votes, start=1)
+    st.html(opinions_html([Opinion(number, vote.answer, vote.comment) for number, vote in votes], {}))
+    confirm_text = t("inspect.confirm", answer=plain(label_name(agreed)))
+    confirm = st.button(confirm_text, type="primary", key=f"confirm-{shown.id}", width="stretch")
     with st.form(f"inspect-{shown.id}"):
-        chosen = chosen_labels(shown, "inspect", words=t("inspect.other"))
+        chosen = chosen_labels(shown, "inspect", heading=t("inspect.other"))
         remark = st.text_area(t("inspect.why"), max_chars=FIELD, height=80, key=f"inspect-{shown.id}-why")
         change = st.form_submit_button(t("inspect.change"), key=f"change-{shown.id}")
     later_button(_INSPECTIONS_LATER, shown.id)
     allowed, remark = ([agreed], "") if confirm else (chosen, remark)
-    return (confirm or change) and settles(lambda: inspect(engine, account_id, shown.id, allowed, remark))
+    return (confirm or change) and try_store(lambda: inspect(engine, account_id, shown.id, allowed, remark))
 
 
-# What this adjudicator settled lately, to be changed: a list, and the form of the one that is reopened.
+# The last adjudications of this adjudicator: a list, and the form that changes the reopened one.
 
 _CHANGING = "adjudicate-changing"
 """The adjudication that is reopened."""
 _EXCERPT = 140
 
 
-def settled(engine: Engine, account_id: int) -> bool:
-    """The last ones with a button each, or the reopened one; returns whether one was changed."""
-    found = my_adjudications(engine, account_id)
-    chosen = next((one for one in found if one.id == st.session_state.get(_CHANGING)), None)
+def own_adjudications_card(engine: Engine, account_id: int) -> bool:
+    """The last adjudications with a button each, or the reopened one; returns whether one was changed."""
+    adjudications = my_adjudications(engine, account_id)
+    chosen = next(
+        (adjudication for adjudication in adjudications if adjudication.id == st.session_state.get(_CHANGING)), None
+    )
     if chosen is not None:
-        return _change(engine, account_id, chosen)
-    if not found:
+        return _change_form(engine, account_id, chosen)
+    if not adjudications:
         st.html(f'<h2 class="audit-question">{html(t("settled.nothing"))}</h2>')
         return False
-    st.caption(t("settled.count", count=len(found)))
-    for one in found:
+    st.caption(t("settled.count", count=len(adjudications)))
+    for adjudication in adjudications:
         with st.container(border=True):
             line, change = st.columns([6, 1], vertical_alignment="center")
-            line.html(_line(one))
-            change.button(t("settled.change"), key=f"change-{one.id}", on_click=_reopen, args=(one.id,))
+            line.html(_adjudication_html(adjudication))
+            change.button(
+                t("settled.change"), key=f"change-{adjudication.id}", on_click=_reopen, args=(adjudication.id,)
+            )
     return False
 
 
-def _change(engine: Engine, account_id: int, one: Adjudicated) -> bool:
+def _change_form(engine: Engine, account_id: int, adjudication: Adjudicated) -> bool:
     st.caption(t("settled.changing"))
-    text, form = desk()
+    text, form = side_by_side()
     with text:
-        show_question(one.shown)
+        show_question(adjudication.shown)
     with form:
-        if not one.is_check:
-            # Of a spot check nobody's votes are shown, before or after.
-            what_people_said(engine, account_id, one.shown)
-        code, written = None, one.reason
-        with st.form(f"settled-{one.id}"):
-            labels = chosen_labels(one.shown, f"again-{one.id}", one.allowed)
-            if one.is_check:
-                written = st.text_input(
-                    t("check.remark"), value=one.reason, max_chars=FIELD, key=f"remark-again-{one.id}"
+        if not adjudication.is_check:
+            # The votes behind a spot check are never shown.
+            show_opinions(engine, account_id, adjudication.shown)
+        code, reason = None, adjudication.reason
+        with st.form(f"settled-{adjudication.id}"):
+            labels = chosen_labels(adjudication.shown, f"again-{adjudication.id}", adjudication.allowed)
+            if adjudication.is_check:
+                reason = st.text_input(
+                    t("check.remark"), value=adjudication.reason, max_chars=FIELD, key=f"remark-again-{adjudication.id}"
                 )
             else:
-                code, written = why(one.shown, one.code, one.reason)
+                code, reason = reason_fields(adjudication.shown, adjudication.code, adjudication.reason)
             with st.container(horizontal=True):
-                store = st.form_submit_button(t("settled.store"), type="primary", key=f"store-again-{one.id}")
-                st.form_submit_button(t("settled.leave"), key=f"leave-{one.id}", on_click=_reopen, args=(None,))
-    if not store or not settles(lambda: change_adjudication(engine, account_id, one.id, labels, written, code)):
+                store = st.form_submit_button(t("settled.store"), type="primary", key=f"store-again-{adjudication.id}")
+                st.form_submit_button(
+                    t("settled.leave"), key=f"leave-{adjudication.id}", on_click=_reopen, args=(None,)
+                )
+    if not store or not try_store(
+        lambda: change_adjudication(engine, account_id, adjudication.id, labels, reason, code)
+    ):
         return False
     st.session_state.pop(_CHANGING, None)
     return True
@@ -274,36 +287,47 @@ def _reopen(adjudication_id: int | None) -> None:
     st.session_state[_CHANGING] = adjudication_id
 
 
-def _line(one: Adjudicated) -> str:
-    text = " ".join([*filter(None, [one.shown.output]), *one.shown.texts])
-    labels = label_names(one.allowed)
-    reason = t("settled.check") if one.is_check else t(f"reason.{one.code}") if one.code else ""
-    into = direction(Input(one.shown.texts, one.shown.languages))
-    facts = " · ".join(part for part in (f"{one.decided_at:%Y-%m-%d %H:%M} UTC", into, reason, one.reason) if part)
+def _adjudication_html(adjudication: Adjudicated) -> str:
+    text = " ".join([*filter(None, [adjudication.shown.output]), *adjudication.shown.texts])
+    labels = label_names(adjudication.allowed)
+    reason = (
+        t("settled.check") if adjudication.is_check else t(f"reason.{adjudication.code}") if adjudication.code else ""
+    )
+    translation_direction = direction(Input(adjudication.shown.texts, adjudication.shown.languages))
+    facts = " · ".join(
+        part
+        for part in (
+            f"{adjudication.decided_at:%Y-%m-%d %H:%M} UTC",
+            translation_direction,
+            reason,
+            adjudication.reason,
+        )
+        if part
+    )
     return (
         f"<p><strong>{html(labels)}</strong> · {html(text[:_EXCERPT])}{'…' if len(text) > _EXCERPT else ''}</p>"
         f'<p class="audit-facts">{html(facts)}</p>'
     )
 
 
-# Spot checks: an adjudicator answers what people agree on, without seeing what that is.
+# Spot checks: an adjudicator answers a question on which people agree, without seeing their answer.
 
 _CHECKS_LATER = "check-later"
 """Questions that this session put off."""
 
 
-def checking(engine: Engine, account_id: int, left: int) -> bool:
-    """Of so many, the most wanted question to check and its form; returns whether an answer was stored."""
-    shown = next_check(engine, account_id, put_off_in(_CHECKS_LATER))
+def spot_check_card(engine: Engine, account_id: int, remaining: int) -> bool:
+    """The next question to check and its form; returns whether an answer was stored."""
+    shown = next_check(engine, account_id, put_off_items(_CHECKS_LATER))
     if shown is None:
         st.html(f'<h2 class="audit-question">{html(t("check.nothing"))}</h2>')
         return False
-    st.caption(t("check.count", count=left))
-    return _spot_check(engine, account_id, shown)
+    st.caption(t("check.count", count=remaining))
+    return _spot_check_form(engine, account_id, shown)
 
 
-def _spot_check(engine: Engine, account_id: int, shown: Shown) -> bool:
-    text, form = desk()
+def _spot_check_form(engine: Engine, account_id: int, shown: Shown) -> bool:
+    text, form = side_by_side()
     with text:
         show_question(shown)
         guideline_drawer(shown)
@@ -313,7 +337,7 @@ def _spot_check(engine: Engine, account_id: int, shown: Shown) -> bool:
             remark = st.text_input(t("check.remark"), max_chars=FIELD, key=f"remark-{shown.id}")
             store = st.form_submit_button(t("check.store"), type="primary", key=f"store-{shown.id}")
         later_button(_CHECKS_LATER, shown.id)
-    return store and settles(lambda: check(engine, account_id, shown.id, chosen, remark))
+    return store and try_store(lambda: check(engine, account_id, shown.id, chosen, remark))
 
 
 ROLES = ADJUDICATORS
@@ -323,39 +347,39 @@ DISPUTED, FLAGS, CHECKS, CAUSES, MINE = "disputed", "flags", "checks", "causes",
 
 
 def page() -> None:
-    """A disputed or flagged question to settle, one to check, a cause to give, or the last ones to change."""
+    """The page: the chosen mode with its number of questions, and its card."""
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     if st.session_state.pop(_DONE, False):
         st.toast(t("adjudicate.done"), icon=":material/check:")
     if st.session_state.pop(SENT_BACK, False):
         st.toast(t("flagged.sent_back"), icon=":material/reply:")
     if problem := st.session_state.pop(PROBLEM, None):
-        session.refused(problem)
+        session.show_refusal(problem)
     ids = disputes(engine, account.id)
-    checks, left = checks_left(engine, account.id), inspections_left(engine, account.id)
+    checks, inspections = checks_left(engine, account.id), inspections_left(engine, account.id)
     labels = {
         DISPUTED: t("check.disputed", count=len(ids)),
         FLAGS: t("flagged.flags", count=flags_left(engine, account.id)),
         CHECKS: t("check.checks", count=checks),
-        **inspection_mode(left),
+        **inspection_mode(inspections),
         CAUSES: t("causes.causes"),
         MINE: t("settled.mine"),
     }
-    mode = one_of(t("menu.adjudicate"), labels, _MODE, label_visibility="collapsed")
+    mode = single_choice(t("menu.adjudicate"), labels, _MODE, label_visibility="collapsed")
     if mode == CAUSES:
-        causing(ROLES)
+        cause_card(ROLES)
         return
     if mode == CHECKS:
-        done = checking(engine, account.id, checks)
+        done = spot_check_card(engine, account.id, checks)
     elif mode == INSPECTIONS:
-        done = inspecting(engine, account.id, left or 0)
+        done = inspection_card(engine, account.id, inspections or 0)
     elif mode == FLAGS:
-        done = flagged(engine, account.id)
+        done = flagged_card(engine, account.id)
     elif mode == MINE:
-        done = settled(engine, account.id)
+        done = own_adjudications_card(engine, account.id)
     else:
-        done = disputed(engine, account.id, ids)
+        done = dispute_card(engine, account.id, ids)
     if done:
         # Begin the page anew after something was stored, and say so there.
         st.session_state[_DONE] = True

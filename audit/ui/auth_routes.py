@@ -1,11 +1,10 @@
 """Logging in and out over HTTP: routes beside Streamlit's, so that the cookie is out of reach of every script.
 
 The form that logs in is protected by a double submit: a token in a cookie must come back in a hidden field, and each
-token serves once (`audit.ui.auth_routes.FormTokens`). Nobody is logged in yet, so there is no login to bind it to.
-The form
-that logs out carries a token bound to its login (`audit.annotation.accounts.form_token`). Both are refused when the
-browser says that another site sent them. Where to go afterwards is the name of a page of ours and nothing else, so
-there is no open redirect.
+token is valid once (`FormTokens`). Nobody is logged in yet, so there is no login to bind it to. The form that logs out
+carries a token bound to its login (`audit.annotation.accounts.form_token`). Both are refused when the browser says that
+another site sent them. The target after logging in can only be the name of one of the app's pages, so there is no open
+redirect.
 """
 
 import secrets
@@ -42,11 +41,11 @@ from audit.store.soundness import explained
 from audit.ui import session, settings
 from audit.ui.gate import account_behind
 from audit.ui.language import LANGUAGES, sentence, sentence_in, text_in
-from audit.ui.places import place_named
-from audit.ui.session import way_to_provider
+from audit.ui.pages import page_named
+from audit.ui.session import provider_login_url
 from audit.ui.settings import FLAGS
 
-# What the HTML forms of this app share: reading them, refusing those that are none of ours, answering.
+# Parts that the HTML forms of this app share: reading them, refusing those of other sites, answering.
 #
 # The pages have no script, and their headers allow none.
 
@@ -58,7 +57,7 @@ HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
 
 
 class NoForm(Exception):
-    """A form that is not read."""
+    """A form is refused; `status` is the HTTP status, `key` that of the text that says why."""
 
     def __init__(self, status: int, key: str):
         super().__init__(key)
@@ -86,14 +85,14 @@ async def fields_of(request: Request) -> dict[str, str]:
 
 
 class FormTokens:
-    """Tokens of a form that nobody is logged in for: signed, good for half a day, each for one use.
+    """Tokens of a form before a login: signed, valid for half a day, each for one use.
 
     The secret and what was used are in the process: after a restart, a form that is open is shown once more. Where more
     are used than are remembered, those as old as the forgotten ones are refused, so none serves twice.
 
     >>> tokens = FormTokens()
     >>> token = tokens.new()
-    >>> tokens.fresh(token), tokens.use(token), tokens.use(token), tokens.fresh("another")
+    >>> tokens.is_fresh(token), tokens.use(token), tokens.use(token), tokens.is_fresh("another")
     (True, True, False, False)
     """
 
@@ -104,15 +103,15 @@ class FormTokens:
         self._signer = TimestampSigner(secrets.token_bytes(32), digest_method=sha256)
         self._most = most
         self._used: dict[str, datetime] = {}
-        """When each used token was issued; in the order of their use."""
+        """Used token -> when it was issued; in the order of use."""
         self._since = datetime.min.replace(tzinfo=UTC)
 
     def new(self) -> str:
-        """A token that was never issued before."""
+        """A new token."""
         return self._signer.sign(secrets.token_urlsafe(32)).decode()
 
-    def fresh(self, token: str) -> bool:
-        """Whether this token is one of ours, not too old and not used."""
+    def is_fresh(self, token: str) -> bool:
+        """Whether this token was issued here, is not too old and was not used."""
         return self._issued(token) is not None
 
     def use(self, token: str) -> bool:
@@ -135,12 +134,12 @@ class FormTokens:
         return issued if issued > self._since else None
 
 
-def same(one: str, other: str) -> bool:
-    """Whether two texts are equal, in a time that does not tell where they differ."""
-    return compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))
+def equal_in_constant_time(left: str, right: str) -> bool:
+    """Whether two texts are equal, in a time that does not depend on where they differ."""
+    return compare_digest(left.encode("utf-8", "replace"), right.encode("utf-8", "replace"))
 
 
-def from_here(request: Request) -> bool:
+def from_this_app(request: Request) -> bool:
     """Whether a form was sent by a page of this app, as far as the browser says."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
@@ -149,26 +148,26 @@ def from_here(request: Request) -> bool:
 
 
 def language_of(request: Request, fields: dict[str, str] | None = None) -> str:
-    """What was chosen here, or before, or else Chinese for a Chinese browser, or else English."""
+    """The code of the language chosen here or before; else Chinese for a Chinese browser, else English."""
     chosen = (fields or {}).get("lang") or request.query_params.get("lang") or request.cookies.get(settings.LANGUAGE)
     if chosen in LANGUAGES:
         return str(chosen)
     return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"
 
 
-def said(request: Request, problem: AuditError, code: str | None = None) -> str:
+def error_text(request: Request, problem: AuditError, code: str | None = None) -> str:
     """An error as a sentence in the language of the request."""
     return sentence(sentence_in(code or language_of(request), str(problem)))
 
 
-def html_page(shown: str, status: int, nonce: str, headers: dict[str, str] | None = None) -> HTMLResponse:
-    """A page of ours: no script, styles with this nonce alone, in no frame, sent nowhere else, kept by nobody."""
+def html_page(content: str, status: int, nonce: str, headers: dict[str, str] | None = None) -> HTMLResponse:
+    """A page without scripts: styles with this nonce only, in no frame, forms to this app only, not cached."""
     policy = (
         f"default-src 'none'; style-src 'nonce-{nonce}'; font-src 'self'; img-src 'self'; form-action 'self'; "
         "base-uri 'none'; frame-ancestors 'none'"
     )
     return HTMLResponse(
-        shown,
+        content,
         status,
         {
             **HEADERS,
@@ -181,7 +180,7 @@ def html_page(shown: str, status: int, nonce: str, headers: dict[str, str] | Non
 
 
 def cookie_options(request: Request) -> dict[str, Any]:
-    """How every cookie is set: for this app's paths, for no script, for no form of another site."""
+    """Options of every cookie: for this app's paths, hidden from scripts, not sent with forms of other sites."""
     secure = settings.only_https() or request.url.scheme == "https"
     return {"path": settings.root() or "/", "httponly": True, "samesite": "lax", "secure": secure}
 
@@ -192,7 +191,7 @@ def set_cookie(request: Request, response: Response, name: str, value: str, max_
 
 
 def drop_cookie(request: Request, response: Response, name: str) -> None:
-    """Take a cookie from the browser."""
+    """Delete a cookie in the browser."""
     response.delete_cookie(name, **cookie_options(request))
 
 
@@ -221,7 +220,7 @@ def render(
     a sentence about what went wrong. Every text is escaped by the template engine.
     """
     words = {key: text_in(code, f"welcome.{key}") for key in _WORDS}
-    return _filled(
+    return _render_template(
         LOGIN, code, words, root=root, nonce=nonce, form=form, name=name, next=next, problem=problem, provider=provider
     )
 
@@ -229,14 +228,14 @@ def render(
 def render_password(
     code: str, *, root: str, nonce: str, form: str = "", name: str = "", problem: str = "", done: str = ""
 ) -> str:
-    """The page that changes a password; without `form` it says `problem` or `done` alone."""
+    """The page that changes a password; without `form` it shows only `problem` or `done`."""
     words = {key: text_in(code, f"account.{key}") for key in _PASSWORD_WORDS}
-    return _filled(
+    return _render_template(
         PASSWORD, code, words, root=root, nonce=nonce, form=form, name=name, problem=problem, done=done, next=""
     )
 
 
-def _filled(template: str, code: str, words: dict[str, str], **values: object) -> str:
+def _render_template(template: str, code: str, words: dict[str, str], **values: object) -> str:
     return str(
         _templates()
         .get_template(template)
@@ -267,15 +266,15 @@ def _templates() -> Any:
 
 @cache
 def _font() -> str | None:
-    """Path of the letters that Streamlit serves to its own pages; their name has a hash. None: not found."""
+    """Path of the font that Streamlit serves to its own pages; its name has a hash. None: not found."""
     import streamlit
 
     static = Path(streamlit.__file__).parent / "static"
-    found = sorted(static.glob("static/media/SourceSansVF-Upright*.woff2"))
-    return found[0].relative_to(static).as_posix() if found else None
+    fonts = sorted(static.glob("static/media/SourceSansVF-Upright*.woff2"))
+    return fonts[0].relative_to(static).as_posix() if fonts else None
 
 
-# Another password for one's own account, over HTTP as logging in is.
+# Changing one's own password, over HTTP like logging in.
 #
 # Not a form of Streamlit's: what is typed there passes through its websocket and stays in the session's state, and its
 # tries could not be counted with those of the page that logs in. The form carries the token bound to its login, needs
@@ -283,70 +282,72 @@ def _font() -> str | None:
 
 
 class OwnPassword:
-    """`/password`; tries are counted in `attempts`."""
+    """The routes of `/password`; attempts are counted in `attempts`."""
 
     def __init__(self, attempts: Attempts):
         self._attempts = attempts
 
     def routes(self) -> list[Route]:
-        """To show the form is a GET, to send it a POST."""
+        """A GET shows the form, a POST changes the password."""
         path = f"{settings.root()}/password"
         return [Route(path, self.show, methods=["GET"]), Route(path, self.change, methods=["POST"])]
 
     async def show(self, request: Request) -> Response:
-        """The form; strangers go and log in first."""
+        """The form; without a login, a redirect to the login page."""
         try:
             account = await to_thread.run_sync(account_behind, request.cookies)
             if account is None:
                 return _log_in_first()
-            kept = await to_thread.run_sync(own_account, session.engine(), account.id)
+            profile = await to_thread.run_sync(own_account, session.engine(), account.id)
         except AuditError as problem:
-            return _page(request, 503, problem=said(request, problem))
-        token = request.cookies.get(settings.login_name())
-        if not kept.has_password or not token:
-            return _page(request, 403, problem=text_in(language_of(request), "account.no_password"))
-        return _page(request, 200, account=account, form=form_token(token))
+            return _password_page(request, 503, problem=error_text(request, problem))
+        token = request.cookies.get(settings.login_cookie_name())
+        if not profile.has_password or not token:
+            return _password_page(request, 403, problem=text_in(language_of(request), "account.no_password"))
+        return _password_page(request, 200, account=account, form=form_token(token))
 
     async def change(self, request: Request) -> Response:
-        """The present password and the new one, twice: the change, or the form again and why."""
+        """Change the password, or show the form again with the reason."""
         try:
             fields = await fields_of(request)
         except NoForm as refused:
-            return _page(request, refused.status, problem=text_in(language_of(request), refused.key))
-        code, token = language_of(request, fields), request.cookies.get(settings.login_name())
+            return _password_page(request, refused.status, problem=text_in(language_of(request), refused.key))
+        code, token = language_of(request, fields), request.cookies.get(settings.login_cookie_name())
         try:
             account = await to_thread.run_sync(account_behind, request.cookies)
         except AuditError as problem:
-            return _page(request, 503, code=code, problem=said(request, problem, code))
+            return _password_page(request, 503, code=code, problem=error_text(request, problem, code))
         if account is None or not token:
             return _log_in_first()
         form = form_token(token)
 
-        def again(status: int, problem: str, **headers: str) -> Response:
-            return _page(request, status, code=code, account=account, form=form, problem=problem, headers=headers)
+        def show_again(status: int, problem: str, **headers: str) -> Response:
+            return _password_page(
+                request, status, code=code, account=account, form=form, problem=problem, headers=headers
+            )
 
-        if not (same(form, fields.get("form", "")) and from_here(request)):
-            return again(403, text_in(code, "welcome.old_form"))
+        if not (equal_in_constant_time(form, fields.get("form", "")) and from_this_app(request)):
+            return show_again(403, text_in(code, "welcome.old_form"))
         present, new = fields.get("present", ""), fields.get("new", "")
         if new != fields.get("again", ""):
-            return again(400, text_in(code, "account.differ"))
+            return show_again(400, text_in(code, "account.differ"))
         address = request.client.host if request.client else ""
         wait = self._attempts.begin(account.name, address, cookie_key(token))
         if wait:
-            return again(429, text_in(code, "welcome.wait", count=wait), **{"Retry-After": str(wait)})
+            return show_again(429, text_in(code, "welcome.wait", count=wait), **{"Retry-After": str(wait)})
         try:
-            await to_thread.run_sync(_change, account.id, present, new, token, limiter=HASHING)
+            await to_thread.run_sync(_change_password, account.id, present, new, token, limiter=HASHING)
         except NotAllowed as problem:
-            return again(403, said(request, problem, code))
+            return show_again(403, error_text(request, problem, code))
         except AuditError as problem:
             # The present password was right, or there is none: not a guess.
             self._attempts.succeed(account.name, address, cookie_key(token))
-            return again(400, said(request, problem, code))
+            return show_again(400, error_text(request, problem, code))
         self._attempts.succeed(account.name, address, cookie_key(token))
-        return _page(request, 200, code=code, done=text_in(code, "account.changed"))
+        return _password_page(request, 200, code=code, done=text_in(code, "account.changed"))
 
 
-def _change(account_id: int, present: str, new: str, token: str) -> None:
+def _change_password(account_id: int, present: str, new: str, token: str) -> None:
     change_password(session.engine(), account_id, present, new, keep=cookie_key(token))
 
 
@@ -354,7 +355,7 @@ def _log_in_first() -> Response:
     return RedirectResponse(f"{settings.root()}/login?next=account", 303, HEADERS)
 
 
-def _page(
+def _password_page(
     request: Request,
     status: int,
     *,
@@ -366,7 +367,7 @@ def _page(
     headers: dict[str, str] | None = None,
 ) -> Response:
     nonce = secrets.token_urlsafe(16)
-    shown = render_password(
+    content = render_password(
         code or language_of(request),
         root=settings.root(),
         nonce=nonce,
@@ -375,21 +376,21 @@ def _page(
         problem=problem,
         done=done,
     )
-    return html_page(shown, status, nonce, headers)
+    return html_page(content, status, nonce, headers)
 
 
 _YEAR = 365 * 24 * 3600
 
 
-class Doors:
-    """The routes, and what they remember between requests: how often passwords were tried, at whatever form."""
+class LoginRoutes:
+    """The routes of logging in and out; they share the attempts at passwords and the tokens of the login form."""
 
     def __init__(self, attempts: Attempts | None = None):
         self._attempts = attempts or Attempts()
         self._forms = FormTokens()
 
     def routes(self) -> list[Route]:
-        """Below the app's root `/login`, `/login/provider`, `/logout`, `/password`; what changes anything is a POST."""
+        """`/login`, `/login/provider`, `/logout`, `/password` below the app's root; every change is a POST."""
         root = settings.root()
         return [
             Route(f"{root}/login", self.show, methods=["GET"]),
@@ -401,70 +402,70 @@ class Doors:
         ]
 
     async def show(self, request: Request) -> Response:
-        """The page that logs in; whoever is logged in goes on to where they wanted."""
-        next = place_named(request.query_params.get("next", ""))
+        """The login page; a redirect to the wanted page for those who are logged in."""
+        next = page_named(request.query_params.get("next", ""))
         try:
             if await to_thread.run_sync(account_behind, request.cookies) is not None:
                 return RedirectResponse(f"{settings.root()}/{next}", 303, HEADERS)
         except AuditError as problem:
-            return self._page(request, 503, next=next, problem=said(request, problem))
+            return self._page(request, 503, next=next, problem=error_text(request, problem))
         return self._page(request, 200, next=next)
 
     async def enter(self, request: Request) -> Response:
-        """Name and password: a new login and its cookie, or the page again and why."""
+        """Check name and password: a new login and its cookie, or the page again with the reason."""
         try:
             fields = await fields_of(request)
         except NoForm as refused:
             return self._page(request, refused.status, problem=text_in(language_of(request), refused.key))
-        code, next = language_of(request, fields), place_named(fields.get("next", ""))
+        code, next = language_of(request, fields), page_named(fields.get("next", ""))
         name, password = fields.get("name", ""), fields.get("password", "")
 
-        def again(status: int, problem: str, **headers: str) -> Response:
+        def show_again(status: int, problem: str, **headers: str) -> Response:
             return self._page(request, status, code=code, name=name[:80], next=next, problem=problem, headers=headers)
 
-        sent = request.cookies.get(settings.form_name(), "")
-        if not (sent and same(sent, fields.get("form", "")) and from_here(request)):
-            return again(403, text_in(code, "welcome.old_form"))
+        sent_token = request.cookies.get(settings.form_cookie_name(), "")
+        if not (sent_token and equal_in_constant_time(sent_token, fields.get("form", "")) and from_this_app(request)):
+            return show_again(403, text_in(code, "welcome.old_form"))
         address = request.client.host if request.client else ""
-        token, before = new_token(), request.cookies.get(settings.login_name())
+        token, previous_token = new_token(), request.cookies.get(settings.login_cookie_name())
         try:
             browser = await to_thread.run_sync(_known_browser, request.cookies, name.strip())
             # Nothing is waited for between these three: of two forms with one token, one is let in.
-            if not self._forms.fresh(sent):
-                return again(403, text_in(code, "welcome.old_form"))
+            if not self._forms.is_fresh(sent_token):
+                return show_again(403, text_in(code, "welcome.old_form"))
             if wait := self._attempts.begin(name.strip(), address, browser):
-                return again(429, text_in(code, "welcome.wait", count=wait), **{"Retry-After": str(wait)})
-            self._forms.use(sent)
-            await to_thread.run_sync(_enter, name, password, token, before, limiter=HASHING)
+                return show_again(429, text_in(code, "welcome.wait", count=wait), **{"Retry-After": str(wait)})
+            self._forms.use(sent_token)
+            await to_thread.run_sync(_enter_login, name, password, token, previous_token, limiter=HASHING)
         except NotAllowed as problem:
-            return again(403, said(request, problem, code))
+            return show_again(403, error_text(request, problem, code))
         except AuditError as problem:
-            return again(503, said(request, problem, code))
+            return show_again(503, error_text(request, problem, code))
         self._attempts.succeed(name.strip(), address, browser)
         response = RedirectResponse(f"{settings.root()}/{next}", 303, HEADERS)
-        set_cookie(request, response, settings.login_name(), token)
-        set_cookie(request, response, settings.browser_name(), cookie_key(token).hex(), max_age=_YEAR)
+        set_cookie(request, response, settings.login_cookie_name(), token)
+        set_cookie(request, response, settings.browser_cookie_name(), cookie_key(token).hex(), max_age=_YEAR)
         set_cookie(request, response, settings.LANGUAGE, code, max_age=_YEAR)
-        drop_cookie(request, response, settings.form_name())
+        drop_cookie(request, response, settings.form_cookie_name())
         return response
 
     async def provider(self, request: Request) -> Response:
-        """On to the identity provider; where that cannot be, the page that logs in and why."""
-        where = settings.provider_settings()
-        if where is None:
+        """A redirect to the identity provider, or the login page with the reason."""
+        provider = settings.provider_settings()
+        if provider is None:
             return RedirectResponse(f"{settings.root()}/login", 303, HEADERS)
         try:
-            return RedirectResponse(way_to_provider(where["name"]), 303, HEADERS)
+            return RedirectResponse(provider_login_url(provider["name"]), 303, HEADERS)
         except AuditError as problem:
-            return self._page(request, 503, problem=said(request, problem))
+            return self._page(request, 503, problem=error_text(request, problem))
 
     async def stay(self, request: Request) -> Response:
-        """A link or an image of another site must not log anybody out: the address alone does nothing."""
+        """A GET of `/logout` changes nothing: a link or an image of another site must not log anybody out."""
         return RedirectResponse(f"{settings.root()}/", 303, HEADERS)
 
     async def leave(self, request: Request) -> Response:
         """End the login of this browser, in every tab."""
-        token = request.cookies.get(settings.login_name())
+        token = request.cookies.get(settings.login_cookie_name())
         try:
             fields = await fields_of(request)
         except NoForm as refused:
@@ -473,13 +474,13 @@ class Doors:
         response: Response = RedirectResponse(f"{settings.root()}/login?lang={code}", 303, HEADERS)
         if not token:
             return response
-        if not (same(form_token(token), fields.get("form", "")) and from_here(request)):
+        if not (equal_in_constant_time(form_token(token), fields.get("form", "")) and from_this_app(request)):
             return self._page(request, 403, code=code, problem=text_in(code, "welcome.old_form"))
         try:
             await to_thread.run_sync(lambda: end_login(session.engine(), cookie_key(token)))
         except AuditError as problem:
-            return self._page(request, 503, code=code, problem=said(request, problem, code))
-        drop_cookie(request, response, settings.login_name())
+            return self._page(request, 503, code=code, problem=error_text(request, problem, code))
+        drop_cookie(request, response, settings.login_cookie_name())
         return response
 
     def _page(
@@ -493,9 +494,9 @@ class Doors:
         problem: str = "",
         headers: dict[str, str] | None = None,
     ) -> Response:
-        """The page that logs in, with a new token for its form."""
+        """The login page, with a new token for its form."""
         code, nonce, form = code or language_of(request), secrets.token_urlsafe(16), self._forms.new()
-        shown = render(
+        content = render(
             code,
             root=settings.root(),
             nonce=nonce,
@@ -505,27 +506,27 @@ class Doors:
             problem=problem,
             provider=settings.provider_settings() is not None,
         )
-        response = html_page(shown, status, nonce, headers)
-        set_cookie(request, response, settings.form_name(), form)
+        response = html_page(content, status, nonce, headers)
+        set_cookie(request, response, settings.form_cookie_name(), form)
         if request.query_params.get("lang") in LANGUAGES:
             set_cookie(request, response, settings.LANGUAGE, code, max_age=_YEAR)
         return response
 
 
-def _known_browser(sent: dict[str, str], name: str) -> bytes | None:
-    """The key by which a browser is known that has logged in under this name before; None for any other."""
+def _known_browser(cookies: dict[str, str], name: str) -> bytes | None:
+    """The key of a browser that has logged in under this name before; None for any other."""
     try:
-        key = bytes.fromhex(sent.get(settings.browser_name(), ""))
+        key = bytes.fromhex(cookies.get(settings.browser_cookie_name(), ""))
     except ValueError:
         return None
     return key if key and name_behind(session.engine(), key) == name else None
 
 
-def _enter(name: str, password: str, token: str, before: str | None) -> None:
-    with explained(session.where()):
+def _enter_login(name: str, password: str, token: str, previous_token: str | None) -> None:
+    with explained(session.database_url()):
         engine = session.engine()
         account = log_in(engine, name, password)
         open_login(engine, account.id, cookie_key(token), settings.login_limits())
-        if before:
-            # A browser has one login: who logs in over another one leaves none behind that nobody can end.
-            end_login(engine, cookie_key(before))
+        if previous_token:
+            # A browser has one login: the one that it had before is ended, since nobody could end it later.
+            end_login(engine, cookie_key(previous_token))

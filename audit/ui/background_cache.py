@@ -1,7 +1,7 @@
 """Numbers that take long, computed in another process: while it works, this one goes on answering annotators.
 
-All sessions of a server share two workers (`audit.reports.worker`), each of which begins with its first request, and
-what they found out. An answer is kept with the state of the database that it was computed from. When that has moved
+All sessions of a server share two workers (`audit.reports.worker`), each of which starts with its first request, and
+their answers. An answer is kept with the state of the database that it was computed from. When that has moved
 on, what is computed quickly is computed again; what takes longer is shown as it was, and says so, until somebody asks
 for it anew.
 """
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Found:
+class CachedAnswer:
     """An answer of the worker. `value` is shared by all sessions: nobody writes to it."""
 
     value: Any
@@ -55,7 +55,7 @@ class Found:
 
 
 class Worker:
-    """One process that is asked one thing after the other. It is begun when it is needed, and again if it died."""
+    """One process that answers one request at a time. It is started when it is needed, and again if it died."""
 
     def __init__(self) -> None:
         self._requests: SimpleQueue[tuple[str, Future[Any]]] = SimpleQueue()
@@ -65,7 +65,7 @@ class Worker:
         atexit.register(self.stop)
 
     def ask(self, line: str) -> "Future[Any]":
-        """What the worker says to this request, some time. It raises AuditError where it was refused."""
+        """A future of the worker's answer to this request. It raises AuditError where the worker refused."""
         future: Future[Any] = Future()
         self._requests.put((line, future))
         return future
@@ -116,91 +116,91 @@ class Worker:
 
 
 @dataclass
-class Workshop:
-    """The workers, what they are at work on, and what they found."""
+class AnswerCache:
+    """The workers, the requests they work on, and the answers they gave."""
 
     worker: Worker = field(default_factory=Worker)
-    patient: Worker = field(default_factory=Worker)
+    slow_worker: Worker = field(default_factory=Worker)
     """For what takes long: a report does not wait for a history."""
-    found: "OrderedDict[str, Found]" = field(default_factory=OrderedDict)
-    begun: "dict[str, Future[Found]]" = field(default_factory=dict)
+    answers: "OrderedDict[str, CachedAnswer]" = field(default_factory=OrderedDict)
+    running: "dict[str, Future[CachedAnswer]]" = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def known(self, key: str) -> Found | None:
-        """What was found for a request, whatever the database was then."""
+    def get(self, key: str) -> CachedAnswer | None:
+        """The last answer to a request, from whatever state of the database."""
         with self.lock:
-            if key in self.found:
-                self.found.move_to_end(key)
-            return self.found.get(key)
+            if key in self.answers:
+                self.answers.move_to_end(key)
+            return self.answers.get(key)
 
-    def begin(self, key: str, state: State, ask: str, line: str) -> "Future[Found]":
-        """Ask, unless the same is being worked on; what is found is kept."""
+    def start(self, key: str, state: State, request: str, line: str) -> "Future[CachedAnswer]":
+        """Ask the worker, unless it works on this request already; the answer is kept."""
         with self.lock:
-            if key in self.begun:
-                return self.begun[key]
-            result = self.begun[key] = Future()
+            if key in self.running:
+                return self.running[key]
+            result = self.running[key] = Future()
         began = time.monotonic()
         # Outside the lock, which keeping takes: the answer may be there at once.
-        worker = self.patient if ask in LONG else self.worker
-        worker.ask(line).add_done_callback(lambda done: self._keep(key, state, began, done, result))
+        worker = self.slow_worker if request in LONG else self.worker
+        worker.ask(line).add_done_callback(lambda done: self._store(key, state, began, done, result))
         return result
 
-    def _keep(self, key: str, state: State, began: float, done: "Future[Any]", result: "Future[Found]") -> None:
+    def _store(self, key: str, state: State, began: float, done: "Future[Any]", result: "Future[CachedAnswer]") -> None:
         problem = done.exception()
         with self.lock:
-            self.begun.pop(key, None)
+            self.running.pop(key, None)
             if problem is None:
-                found = Found(done.result(), state, datetime.now(UTC), time.monotonic() - began)
-                self.found[key] = found
-                while len(self.found) > KEPT:
-                    self.found.popitem(last=False)
+                answer = CachedAnswer(done.result(), state, datetime.now(UTC), time.monotonic() - began)
+                self.answers[key] = answer
+                while len(self.answers) > KEPT:
+                    self.answers.popitem(last=False)
         if problem is None:
-            result.set_result(found)
+            result.set_result(answer)
         else:
             result.set_exception(problem)
 
 
-def computed(engine: Engine, ask: str, values: dict[str, Any], *, anew: bool = False) -> Found:
+def computed(engine: Engine, request: str, values: dict[str, Any], *, recompute: bool = False) -> CachedAnswer:
     """The answer to a request about this database; waits for it where there is none that may be shown.
 
-    `values` go to the worker. `anew` computes what is not current, however long it takes. Raises what the worker
+    `values` go to the worker. `recompute` computes what is not current, however long it takes. Raises what the worker
     refused with.
     """
-    shop, state = _shop(), state_of(engine)
-    if ask in FLEETING:
+    cache, state = _cache(), state_of(engine)
+    if request in FLEETING:
         state += (f"{datetime.now(UTC):%Y-%m-%d}", _last_aside(engine))
-    name = repr((session.where(), ask, sorted(values.items())))
-    kept = shop.known(name)
-    if kept is not None and kept.state == state:
-        return kept
-    if kept is not None and kept.seconds > QUICK and not anew:
-        return Found(kept.value, kept.state, kept.at, kept.seconds, current=False)
-    return _waited(shop.begin(name, state, ask, request_line(ask, session.where(), state, values)))
+    name = repr((session.database_url(), request, sorted(values.items())))
+    cached = cache.get(name)
+    if cached is not None and cached.state == state:
+        return cached
+    if cached is not None and cached.seconds > QUICK and not recompute:
+        return CachedAnswer(cached.value, cached.state, cached.at, cached.seconds, current=False)
+    return _wait(cache.start(name, state, request, request_line(request, session.database_url(), state, values)))
 
 
-def made(ask: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
-    """What the worker makes of something that is no question about a database (a picture, a document); kept by `key`.
+def produce(request: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
+    """What the worker makes from values alone, without a database (a picture, a document); kept by `key`.
 
     For downloads: it waits without showing anything.
     """
-    shop, name = _shop(), repr((ask, *key))
-    kept = shop.known(name)
-    if kept is None:
-        kept = shop.begin(name, (), ask, request_line(ask, "", (), values)).result()
-    return kept.value
+    cache, name = _cache(), repr((request, *key))
+    cached = cache.get(name)
+    if cached is None:
+        cached = cache.start(name, (), request, request_line(request, "", (), values)).result()
+    return cached.value
 
 
 def state_of(engine: Engine) -> State:
-    """What changes whenever a report does, cheaply: histories only grow, and draws say when they were drawn."""
-    last = (
+    """A value that changes whenever a report would. Cheap: histories only grow, and a sample stores its time."""
+    histories = (
         tables.Judgement, tables.Adjudication, tables.Cause, tables.Plan, tables.Log, tables.Study, tables.System,
         tables.Relation, tables.Sample,
     )  # fmt: skip
     sample, verdict = table_of(tables.Sample), table_of(tables.Verdict)
-    counted = (tables.Progress, tables.Draw, tables.AuditDraw)
+    counts = (tables.Progress, tables.Draw, tables.AuditDraw)
     queries = [
-        *(select(func.max(table_of(one).c.id)) for one in last),
-        *(select(func.count()).select_from(table_of(one)) for one in counted),
+        *(select(func.max(table_of(table).c.id)) for table in histories),
+        *(select(func.count()).select_from(table_of(table)) for table in counts),
         select(func.max(verdict.c.group_id)),
         select(func.max(sample.c.drawn_at)),
     ]
@@ -214,54 +214,59 @@ def _last_aside(engine: Engine) -> int:
         return int(connection.execute(select(func.max(table_of(tables.Aside).c.id))).scalar() or 0)
 
 
-def freshness(found: Found, name: str) -> bool:
+def freshness(answer: CachedAnswer, name: str) -> bool:
     """Say when numbers were computed; where they are not current, offer to compute them again. True: that was asked."""
-    if found.current:
-        if found.seconds > QUICK:
-            st.caption(t("workshop.computed", at=f"{found.at:%H:%M}", seconds=f"{found.seconds:.0f}"))
+    if answer.current:
+        if answer.seconds > QUICK:
+            st.caption(t("workshop.computed", at=f"{answer.at:%H:%M}", seconds=f"{answer.seconds:.0f}"))
         return False
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(t("workshop.old", at=f"{found.at:%H:%M}"))
+        st.caption(t("workshop.old", at=f"{answer.at:%H:%M}"))
         return st.button(t("workshop.again"), key=f"again-{name}", icon=":material/refresh:")
 
 
-def current(engine: Engine, ask: str, values: dict[str, Any], name: str) -> Found:
-    """As `computed`, with `freshness` above it: computed again where somebody asks for it."""
-    return fresh(lambda anew: computed(engine, ask, values, anew=anew), lambda found: found, name)
+def computed_with_freshness(engine: Engine, request: str, values: dict[str, Any], name: str) -> CachedAnswer:
+    """As `computed`, with `freshness` above it: computed again where the user asks for it."""
+    return show_freshness(
+        lambda recompute: computed(engine, request, values, recompute=recompute), lambda answer: answer, name
+    )
 
 
-def fresh(make: Callable[[bool], T], of: Callable[[T], Found], name: str) -> T:
-    """What `make` makes, with `freshness` above it; made anew where somebody asks for that. `of` says how old it is."""
+def show_freshness(compute: Callable[[bool], T], answer_of: Callable[[T], CachedAnswer], name: str) -> T:
+    """The result of `compute(False)` with `freshness` above it; of `compute(True)` where the user asks for new numbers.
+
+    `answer_of` gives the answer of the worker in the result, which says how old it is.
+    """
     place = st.empty()
-    made_of = make(False)
+    result = compute(False)
     with place.container():
-        again = freshness(of(made_of), name)
-    if not again:
-        return made_of
+        asked_again = freshness(answer_of(result), name)
+    if not asked_again:
+        return result
     place.empty()
-    return make(True)
+    return compute(True)
 
 
-def _waited(future: "Future[Found]", clock: Callable[[], float] = time.monotonic) -> Found:
+def _wait(future: "Future[CachedAnswer]", clock: Callable[[], float] = time.monotonic) -> CachedAnswer:
     """The result, with a line that says for how long it is worked on; Streamlit ends the run there when it must."""
-    began, place = clock(), st.empty()
+    started, place = clock(), st.empty()
     while True:
         try:
-            found = future.result(timeout=_LOOK)
+            answer = future.result(timeout=_LOOK)
         except StillWorking:
             if future.done():
                 raise  # the computation itself timed out
-            seconds = clock() - began
+            seconds = clock() - started
             if seconds >= 1:
                 place.caption(t("workshop.working", seconds=f"{seconds:.0f}"))
             continue
         place.empty()
-        return found
+        return answer
 
 
 @st.cache_resource(show_spinner=False)
-def _shop() -> Workshop:
-    return Workshop()
+def _cache() -> AnswerCache:
+    return AnswerCache()
 
 
 # The drawn groups with what is observed of their cells, read once for all sessions.
@@ -269,24 +274,24 @@ def _shop() -> Workshop:
 
 def state(engine: Engine) -> tuple[Any, ...]:
     """What changes whenever something was run or drawn; cheap, since every click of an adjudicator asks it."""
-    draw, ran, verdict, sample = (
+    draw, progress, verdict, sample = (
         table_of(model) for model in (tables.Draw, tables.Progress, tables.Verdict, tables.Sample)
     )
     queries = [
-        *(select(func.count()).select_from(table) for table in (draw, ran)),
+        *(select(func.count()).select_from(table) for table in (draw, progress)),
         select(func.max(verdict.c.group_id)),
         select(func.max(sample.c.drawn_at)),
     ]
     with engine.connect() as connection:
-        return session.where(), *(str(connection.execute(query).scalar()) for query in queries)
+        return session.database_url(), *(str(connection.execute(query).scalar()) for query in queries)
 
 
-def stakes(engine: Engine, account_id: int, now: tuple[Any, ...]) -> Stakes:
-    """As `read_stakes`, which also says what it raises; read anew where `state` is another than `now`."""
-    return _stakes(engine, account_id, now)
+def stakes(engine: Engine, account_id: int, version: tuple[Any, ...]) -> Stakes:
+    """As `read_stakes`, which also says what it raises; read anew where `state` is another than `version`."""
+    return _read_stakes(engine, account_id, version)
 
 
 # A resource: shared by all sessions, never copied, and nobody writes to it.
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _stakes(_engine: Engine, _account_id: int, state: tuple[Any, ...]) -> Stakes:
+def _read_stakes(_engine: Engine, _account_id: int, state: tuple[Any, ...]) -> Stakes:
     return read_stakes(_engine, _account_id)

@@ -11,45 +11,45 @@ from audit.false_satisfaction.impact import cause_of
 from audit.relations import get_relation
 from audit.tasks import base_of
 from audit.ui import session
-from audit.ui.language import direction, html, in_language, label_name, language, reading, summary, t
-from audit.ui.question import readings
+from audit.ui.language import direction, html, in_language, label_name, language, summary, t, text_html
+from audit.ui.question import input_html
 
 ROLES = READERS
 SIZE = 8
 """Lines on a page: below them the selected group begins on a screen of 720 pixels."""
 _TABLE_ROW = 35
 _TRAIL = "browse-trail"
-"""(wish, the cursors of the pages before this one and of this one)"""
+"""(wish, the cursors of the pages up to and including this one)"""
 _EXCERPT = 120
 
 
 def page() -> None:
-    """Filters, a page of groups, and the one that is selected in full."""
+    """Filters, a page of groups, and the selected group in full."""
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     wish = _filters(choices(engine, account.id))
-    before, trail = st.session_state.get(_TRAIL, (wish, [None]))
-    if before != wish:
+    previous_wish, trail = st.session_state.get(_TRAIL, (wish, [None]))
+    if previous_wish != wish:
         trail = [None]
     st.session_state[_TRAIL] = (wish, trail)
-    found = browse(engine, account.id, wish, trail[-1], SIZE)
-    if not found.lines:
-        st.info(t("browse.go_on" if found.next else "browse.nothing"))
-        _pager(trail, found)
+    groups = browse(engine, account.id, wish, trail[-1], SIZE)
+    if not groups.lines:
+        st.info(t("browse.go_on" if groups.next else "browse.nothing"))
+        _pager(trail, groups)
         return
-    chosen = _table(found, len(trail))
-    _pager(trail, found)
-    line = found.lines[chosen]
+    selected = _table(groups, len(trail))
+    _pager(trail, groups)
+    line = groups.lines[selected]
     _detail(engine, account.id, line.group_id, line.system_id)
 
 
-def _filters(all: Choices) -> Wish:
-    places = st.columns(4)
-    studies = {id: t("browse.study_name", corpus=name, id=id) for id, name in all.studies}
-    study = _filter(places[0], "study", studies)
-    relation = _filter(places[1], "relation", dict(all.relations))
-    system = _filter(places[2], "system", dict(all.systems))
-    state = places[3].selectbox(
+def _filters(available: Choices) -> Wish:
+    columns = st.columns(4)
+    studies = {id: t("browse.study_name", corpus=name, id=id) for id, name in available.studies}
+    study = _filter(columns[0], "study", studies)
+    relation = _filter(columns[1], "relation", dict(available.relations))
+    system = _filter(columns[2], "system", dict(available.systems))
+    state = columns[3].selectbox(
         t("browse.state"),
         [None, *STATES],
         format_func=lambda state: t("browse.all") if state is None else t(f"state.{state}"),
@@ -58,19 +58,19 @@ def _filters(all: Choices) -> Wish:
     return Wish(study, relation, system, state)
 
 
-def _filter(place: DeltaGenerator, what: str, names: dict[int, str]) -> int | None:
+def _filter(column: DeltaGenerator, field: str, names: dict[int, str]) -> int | None:
     """One choice among `names`, or all of them."""
     options: list[int | None] = [None, *names]
-    return place.selectbox(
-        t(f"browse.{what}"),
+    return column.selectbox(
+        t(f"browse.{field}"),
         options,
         format_func=lambda id: t("browse.all") if id is None else names[id],
-        key=f"browse-{what}",
+        key=f"browse-{field}",
     )
 
 
-def _table(found: Page, number: int) -> int:
-    """The page as a table; the index of the selected line, the first where none is."""
+def _table(groups: Page, number: int) -> int:
+    """Show the page as a table. Returns the index of the selected line, or of the first where none is selected."""
     rows = [
         {
             t("browse.state"): t(f"state.{line.state}"),
@@ -79,7 +79,7 @@ def _table(found: Page, number: int) -> int:
             t("browse.row"): line.row,
             t("browse.text"): line.text[:_EXCERPT] + ("…" if len(line.text) > _EXCERPT else ""),
         }
-        for line in found.lines
+        for line in groups.lines
     ]
     event = st.dataframe(
         rows,
@@ -89,18 +89,18 @@ def _table(found: Page, number: int) -> int:
         on_select="rerun",
         selection_mode="single-row-required",
         # Another page, another table: a selection never points into the page before.
-        key=f"browse-table-{language()}-{number}-{found.lines[0].group_id}-{found.lines[0].system_id}",
+        key=f"browse-table-{language()}-{number}-{groups.lines[0].group_id}-{groups.lines[0].system_id}",
     )
     selected = list(event.selection.rows)
-    return selected[0] if selected and selected[0] < len(found.lines) else 0
+    return selected[0] if selected and selected[0] < len(groups.lines) else 0
 
 
-def _pager(trail: list[Cursor | None], found: Page) -> None:
+def _pager(trail: list[Cursor | None], groups: Page) -> None:
     def back() -> None:
         trail.pop()
 
-    def on() -> None:
-        trail.append(found.next)
+    def forward() -> None:
+        trail.append(groups.next)
 
     left, middle, right = st.columns([1, 3, 1], vertical_alignment="center")
     left.button(
@@ -108,96 +108,101 @@ def _pager(trail: list[Cursor | None], found: Page) -> None:
     )
     middle.caption(t("browse.page", number=len(trail)), text_alignment="center")
     right.button(
-        t("browse.next"), key="browse-next", on_click=on, disabled=found.next is None, icon=":material/arrow_forward:"
+        t("browse.next"),
+        key="browse-next",
+        on_click=forward,
+        disabled=groups.next is None,
+        icon=":material/arrow_forward:",
     )
 
 
 def _detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> None:
-    found = group_detail(engine, account_id, group_id, system_id)
-    st.html(_heading(found) + _cause(cause_of(engine, account_id, group_id, system_id)))
-    for part in members(found):
+    group = group_detail(engine, account_id, group_id, system_id)
+    st.html(_heading(group) + _cause(cause_of(engine, account_id, group_id, system_id)))
+    for part in members(group):
         st.html(part)
 
 
-def members(found: Detail, probes: bool = True) -> list[str]:
+def members(group: Detail, probes: bool = True) -> list[str]:
     """The members of a group as HTML, one block each: text, output, answer, right or wrong; with or without probes.
 
-    Never shown are probes that found nothing, and those that the group then took as members.
+    Probes without an output are left out, and so are those that became members of the group.
     """
-    first = found.parts[0]
-    counted = {part.input for part in found.parts if part.role != "probe"}
+    first = group.parts[0]
+    member_inputs = {part.input for part in group.parts if part.role != "probe"}
     parts = tuple(
         part
-        for part in found.parts
-        if part.role != "probe" or (probes and part.output and not part.output.absent and part.input not in counted)
+        for part in group.parts
+        if part.role != "probe"
+        or (probes and part.output and not part.output.absent and part.input not in member_inputs)
     )
     return [_part(part, first if number else None, _name(parts, number)) for number, part in enumerate(parts)]
 
 
-def _cause(given: tuple[str, str | None] | None) -> str:
-    """Why the satisfaction is false, as an adjudicator said; empty where nobody did."""
-    if given is None:
+def _cause(cause: tuple[str, str | None] | None) -> str:
+    """The cause of a false satisfaction that an adjudicator gave; empty where nobody did."""
+    if cause is None:
         return ""
-    code, comment = given
-    written = f" <q>{html(comment)}</q>" if comment else ""
-    return f'<p class="audit-facts">{html(t("browse.cause"))} <strong>{html(t(f"cause.{code}"))}</strong>{written}</p>'
+    code, comment = cause
+    quote = f" <q>{html(comment)}</q>" if comment else ""
+    return f'<p class="audit-facts">{html(t("browse.cause"))} <strong>{html(t(f"cause.{code}"))}</strong>{quote}</p>'
 
 
-def _heading(found: Detail) -> str:
-    facts = [found.corpus, t("browse.row_named", row=found.row), f"{found.system} {found.version}"]
-    if found.value is not None:
-        compared = base_of(found.task) == "translation"  # a similarity, and no difference of two scores
-        shown = f"{found.value:.3f}" if compared else f"{found.value:+.3f}"
-        facts.append(t("browse.compared" if compared else "browse.value", value=shown))
-    if found.reason:
-        facts.append(found.reason)
+def _heading(group: Detail) -> str:
+    facts = [group.corpus, t("browse.row_named", row=group.row), f"{group.system} {group.version}"]
+    if group.value is not None:
+        is_similarity = base_of(group.task) == "translation"  # a similarity, and no difference of two scores
+        value = f"{group.value:.3f}" if is_similarity else f"{group.value:+.3f}"
+        facts.append(t("browse.compared" if is_similarity else "browse.value", value=value))
+    if group.reason:
+        facts.append(group.reason)
     return (
-        f'<h3 class="audit-question">{html(found.relation)} · {html(t(f"state.{found.state}"))}</h3>'
-        f"<p>{html(summary_of(found))}</p><p>{html(_why(found))}{_holds(found)}</p>"
+        f'<h3 class="audit-question">{html(group.relation)} · {html(t(f"state.{group.state}"))}</h3>'
+        f"<p>{html(summary_of(group))}</p><p>{html(_why(group))}{_holds(group)}</p>"
         f'<p class="audit-facts">{html(" · ".join(facts))}</p>'
     )
 
 
-def summary_of(found: Detail) -> str:
-    """What the group's relation does, in this session's language; empty where nobody registered it."""
+def summary_of(group: Detail) -> str:
+    """What the group's relation does, in this session's language; empty where it is not registered."""
     try:
-        return summary(found.task, found.relation, get_relation(found.task, found.relation).summary)
+        return summary(group.task, group.relation, get_relation(group.task, group.relation).summary)
     except UnknownName:
         return ""
 
 
-def _why(found: Detail) -> str:
+def _why(group: Detail) -> str:
     """Why the group is in its state, in one sentence."""
-    wrong = [_name(found.parts, number) for number, part in enumerate(found.parts) if part.wrong]
-    if found.state == "false":
+    wrong = [_name(group.parts, number) for number, part in enumerate(group.parts) if part.wrong]
+    if group.state == "false":
         return t("browse.why_false", parts=t("browse.and").join(wrong))
-    if found.state in ("violated", "undrawn") and wrong:
+    if group.state in ("violated", "undrawn") and wrong:
         return t("browse.why_wrong", parts=t("browse.and").join(wrong))
-    return t(f"browse.why_{found.state}")
+    return t(f"browse.why_{group.state}")
 
 
-def _holds(found: Detail) -> str:
-    """Whether people found that the relation holds in the group; empty where nobody was asked."""
-    if found.holds is None:
+def _holds(group: Detail) -> str:
+    """Whether people judged that the relation holds in the group; empty where they were not asked."""
+    if group.holds is None:
         return ""
-    if found.holds == "waiting":
+    if group.holds == "waiting":
         return f"<br>{html(t('browse.holds_waiting'))}"
-    return f"<br>{html(t(f'browse.{found.holds}', origin=t(f'origin.{found.holds_origin}')))}"
+    return f"<br>{html(t(f'browse.{group.holds}', origin=t(f'origin.{group.holds_origin}')))}"
 
 
 def _name(parts: tuple[Part, ...], number: int) -> str:
     """`source`, `follow-up 2`: numbered where there are several of a role."""
     role = parts[number].role
-    same = [index for index, part in enumerate(parts) if part.role == role]
-    return t(f"role_of.{role}") + (f" {same.index(number) + 1}" if len(same) > 1 else "")
+    same_role = [index for index, part in enumerate(parts) if part.role == role]
+    return t(f"role_of.{role}") + (f" {same_role.index(number) + 1}" if len(same_role) > 1 else "")
 
 
 def _part(part: Part, source: Part | None, name: str) -> str:
     """One member as HTML: its text with what differs from the source, output, answer, right or wrong."""
-    texts = [readings(part.input, None if source is None or part.role == "probe" else source.input)]
+    texts = [input_html(part.input, None if source is None or part.role == "probe" else source.input)]
     if part.output is not None and part.output.text:
-        shown = reading(part.output.text, part.input.output_language)
-        texts.append(f'<div class="audit-output">{shown}</div>')
+        output = text_html(part.output.text, part.input.output_language)
+        texts.append(f'<div class="audit-output">{output}</div>')
     return (
         f'<section class="audit-part"><h4>{html(in_language(name, direction(part.input)))}</h4>{"".join(texts)}'
         f'<p class="audit-facts">{html(t("browse.output"))} <strong>{html(_output(part))}</strong> · '
@@ -220,9 +225,9 @@ def _answer(part: Part) -> str:
     if not part.allowed:
         return t("browse.no_answer")
     labels = t("browse.or").join(map(label_name, part.allowed))
-    carried = part.origin.startswith("carried ")
+    propagated = part.origin.startswith("carried ")
     origin = t(f"origin.{part.origin.removeprefix('carried ')}")
-    return t("browse.carried", labels=labels, origin=origin) if carried else f"{labels} ({origin})"
+    return t("browse.carried", labels=labels, origin=origin) if propagated else f"{labels} ({origin})"
 
 
 def _mark(part: Part) -> str:

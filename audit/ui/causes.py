@@ -1,4 +1,4 @@
-"""Why satisfactions are false: one group of one system after the other, its cause by key."""
+"""Causes of false satisfactions: one group of one system at a time, its cause given by key."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,10 +19,10 @@ from audit.ui.language import html, t
 from audit.ui.question import FIELD, ignore_held_keys
 
 LEAST = timedelta(milliseconds=150)
-"""Nobody sees what a group is in less: a key so soon was meant for the one before."""
-_SHOWN = "cause-shown"
-"""(pair, when it came on the screen)"""
-_AGAIN = "cause-again"
+"""Nobody reads a group in less time: a key so soon was meant for the one before."""
+_ON_SCREEN = "cause-shown"
+"""(pair, when it was shown)"""
+_REOPENED = "cause-again"
 """The pair whose cause was taken back; it is shown before the list goes on."""
 _LATER = "cause-later"
 """Pairs that this session put off."""
@@ -32,60 +32,60 @@ _COLUMNS = 3
 
 
 @st.fragment
-@session.guarded
-def causing(roles: tuple[str, ...]) -> None:
+@session.report_problems
+def cause_card(roles: tuple[str, ...]) -> None:
     """The next false satisfaction without a cause, and a button for each cause. An answer reruns only this."""
     engine = session.engine()
-    account = session.allowed(engine, *roles)
+    account = session.require_role(engine, *roles)
     ignore_held_keys()
     if problem := st.session_state.pop(_PROBLEM, None):
-        session.refused(problem)
+        session.show_refusal(problem)
     if done := st.session_state.pop(_DONE, None):
         st.caption(done)
     try:
-        now = state(engine)
-        found = false_satisfactions(engine, account.id, stakes(engine, account.id, now))
+        version = state(engine)
+        groups = false_satisfactions(engine, account.id, stakes(engine, account.id, version))
     except AuditError as problem:
-        session.refused(problem)
+        session.show_refusal(problem)
         return
-    pair = _next(found.without)
+    pair = _next(groups.without)
     if pair is None:
-        st.session_state.pop(_SHOWN, None)
-        st.html(f'<h2 class="audit-question">{html(t("causes.nothing" if found.all else "causes.none"))}</h2>')
+        st.session_state.pop(_ON_SCREEN, None)
+        st.html(f'<h2 class="audit-question">{html(t("causes.nothing" if groups.all else "causes.none"))}</h2>')
         _undo_button(engine, account.id, "last")
         return
-    st.caption(t("causes.count", named=len(found.all) - len(found.without), all=len(found.all)))
-    _group(engine, account.id, pair, now)
+    st.caption(t("causes.count", named=len(groups.all) - len(groups.without), all=len(groups.all)))
+    _show_group(engine, account.id, pair, version)
 
 
 def _next(without: tuple[Pair, ...]) -> Pair | None:
-    again = st.session_state.get(_AGAIN)
-    if again is not None and again in without:
-        return again
+    reopened = st.session_state.get(_REOPENED)
+    if reopened is not None and reopened in without:
+        return reopened
     return next(iter(put_last(_LATER, without)), None)
 
 
-def _group(engine: Engine, account_id: int, pair: Pair, now: tuple[Any, ...]) -> None:
-    found = detail(engine, account_id, *pair)
+def _show_group(engine: Engine, account_id: int, pair: Pair, version: tuple[Any, ...]) -> None:
+    group = detail(engine, account_id, *pair)
     name = f"{pair[0]}-{pair[1]}"
     st.html(
         f'<h2 class="audit-question">{html(t("causes.question"))}</h2>'
-        f'<p class="audit-expected"><strong>{html(found.relation)}</strong> {html(summary_of(found))}<br>'
-        f"{html(t('browse.system'))}: <strong>{html(found.system)}</strong></p>"
+        f'<p class="audit-expected"><strong>{html(group.relation)}</strong> {html(summary_of(group))}<br>'
+        f"{html(t('browse.system'))}: <strong>{html(group.system)}</strong></p>"
     )
     # What a system said of a probe is neither right nor wrong here, and a document has dozens of them.
-    st.html(f'<div class="audit-members audit-beside" tabindex="0">{"".join(members(found, False))}</div>')
-    if code := _proposal(engine, account_id, pair[1], found, now):
+    st.html(f'<div class="audit-members audit-beside" tabindex="0">{"".join(members(group, False))}</div>')
+    if code := _proposal(engine, account_id, pair[1], group, version):
         st.caption(t("causes.proposed", cause=t(f"cause.{code}")))
     with st.container(key="judge"):
         codes = list(CAUSES)
         for start in range(0, len(codes), _COLUMNS):
-            for place, code in zip(st.columns(_COLUMNS), codes[start : start + _COLUMNS], strict=False):
-                place.button(
+            for column, code in zip(st.columns(_COLUMNS), codes[start : start + _COLUMNS], strict=False):
+                column.button(
                     t(f"cause.{code}"),
                     key=f"judge-cause-{name}-{code}",
                     shortcut=str(codes.index(code) + 1),
-                    on_click=_give,
+                    on_click=_give_cause,
                     args=(engine, account_id, pair, code),
                     width="stretch",
                 )
@@ -103,11 +103,11 @@ def _group(engine: Engine, account_id: int, pair: Pair, now: tuple[Any, ...]) ->
             key=f"later-cause-{name}",
             shortcut="s",
             type="tertiary",
-            on_click=_put_off,
+            on_click=_put_off_pair,
             args=(pair,),
         )
-    if st.session_state.get(_SHOWN, (None,))[0] != pair:
-        st.session_state[_SHOWN] = (pair, datetime.now(UTC))
+    if st.session_state.get(_ON_SCREEN, (None,))[0] != pair:
+        st.session_state[_ON_SCREEN] = (pair, datetime.now(UTC))
 
 
 def _undo_button(engine: Engine, account_id: int, name: str) -> None:
@@ -116,18 +116,18 @@ def _undo_button(engine: Engine, account_id: int, name: str) -> None:
         key=f"undo-cause-{name}",
         shortcut="z",
         type="tertiary",
-        on_click=_undo,
+        on_click=_undo_cause,
         args=(engine, account_id),
     )
 
 
-def _proposal(engine: Engine, account_id: int, system_id: int, found: Detail, now: tuple[Any, ...]) -> str | None:
-    """What can be derived; never stored by itself."""
-    counted = [part for part in found.parts if part.role != "probe"]
+def _proposal(engine: Engine, account_id: int, system_id: int, group: Detail, version: tuple[Any, ...]) -> str | None:
+    """The cause that can be derived, as a proposal only; it is never stored by itself."""
+    parts = [part for part in group.parts if part.role != "probe"]
     # Grades are no labels that a system could have said: nothing of its range follows from them.
-    wanted = [] if asks_pairs(found.task) else [part.allowed for part in counted if part.wrong]
-    labels = _labels(engine, account_id, system_id, now)
-    return proposed([part.wrong for part in counted], wanted, labels)
+    allowed = [] if asks_pairs(group.task) else [part.allowed for part in parts if part.wrong]
+    labels = _labels(engine, account_id, system_id, version)
+    return proposed([part.wrong for part in parts], allowed, labels)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -135,33 +135,33 @@ def _labels(_engine: Engine, _account_id: int, system_id: int, state: tuple[obje
     return labels_given(_engine, _account_id, system_id)
 
 
-def _give(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
-    """A button was pressed. What is meant for another group than the one on the screen changes nothing."""
+def _give_cause(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
+    """Store a cause. One meant for another group than the one on the screen changes nothing."""
     try:
-        session.still(engine, account_id)
-        shown, since = st.session_state.get(_SHOWN, (None, None))
+        session.require_login(engine, account_id)
+        shown, since = st.session_state.get(_ON_SCREEN, (None, None))
         if shown != pair:
             raise Refused("this group is not the one on your screen any more; look at it again")
         if datetime.now(UTC) - since < LEAST:
             return
         comment = str(st.session_state.get(f"why-{pair[0]}-{pair[1]}") or "")
         give_cause(engine, account_id, *pair, code, comment)
-        st.session_state.pop(_AGAIN, None)
+        st.session_state.pop(_REOPENED, None)
         st.session_state[_DONE] = t("causes.done", cause=t(f"cause.{code}"))
     except AuditError as problem:
         st.session_state[_PROBLEM] = problem
 
 
-def _undo(engine: Engine, account_id: int) -> None:
+def _undo_cause(engine: Engine, account_id: int) -> None:
     try:
-        session.still(engine, account_id)
+        session.require_login(engine, account_id)
         pair = take_back_cause(engine, account_id)
         st.session_state[_DONE] = t("causes.undone" if pair else "annotate.nothing_to_undo")
-        st.session_state[_AGAIN] = pair
+        st.session_state[_REOPENED] = pair
     except AuditError as problem:
         st.session_state[_PROBLEM] = problem
 
 
-def _put_off(pair: Pair) -> None:
+def _put_off_pair(pair: Pair) -> None:
     put_off(_LATER, pair)
-    st.session_state.pop(_AGAIN, None)
+    st.session_state.pop(_REOPENED, None)

@@ -1,4 +1,4 @@
-"""What the sections of the dashboard share: tables and charts that can be taken along, as CSV and as PNG."""
+"""Parts that the sections of the dashboard share: tables and charts, with downloads as CSV and PNG."""
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
@@ -11,13 +11,13 @@ from audit.reports.charts import DARK, LIGHT, Palette, spec_of
 from audit.reports.tables import sheet
 from audit.reports.words import UNKNOWN
 from audit.ui import session
-from audit.ui.background_cache import made
+from audit.ui.background_cache import produce
 from audit.ui.language import html, language, t
 
 SHARES = {"fs_rate", "fs_low", "fs_high", "unsure_share", "agreed_share", "p_best", "percent_agreement", "risk"} | {
     f"{name}{end}" for name in ("sr_genuine", "sr_observed") for end in ("", "_low", "_high")
 }
-"""Columns that hold fractions and are shown in per cent; files have the fractions."""
+"""Columns of fractions that are shown in per cent; downloaded files have the fractions."""
 SECONDS = {"seconds"}
 COEFFICIENTS = {"estimate", "low", "high", "cohen_kappa", "gwet_ac1", "mean", "median", "difference"}
 
@@ -28,20 +28,20 @@ def table(
     columns: Sequence[str],
     height: int | Literal["auto"] = "auto",
 ) -> None:
-    """Rows as a table that sorts; shares in per cent, a dash where nothing is known."""
-    shown = [{t(f"sheet.{column}"): _shown(row, column) for column in columns} for row in rows]
+    """Rows as a table that sorts; shares in per cent, a dash for a missing value."""
+    cells = [{t(f"sheet.{column}"): _cell_value(row, column) for column in columns} for row in rows]
     st.dataframe(
-        shown, hide_index=True, height=height, column_config=_formats(columns), placeholder=UNKNOWN, key=f"table-{name}"
+        cells, hide_index=True, height=height, column_config=_formats(columns), placeholder=UNKNOWN, key=f"table-{name}"
     )
 
 
-def take_along(
+def download_buttons(
     name: str,
     rows: Sequence[Mapping[str, Any]],
     columns: Sequence[str],
-    pictures: Sequence[tuple[str, "Drawn | None"]] = (),
+    pictures: Sequence[tuple[str, "ShownChart | None"]] = (),
 ) -> None:
-    """Buttons that download a table as CSV and charts as PNG. `pictures` have a name each; None where there is none."""
+    """Buttons that download a table as CSV and charts as PNG. `pictures` are (name, chart), None for no chart."""
     with st.container(horizontal=True):
         titles = {column: t(f"sheet.{column}") for column in columns}
         st.download_button(
@@ -53,19 +53,19 @@ def take_along(
             on_click="ignore",
             icon=":material/download:",
         )
-        for title, drawn in pictures:
-            if drawn is not None:
-                drawn.button(name, title)
+        for title, picture in pictures:
+            if picture is not None:
+                picture.button(name, title)
 
 
-class Drawn:
-    """A chart that is on the page, for its picture."""
+class ShownChart:
+    """A chart on the page, which can be downloaded as a picture."""
 
     def __init__(self, key: tuple[Any, ...], spec: dict[str, Any]):
         self._key, self._spec = key, spec
 
     def button(self, name: str, title: str) -> None:
-        """The button that downloads its picture; `name` tells it from others on the page, `title` says what it is."""
+        """The button that downloads the picture; `name` is unique on the page, `title` is the key of its text."""
         st.download_button(
             t("dashboard.png", name=t(f"dashboard.{title}")),
             self.picture,
@@ -77,55 +77,54 @@ class Drawn:
         )
 
     def picture(self) -> bytes:
-        """As a PNG; drawn once, by the worker."""
-        return base64.b64decode(made("picture", {"spec": self._spec}, self._key))
+        """The PNG; drawn once, by the worker."""
+        return base64.b64decode(produce("picture", {"spec": self._spec}, self._key))
 
 
 def chart(
-    name: str, key: tuple[Any, ...], make: Callable[[Palette], Any], words: str, width: Literal["content"] = "content"
-) -> Drawn | None:
-    """A chart in its own size; None, and nothing, where there is none.
+    name: str, key: tuple[Any, ...], build: Callable[[Palette], Any], alt: str, width: Literal["content"] = "content"
+) -> ShownChart | None:
+    """Show a chart in its own size. Returns None, and shows nothing, where there is no chart.
 
-    `key` is what it is made of: it is built once for that, in each language. `words` say what it shows to those who
-    cannot see it.
+    `key` names the data that it is built from: it is built once per key and language. `alt` is the alternative text.
     """
-    whole = (session.where(), name, *key, language())
-    spec = built(whole, st.context.theme.type == "dark", make)
+    full_key = (session.database_url(), name, *key, language())
+    spec = chart_spec(full_key, st.context.theme.type == "dark", build)
     if spec is None:
         return None
-    st.vega_lite_chart(spec, theme=None, width=width, alt=words, key=f"chart-{name}")
-    light = built(whole, False, make)
-    return None if light is None else Drawn(whole, light)
+    st.vega_lite_chart(spec, theme=None, width=width, alt=alt, key=f"chart-{name}")
+    light = chart_spec(full_key, False, build)
+    return None if light is None else ShownChart(full_key, light)
 
 
 @st.cache_data(max_entries=400, show_spinner=False)
-def built(key: tuple[Any, ...], dark: bool, _make: Callable[[Palette], Any]) -> dict[str, Any] | None:
-    """The chart as the browser gets it, or None: building one takes longer than everything else of a rerun."""
-    made_chart = _make(DARK if dark else LIGHT)
-    return None if made_chart is None else spec_of(made_chart)
+def chart_spec(key: tuple[Any, ...], dark: bool, _build: Callable[[Palette], Any]) -> dict[str, Any] | None:
+    """The specification of a chart for the browser, or None. Cached: building one is the slowest part of a rerun."""
+    chart = _build(DARK if dark else LIGHT)
+    return None if chart is None else spec_of(chart)
 
 
-def moment(text: str | None) -> str | None:
-    """A moment of a document, to the minute; None where it is not known.
+def minute_of(text: str | None) -> str | None:
+    """A time of a document, to the minute; None where it is not known.
 
-    >>> moment("2026-01-02T03:04:05+00:00")
+    >>> minute_of("2026-01-02T03:04:05+00:00")
     '2026-01-02 03:04 UTC'
     """
     return None if text is None else f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC"
 
 
 def tiles(numbers: Sequence[tuple[str, str]]) -> None:
-    """Numbers with their names, as many in a row as there is room for."""
+    """Numbers with their names, as many in a line as there is room for."""
     parts = "".join(f"<div><dt>{html(name)}</dt><dd>{html(number)}</dd></div>" for name, number in numbers)
     st.html(f'<dl class="audit-tiles">{parts}</dl>')
 
 
-def study_of(row: Mapping[str, Any]) -> str:
+def study_name(row: Mapping[str, Any]) -> str:
     """The name of a row's study."""
     return t("browse.study_name", corpus=row.get("corpus"), id=row["study"])
 
 
-def _shown(row: Mapping[str, Any], column: str) -> Any:
+def _cell_value(row: Mapping[str, Any], column: str) -> Any:
     value = row.get(column)
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))

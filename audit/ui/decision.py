@@ -1,4 +1,4 @@
-"""What the ways of settling a question share: what people said of it, the right answer, and why they disagreed."""
+"""Parts that all pages that settle questions share: people's opinions, the right answer, and why they disagreed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -16,28 +16,28 @@ from audit.ui.language import html, label_name, plain, t
 from audit.ui.question import FIELD, guideline
 
 _NAMES = "adjudicate-names"
-"""(question id, names by number): they were asked for, and vanish with the next question."""
+"""(question id, names by number): the names that were revealed; they vanish with the next question."""
 PROBLEM = "adjudicate-problem"
-"""What a callback could not do; the page says it in its next run."""
+"""The problem of a callback; the page shows it in its next run."""
 T = TypeVar("T")
 
 
-def desk() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Two places side by side, the text and what is done about it; one above the other where there is no room."""
+def side_by_side() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Two containers side by side, for the text and the form; one above the other on a narrow screen."""
     with st.container(key="desk", horizontal=True):
         return st.container(key="desk-text"), st.container(key="desk-form")
 
 
-def what_people_said(engine: Engine, account_id: int, shown: Shown) -> None:
+def show_opinions(engine: Engine, account_id: int, shown: Shown) -> None:
     """Answers, comments and flags under numbers, and the button that reveals the names."""
-    found = opinions(engine, account_id, shown.id)
-    of, names = st.session_state.get(_NAMES, (None, {}))
-    if of != shown.id:
+    people_opinions = opinions(engine, account_id, shown.id)
+    named_question, names = st.session_state.get(_NAMES, (None, {}))
+    if named_question != shown.id:
         st.session_state.pop(_NAMES, None)
         names = {}
-    if not found:
+    if not people_opinions:
         return
-    st.html(listed(found, names))
+    st.html(opinions_html(people_opinions, names))
     if not names:
         st.button(
             t("dispute.reveal"),
@@ -51,35 +51,35 @@ def what_people_said(engine: Engine, account_id: int, shown: Shown) -> None:
 
 
 def chosen_labels(
-    shown: Shown, prefix: str = "allow", before: Sequence[str] = (), words: str | None = None
+    shown: Shown, prefix: str = "allow", preselected: Sequence[str] = (), heading: str | None = None
 ) -> list[str]:
-    """The fields for the right answer: of a group one, of a text several where more than one may stand.
+    """The fields for the right answer: one label for a group, one or more for a text.
 
-    `words` stand above the fields of a text, in place of the usual ones.
+    `heading` stands above the fields of a text, in place of the usual one.
     """
     names = {label: plain(label_name(label)) for label in shown.labels}
     if shown.group:
-        only = st.radio(
+        selected = st.radio(
             t("adjudicate.holds"),
             shown.labels,
-            index=shown.labels.index(before[0]) if before else None,
+            index=shown.labels.index(preselected[0]) if preselected else None,
             format_func=names.__getitem__,
             horizontal=True,
             key=f"{prefix}-{shown.id}",
         )
-        return [only] if only else []
-    st.write(words or t("adjudicate.allowed"))
+        return [selected] if selected else []
+    st.write(heading or t("adjudicate.allowed"))
     return [
         label
-        for place, label in zip(st.columns(len(shown.labels)), shown.labels, strict=True)
-        if place.checkbox(names[label], value=label in before, key=f"{prefix}-{shown.id}-{label}")
+        for column, label in zip(st.columns(len(shown.labels)), shown.labels, strict=True)
+        if column.checkbox(names[label], value=label in preselected, key=f"{prefix}-{shown.id}-{label}")
     ]
 
 
-def why(shown: Shown, code: str | None = None, written: str = "") -> tuple[str | None, str]:
-    """The fields for the reason: its code and what is written to it. Writing without choosing is `other`."""
+def reason_fields(shown: Shown, code: str | None = None, written: str = "") -> tuple[str | None, str]:
+    """The fields for the reason: its code and a text. A text without a code has the code `other`."""
     codes = list(REASONS)
-    names = {one: t(f"reason.{one}") for one in codes}
+    names = {name: t(f"reason.{name}") for name in codes}
     chosen = st.selectbox(
         t("reason.why"),
         codes,
@@ -101,24 +101,24 @@ def why(shown: Shown, code: str | None = None, written: str = "") -> tuple[str |
     return (chosen or (OTHER_REASON if text.strip() else None)), text
 
 
-def settles(store: Callable[[], object]) -> bool:
-    """Store what settles a question, or say why not; whether it was stored."""
+def try_store(store: Callable[[], object]) -> bool:
+    """Call `store`, or show why it was refused. Returns whether it was stored."""
     try:
         store()
     except AuditError as problem:
-        session.refused(problem)
+        session.show_refusal(problem)
         return False
     return True
 
 
 def guideline_drawer(shown: Shown) -> None:
-    """The guideline of a question, to be opened."""
+    """The guideline of a question, closed at first."""
     with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
         st.markdown(guideline(shown))
 
 
 def later_button(key: str, question_id: int) -> None:
-    """The button that puts a question off; `key` is that of the session's list."""
+    """The button that puts a question off; `key` names the list of the session that it goes to."""
     st.button(
         t("adjudicate.later"),
         key=f"later-{question_id}",
@@ -128,39 +128,39 @@ def later_button(key: str, question_id: int) -> None:
     )
 
 
-def put_off(key: str, one: object) -> None:
-    """Put one behind all others of a list, in this session."""
-    st.session_state[key] = [*(other for other in put_off_in(key) if other != one), one]
+def put_off(key: str, item: object) -> None:
+    """Put an item behind all others of a list, in this session."""
+    st.session_state[key] = [*(other for other in put_off_items(key) if other != item), item]
 
 
-def put_off_in(key: str) -> list[Any]:
-    """What this session put off of a list, in the order in which it did."""
+def put_off_items(key: str) -> list[Any]:
+    """The items of a list that this session put off, in the order in which it did."""
     return list(st.session_state.get(key, []))
 
 
-def put_last(key: str, some: Iterable[T]) -> list[T]:
-    """Those that this session put off come last, in the order in which they were put off."""
-    later = put_off_in(key)
-    return sorted(some, key=lambda one: later.index(one) if one in later else -1)
+def put_last(key: str, items: Iterable[T]) -> list[T]:
+    """The items with those that this session put off last, in the order in which they were put off."""
+    later = put_off_items(key)
+    return sorted(items, key=lambda item: later.index(item) if item in later else -1)
 
 
-def listed(found: Sequence[Opinion], names: Mapping[int, str]) -> str:
-    """What was said as an HTML list; numbers, and names where somebody asked for them."""
+def opinions_html(opinions: Sequence[Opinion], names: Mapping[int, str]) -> str:
+    """Opinions as an HTML list, under numbers, with the names that were revealed."""
     rows = []
-    for one in found:
-        who = t("dispute.annotator", number=one.number)
-        named = f" ({html(names[one.number])})" if one.number in names else ""
-        said = f" <strong>{html(label_name(one.answer))}</strong>" if one.answer else ""
-        seen = f" · {html(t('dispute.saw'))}" if one.saw else ""
-        parts = [f"<br><q>{html(one.comment)}</q>"] if one.comment else []
-        parts += [f"<br>{html(t('flagged.says'))} <q>{html(text)}</q>" for text in one.flags]
-        rows.append(f"<li>{html(who)}{named}{said}{seen}{''.join(parts)}</li>")
+    for opinion in opinions:
+        annotator = t("dispute.annotator", number=opinion.number)
+        name = f" ({html(names[opinion.number])})" if opinion.number in names else ""
+        answer = f" <strong>{html(label_name(opinion.answer))}</strong>" if opinion.answer else ""
+        saw = f" · {html(t('dispute.saw'))}" if opinion.saw else ""
+        parts = [f"<br><q>{html(opinion.comment)}</q>"] if opinion.comment else []
+        parts += [f"<br>{html(t('flagged.says'))} <q>{html(text)}</q>" for text in opinion.flags]
+        rows.append(f"<li>{html(annotator)}{name}{answer}{saw}{''.join(parts)}</li>")
     return f'<ul class="audit-votes">{"".join(rows)}</ul>'
 
 
 def _reveal(engine: Engine, account_id: int, question_id: int) -> None:
     try:
-        session.still(engine, account_id)
+        session.require_login(engine, account_id)
         st.session_state[_NAMES] = (question_id, reveal_names(engine, account_id, question_id))
     except AuditError as problem:
         st.session_state[PROBLEM] = problem

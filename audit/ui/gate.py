@@ -1,10 +1,10 @@
-"""What is looked at before Streamlit serves anything: pages send strangers to log in, and what belongs to pages is for
-those who may see them.
+"""Checks before Streamlit serves a request: pages send visitors who are not logged in to the login page, and files,
+uploads and websockets are served to those who may have them.
 
-Open to all are the pages that log in, Streamlit's static files and the answer that the server is well. Files to
-download are not for everybody, uploads have a size and a ration, websockets have rules of their own
-(`audit.ui.gate`), and what this app has no use for is closed. Every answer gets the headers of `audit.ui.gate`.
-This is not all that protects the pages: those ask who is logged in on every run (`audit.ui.session`).
+Open to all are the login pages, Streamlit's static files and the health check. Downloads depend on the role, uploads
+on their size and on an hourly limit per account, websockets on rules of their own (`Sockets`). Everything that this app
+does not use is closed. Every answer gets the security headers. The pages have a protection of their own: they read who
+is logged in on every run (`audit.ui.session`).
 """
 
 import re
@@ -31,15 +31,15 @@ from audit.annotation.accounts import Account, account_of, cookie_key, identity_
 from audit.errors import AuditError
 from audit.store.soundness import explained
 from audit.ui import session, settings
-from audit.ui.places import PLACES, place_named
+from audit.ui.pages import PAGES, page_named
 from audit.ui.session import claims_of_cookies
 from audit.ui.settings import LARGEST_UPLOAD
 
-# What every answer of the server tells the browser: in no frame, no script but the app's own, nothing sent elsewhere.
+# Headers of every answer: the page is shown in no frame, runs no script but the app's own, and sends nothing elsewhere.
 #
-# Texts are escaped where they are shown (`audit.ui.language`); this stands behind it: were a text taken for HTML one
-# day, the browser would run nothing of it. Streamlit's page asks a host of Google's for pictures of its icons; that is
-# refused: who judges when is nobody else's business. Source: W3C, Content Security Policy Level 3.
+# Texts are escaped where they are shown (`audit.ui.language`); this is the second defence: were a text taken for HTML,
+# the browser would run nothing of it. Streamlit's page asks a host of Google's for pictures of its icons; that is
+# refused, since it would tell Google who judges when. Source: W3C, Content Security Policy Level 3.
 
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
@@ -49,21 +49,23 @@ def policy() -> str:
     """The policy for Streamlit's pages.
 
     `unsafe-eval` is Vega's, which compiles the expressions of charts; `blob:` is how Streamlit loads `held_keys.js`.
-    The sums are those of the scripts in Streamlit's own page, worked out from the installed one.
+    The hashes are of the scripts in the page of the installed Streamlit.
     """
     import streamlit
 
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    sums = " ".join(f"'sha256-{b64encode(sha256(one.encode()).digest()).decode()}'" for one in _INLINE.findall(page))
+    hashes = " ".join(
+        f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in _INLINE.findall(page)
+    )
     return (
-        f"default-src 'self'; script-src 'self' blob: 'unsafe-eval' {sums}; style-src 'self' 'unsafe-inline'; "
+        f"default-src 'self'; script-src 'self' blob: 'unsafe-eval' {hashes}; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data: blob:; worker-src 'self' blob:; "
         "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     )
 
 
-def guarded(send: Send) -> Send:
-    """Answers with these headers, where they have none of their own."""
+def with_security_headers(send: Send) -> Send:
+    """Wraps `send`: answers get these headers, where they have none of their own."""
 
     async def to_browser(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -77,12 +79,12 @@ def guarded(send: Send) -> Send:
     return to_browser
 
 
-# Whose request it is, by its cookies: of an account, of somebody whom a provider has sent, of nobody.
+# Who sends a request, by its cookies: an account, somebody from a provider who has no account here, or nobody.
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who sends a request.
+    """The sender of a request.
 
     account: whose login the cookies show, read from the database; None where nobody is logged in.
     identity: the key of a provider's signed claims that no login belongs to (yet): a page may look at them.
@@ -99,77 +101,76 @@ class Visitor:
         return self.account is not None or self.identity is not None
 
 
-def visitor(sent: Mapping[str, str]) -> Visitor:
+def visitor_of(cookies: Mapping[str, str]) -> Visitor:
     """The visitor behind the cookies of a request. Raises AuditError where the database cannot be opened or read."""
-    with explained(session.where()):
-        return _read_visitor(sent)
+    with explained(session.database_url()):
+        return _read_visitor(cookies)
 
 
-def _read_visitor(sent: Mapping[str, str]) -> Visitor:
+def _read_visitor(cookies: Mapping[str, str]) -> Visitor:
     limits, key = settings.login_limits(), None
-    if token := sent.get(settings.login_name()):
+    if token := cookies.get(settings.login_cookie_name()):
         key = cookie_key(token)
         if account := account_of(session.engine(), key, limits):
             return Visitor(account)
-    if claims := claims_of_cookies(sent):
+    if claims := claims_of_cookies(cookies):
         identity = identity_key(claims)
         account = account_of(session.engine(), identity, limits)
         return Visitor(account) if account else Visitor(identity=identity)
     return Visitor(former=key is not None and name_behind(session.engine(), key) is not None)
 
 
-def account_behind(sent: Mapping[str, str]) -> Account | None:
+def account_behind(cookies: Mapping[str, str]) -> Account | None:
     """The account that is logged in by the cookies of a request, by password or by provider; None where nobody is."""
-    return visitor(sent).account
+    return visitor_of(cookies).account
 
 
-# The websocket that Streamlit's pages live on: who may open one, how many, and what is obeyed that comes over it.
+# The websocket of Streamlit's pages: who may open one, how many, and which messages are passed on.
 #
 # Streamlit opens a session for whoever connects, from any port of localhost, and obeys messages that clear the caches
-# of
-# all. Here a connection needs a login and the page's own origin; each account, each address and the server have a
-# number of connections; and messages pass that the app's pages send, none else.
+# of all. Here a connection needs a login and the page's own origin; connections are limited per account, per address
+# and in all; and only those messages pass that the app's own pages send.
 #
 # A connection is refused before it is accepted, which the browser hears as 403. Somebody whose login has ended is
 # sent to the page that logs in, since their browser would go on connecting for ever.
 
 READERS = ("adjudicator", "manager")
-"""Who may fetch files that pages offer for download; annotators are offered none."""
+"""Roles that may fetch downloads; the pages of annotators have none."""
 UPLOADERS = ("manager",)
-"""Who has pages that take files."""
+"""Roles whose pages take files."""
 LARGEST_MESSAGE = 2 << 20
 """Bytes of a message from a browser: the state of all widgets of a page is in it."""
 NORMAL, UNSUITED, TOO_LARGE = 1000, 1003, 1009
-"""Codes with which a connection ends (RFC 6455, section 7.4.1)."""
+"""Close codes of a websocket (RFC 6455, section 7.4.1)."""
 _REFUSED = {"type": "websocket.close", "code": 1008}
-_EVERYBODYS = ("rerun_script", "stop_script", "app_heartbeat")
+_MESSAGES_OF_ALL = ("rerun_script", "stop_script", "app_heartbeat")
 _READERS_OPERATIONS = ("deferred_file", "dataframe_chunk")
 
 
 @dataclass(frozen=True)
-class Most:
-    """Connections open at once: of an account, of an address (a whole team may share one), of all."""
+class ConnectionLimits:
+    """Connections open at once: per account, per address (a whole team may share one), and in all."""
 
     account: int = 24
     address: int = 400
     all: int = 1_000
 
     @classmethod
-    def within(cls, files: int) -> "Most":
-        """As many as this number of open files has room for: a page takes up to seven, and two minutes longer than it
-        is open.
+    def for_open_files(cls, files: int) -> "ConnectionLimits":
+        """The limits for this number of open files: a page takes up to seven, and keeps them for two minutes after it
+        was closed.
 
-        >>> Most.within(1_024).all, Most.within(65_536).all
+        >>> ConnectionLimits.for_open_files(1_024).all, ConnectionLimits.for_open_files(65_536).all
         (64, 1000)
         """
         return cls(all=min(cls.all, max(24, files // 16)))
 
 
 class Sockets:
-    """The connections that are open. For one event loop."""
+    """The open connections. For one event loop."""
 
-    def __init__(self, most: Most | None = None):
-        self.most = most or Most()
+    def __init__(self, limits: ConnectionLimits | None = None):
+        self.limits = limits or ConnectionLimits()
         self._open: Counter[tuple[str, object]] = Counter()
 
     async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send, visitor: Visitor) -> None:
@@ -177,23 +178,23 @@ class Sockets:
         if not from_own_page(Headers(scope=scope)):
             return await send(_REFUSED)
         if visitor.former:
-            return await _send_away(receive, send)
+            return await _redirect_to_login(receive, send)
         if not visitor.admitted:
             return await send(_REFUSED)
         address = scope["client"][0] if scope.get("client") else ""
-        whose = visitor.account.id if visitor.account else visitor.identity
-        places: dict[tuple[str, object], int] = {
-            ("all", ""): self.most.all,
-            ("address", network(address)): self.most.address,
-            ("account", whose): self.most.account,
+        account_key = visitor.account.id if visitor.account else visitor.identity
+        limits: dict[tuple[str, object], int] = {
+            ("all", ""): self.limits.all,
+            ("address", network(address)): self.limits.address,
+            ("account", account_key): self.limits.account,
         }
-        if any(self._open[place] >= most for place, most in places.items()):
+        if any(self._open[place] >= limit for place, limit in limits.items()):
             return await send(_REFUSED)
-        self._open.update(places.keys())
+        self._open.update(limits.keys())
         try:
             await _serve(app, scope, receive, send, visitor)
         finally:
-            self._open.subtract(places.keys())
+            self._open.subtract(limits.keys())
             self._open += Counter()  # forgets those that have none open
 
 
@@ -212,10 +213,10 @@ def from_own_page(headers: Headers) -> bool:
         return False
 
 
-def obeyed(message: BackMsg, role: str | None) -> bool:
-    """Whether a page of ours sends this for somebody of this role (None: nobody's account).
+def is_allowed_message(message: BackMsg, role: str | None) -> bool:
+    """Whether the app's own pages send this message for an account of this role (None: no account).
 
-    >>> obeyed(BackMsg(clear_cache=True), "manager"), obeyed(BackMsg(stop_script=True), None)
+    >>> is_allowed_message(BackMsg(clear_cache=True), "manager"), is_allowed_message(BackMsg(stop_script=True), None)
     (False, True)
     """
     kind = message.WhichOneof("type")
@@ -223,7 +224,7 @@ def obeyed(message: BackMsg, role: str | None) -> bool:
         return role in UPLOADERS
     if kind == "backend_operation_request":
         return role in READERS and message.backend_operation_request.WhichOneof("payload") in _READERS_OPERATIONS
-    return kind in _EVERYBODYS
+    return kind in _MESSAGES_OF_ALL
 
 
 async def _serve(app: ASGIApp, scope: Scope, receive: Receive, send: Send, visitor: Visitor) -> None:
@@ -246,10 +247,10 @@ async def _serve(app: ASGIApp, scope: Scope, receive: Receive, send: Send, visit
             if len(content) > LARGEST_MESSAGE:
                 return await end(TOO_LARGE)
             try:
-                wish = BackMsg.FromString(content)
+                request = BackMsg.FromString(content)
             except DecodeError:
                 return await end(UNSUITED)
-            if obeyed(wish, role):
+            if is_allowed_message(request, role):
                 return message
 
     async def to_browser(message: Message) -> None:
@@ -259,8 +260,8 @@ async def _serve(app: ASGIApp, scope: Scope, receive: Receive, send: Send, visit
     await app(scope, from_browser, to_browser)
 
 
-async def _send_away(receive: Receive, send: Send) -> None:
-    """Have the page go to the one that logs in: what Streamlit's own page does when it is told to log in."""
+async def _redirect_to_login(receive: Receive, send: Send) -> None:
+    """Send the page to the login page, by the message that Streamlit has for it."""
     await receive()
     redirect = ForwardMsg()
     redirect.auth_redirect.url = f"{settings.root()}/login"
@@ -270,15 +271,15 @@ async def _send_away(receive: Receive, send: Send) -> None:
 
 
 OPEN = ("static", "login", "logout", "password", "auth", "oauth2callback", "_stcore/health")
-"""First parts of paths that serve strangers: files of Streamlit's page, the doors, the provider's way back."""
+"""First parts of paths that are open to all: files of Streamlit's page, the login routes, the provider's callback."""
 _BEHIND_PAGES = ("_stcore/host-config", "_stcore/bidi-components", "component")
 _FILES, _UPLOADS = "media", "_stcore/upload_file"
 _CLOSED = ("_stcore", "app")
-"""The rest of what Streamlit serves: metrics, an interface for agents, files beside the script."""
+"""Everything else that Streamlit serves: metrics, an interface for agents, files beside the script."""
 HOURLY = 64 << 20
 """Bytes that one account may upload within an hour."""
 _FRAMING = 1 << 16
-"""Bytes of an upload that are not its file's."""
+"""Bytes of an upload beside those of its file."""
 
 
 class Gate:
@@ -293,7 +294,7 @@ class Gate:
         if scope["type"] == "websocket":
             await self._sockets.serve(self._app, scope, receive, send, await _visitor(scope))
         elif scope["type"] == "http":
-            await self._http(scope, receive, guarded(send))
+            await self._http(scope, receive, with_security_headers(send))
         else:
             await self._app(scope, receive, send)
 
@@ -301,38 +302,38 @@ class Gate:
         request = Request(scope)
         path = _path(request)
         answer = None
-        if _within(path, *OPEN):
+        if _is_below(path, *OPEN):
             pass
-        elif _within(path, _FILES):
-            answer = _answer(await _visitor(scope), READERS)
-        elif _within(path, _UPLOADS):
+        elif _is_below(path, _FILES):
+            answer = _refuse_others(await _visitor(scope), READERS)
+        elif _is_below(path, _UPLOADS):
             answer = self._upload(request, await _visitor(scope))
-        elif _within(path, *_BEHIND_PAGES):
-            whose = await _visitor(scope)
-            answer = None if whose.admitted or whose.former else _refused(403)
-        elif _within(path, *_CLOSED):
+        elif _is_below(path, *_BEHIND_PAGES):
+            sender = await _visitor(scope)
+            answer = None if sender.admitted or sender.former else _refused(403)
+        elif _is_below(path, *_CLOSED):
             answer = _refused(404)
         elif _is_page(request):
-            answer = await _pages(request, path)
-            send = _unkept(send)
+            answer = await _page_answer(request, path)
+            send = _without_caching(send)
         await (answer or self._app)(scope, receive, send)
 
-    def _upload(self, request: Request, whose: Visitor) -> Response | None:
-        """The answer in the place of an upload, or None. What is longer than it says is Streamlit's to refuse."""
-        if refused := _answer(whose, UPLOADERS):
+    def _upload(self, request: Request, sender: Visitor) -> Response | None:
+        """A refusal of an upload, or None. Streamlit refuses uploads that are longer than their header says."""
+        if refused := _refuse_others(sender, UPLOADERS):
             return refused
-        if request.method != "PUT" or whose.account is None:
+        if request.method != "PUT" or sender.account is None:
             return None
         length = request.headers.get("content-length", "")
         if not (length.isascii() and length.isdecimal()):
             return _refused(411)
-        size, moment = int(length[:20]), time.monotonic()
-        ration = self._rations.setdefault(whose.account.id, deque())
-        while ration and ration[0][0] < moment - 3600:
+        size, now = int(length[:20]), time.monotonic()
+        ration = self._rations.setdefault(sender.account.id, deque())
+        while ration and ration[0][0] < now - 3600:
             ration.popleft()
         if size > (LARGEST_UPLOAD << 20) + _FRAMING or sum(size for _, size in ration) + size > HOURLY:
             return _refused(413)
-        ration.append((moment, size))
+        ration.append((now, size))
         return None
 
 
@@ -348,28 +349,28 @@ def _refused(status: int) -> Response:
     return PlainTextResponse(f"{_REASONS[status]}\n", status)
 
 
-def _answer(whose: Visitor, roles: tuple[str, ...]) -> Response | None:
-    return None if whose.account is not None and whose.account.role in roles else _refused(403)
+def _refuse_others(sender: Visitor, roles: tuple[str, ...]) -> Response | None:
+    return None if sender.account is not None and sender.account.role in roles else _refused(403)
 
 
 async def _visitor(scope: Scope) -> Visitor:
-    """Who sends this; where the database cannot be read, nobody that is known."""
+    """The sender of a request; an unknown visitor where the database cannot be read."""
     try:
-        return await to_thread.run_sync(visitor, Request({**scope, "type": "http"}).cookies)
+        return await to_thread.run_sync(visitor_of, Request({**scope, "type": "http"}).cookies)
     except AuditError:
         return Visitor()
 
 
-async def _pages(request: Request, name: str) -> Response | None:
-    """The answer in the place of a page, or None. The page that logs in says what is wrong with the database."""
-    whose = await _visitor(request.scope)
-    if whose.account is not None and any(place.name == name and place.home == whose.account.role for place in PLACES):
+async def _page_answer(request: Request, name: str) -> Response | None:
+    """A redirect in place of a page, or None. The login page says what is wrong with the database."""
+    sender = await _visitor(request.scope)
+    if sender.account is not None and any(page.name == name and page.home == sender.account.role for page in PAGES):
         # Streamlit knows the first page by no name of its own, and would say that there is none.
         query = f"?{request.url.query}" if request.url.query else ""
         return RedirectResponse(f"{settings.root()}/{query}", 303)
-    if whose.admitted:
+    if sender.admitted:
         return None
-    query = f"?next={place}" if (place := place_named(name)) else ""
+    query = f"?next={page}" if (page := page_named(name)) else ""
     return RedirectResponse(f"{settings.root()}/login{query}", 303)
 
 
@@ -378,7 +379,7 @@ def _path(request: Request) -> str:
     return request.url.path.removeprefix(f"{settings.root()}/").strip("/")
 
 
-def _within(path: str, *places: str) -> bool:
+def _is_below(path: str, *places: str) -> bool:
     return any(path == place or path.startswith(f"{place}/") for place in places)
 
 
@@ -386,8 +387,8 @@ def _is_page(request: Request) -> bool:
     return request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
 
 
-def _unkept(send: Send) -> Send:
-    """Pages are not kept by the browser: after logging out, the back button asks again."""
+def _without_caching(send: Send) -> Send:
+    """Wraps `send`: browsers do not cache pages, so that the back button asks again after logging out."""
 
     async def to_browser(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -39,7 +39,7 @@ def language() -> str:
 
 
 def ask_browser() -> None:
-    """Remember for this run of the script what the browser says: its cookies are read anew by each who asks."""
+    """Remember the browser's language for this run of the script: each access to its cookies parses them again."""
     st.session_state[_BROWSER] = _of_browser()
 
 
@@ -58,8 +58,8 @@ def t(key: str, **values: object) -> str:
     return text_in(language(), key, **values)
 
 
-def known_or(key: str, otherwise: str) -> str:
-    """The text of this key in this session's language, or what is given where nobody has written one."""
+def text_or(key: str, otherwise: str) -> str:
+    """The text of this key in this session's language, or `otherwise` where there is none."""
     return texts(language()).get(key, otherwise)
 
 
@@ -69,10 +69,10 @@ def text_in(code: str, key: str, **values: object) -> str:
     >>> text_in("en", "progress.waiting", count=1)
     'question waits for an answer.'
     """
-    found = texts(code)
-    if values.get("count") == 1 and f"{key}_one" in found:
+    translations = texts(code)
+    if values.get("count") == 1 and f"{key}_one" in translations:
         key = f"{key}_one"
-    return found[key].format(**values)
+    return translations[key].format(**values)
 
 
 def translated(sentence: str) -> str:
@@ -89,21 +89,21 @@ def sentence_in(code: str, sentence: str) -> str:
     if code == "en":
         return sentence
     for pattern, key in _sentences():
-        if found := pattern.fullmatch(sentence):
-            return texts(code)[key].format(**found.groupdict())
+        if match := pattern.fullmatch(sentence):
+            return texts(code)[key].format(**match.groupdict())
     return sentence
 
 
 def label_name(label: str) -> str:
-    """A label in this session's language; one that nobody translated, as of a corpus's own scheme, as it is.
+    """A label in this session's language; a label without a translation, as of a corpus's own scheme, as it is.
 
     It is text, not Markdown: `audit.ui.language.plain` where a button or a message shows it.
     """
-    return known_or(f"label.{label}", label)
+    return text_or(f"label.{label}", label)
 
 
 def label_names(labels: Iterable[str]) -> str:
-    """Labels of which each may stand, in this session's language, with "or" between them."""
+    """Allowed labels in this session's language, with "or" between them."""
     return t("browse.or").join(map(label_name, labels))
 
 
@@ -119,7 +119,7 @@ def language_name(code: str) -> str:
 
 
 def name_in(reader: str, code: str) -> str:
-    """The name of the language `code` in the language `reader`; the code itself where nobody knows it.
+    """The name of the language `code` in the language `reader`; the code itself where it has none.
 
     >>> name_in("en", "es"), name_in("zh", "es"), name_in("en", "xx")
     ('Spanish', '西班牙语', 'xx')
@@ -127,20 +127,20 @@ def name_in(reader: str, code: str) -> str:
     return texts(reader).get(f"language_name.{code}") or display_name(code, reader) or code
 
 
-def direction(given: Input) -> str:
-    """From which language into which an input is to be translated; empty where the task is no translation."""
-    if given.target is None:
+def direction(task_input: Input) -> str:
+    """The languages from and into which an input is translated; empty where the task is not translation."""
+    if task_input.target is None:
         return ""
-    return t("asked.direction", source=language_name(given.languages[0]), target=language_name(given.target))
+    return t("asked.direction", source=language_name(task_input.languages[0]), target=language_name(task_input.target))
 
 
 def in_language(name: str, languages: str) -> str:
-    """A name with a language, or with a direction, behind it: Text (English); the name alone where there is none."""
+    """A name followed by a language or a direction, as in Text (English); the name alone where there is none."""
     return t("asked.in_language", name=name, language=languages) if languages else name
 
 
 def summary(task: str, relation: str, english: str) -> str:
-    """What a relation does, in this session's language where data/ui has it: its own docstring is English."""
+    """A relation's summary in this session's language where data/ui has it; else the English one of its docstring."""
     return texts(language()).get(f"relation.{base_of(task)}.{relation}", english) if english else ""
 
 
@@ -164,24 +164,24 @@ def language_switch() -> None:
 
 @cache
 def _sentences() -> list[tuple[re.Pattern[str], str]]:
-    """Patterns of the sentences of `[sentence]` in English, and their keys; a field stands for anything."""
-    found = []
+    """Patterns of the English sentences of `[sentence]`, and their keys; a field matches any text."""
+    patterns = []
     for key, text in texts("en").items():
         if key.startswith("sentence."):
             parts = Formatter().parse(text)
             pattern = "".join(re.escape(before) + (f"(?P<{name}>.*?)" if name else "") for before, name, _, _ in parts)
-            found.append((re.compile(pattern, re.DOTALL), key))
-    return found
+            patterns.append((re.compile(pattern, re.DOTALL), key))
+    return patterns
 
 
-def _flat(table: Mapping[str, Any], before: str) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+def _flat(table: Mapping[str, Any], prefix: str) -> list[tuple[str, str]]:
+    entries: list[tuple[str, str]] = []
     for key, value in table.items():
-        found += _flat(value, f"{before}{key}.") if isinstance(value, dict) else [(f"{before}{key}", value)]
-    return found
+        entries += _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [(f"{prefix}{key}", value)]
+    return entries
 
 
-# Showing texts as they are: whatever a corpus, a system or a person wrote is data, never Markdown or HTML.
+# Showing texts literally: whatever a corpus, a system or a person wrote is data, never Markdown or HTML.
 
 # Words, spaces, and every other sign by itself; Chinese and Japanese signs one by one, as they have no spaces.
 _TOKENS = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
@@ -206,7 +206,7 @@ def with_commands(text: str) -> str:
     >>> with_commands("*see* `audit gold`, `x`")
     '\\\\*see\\\\* `audit gold`, \\\\`x\\\\`'
     """
-    return "".join(part if at % 2 else plain(part) for at, part in enumerate(_COMMAND.split(text)))
+    return "".join(part if index % 2 else plain(part) for index, part in enumerate(_COMMAND.split(text)))
 
 
 def html(text: str) -> str:
@@ -219,7 +219,7 @@ def html(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital letter and a full stop: errors are written without them.
+    """A text with a capital letter and a full stop: errors are written without them.
 
     >>> sentence("choose at least one label")
     'Choose at least one label.'
@@ -227,12 +227,12 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!?。！？" else ".")
 
 
-def reading(text: str, language: str, extra: str = "") -> str:
+def text_html(text: str, language: str, extra: str = "") -> str:
     """A text to be read, as an HTML block that scrolls when it is long."""
     return _block(html(text), language, extra)
 
 
-def compared(before: str, after: str, language: str) -> str:
+def difference_html(before: str, after: str, language: str) -> str:
     """The text `after` as an HTML block in which what differs from `before` is marked and underlined."""
     old, new = _TOKENS.findall(_valid(before)), _TOKENS.findall(_valid(after))
     parts = []
@@ -250,19 +250,19 @@ def _block(content: str, language: str, extra: str) -> str:
 
 
 def _valid(text: str) -> str:
-    """Without halves of characters, which cannot be sent to a browser."""
+    """The text without lone surrogates, which cannot be sent to a browser."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-# One of a few that stand side by side: what a page, a table or a report is about.
+# Controls that choose one of a few options side by side.
 
 T = TypeVar("T")
 
 
-def one_of(label: str, names: Mapping[T, str], key: str, default: T | None = None, **more: Any) -> T:
-    """The one of `names` that is chosen, each shown by its name; at first `default`, or else the first of them.
+def single_choice(label: str, names: Mapping[T, str], key: str, default: T | None = None, **more: Any) -> T:
+    """A control that chooses one of `names`, shown by their names; at first `default`, or else the first of them.
 
-    Exactly one is chosen at any time. `more` is what else `st.segmented_control` takes.
+    Exactly one is chosen at any time. `more` are further parameters of `st.segmented_control`.
     """
     chosen: T = st.segmented_control(
         label,
@@ -277,8 +277,10 @@ def one_of(label: str, names: Mapping[T, str], key: str, default: T | None = Non
 
 
 def whose_answers(allowed: Sequence[Whose], key: str) -> Whose:
-    """Whose answers count in what is shown; kept for the session."""
-    return one_of(t("results.whose"), {one: t(f"whose.{one}") for one in allowed}, key, persist_state="session")
+    """The control of whose answers count (gold's, people's, both); kept for the session."""
+    return single_choice(
+        t("results.whose"), {origin: t(f"whose.{origin}") for origin in allowed}, key, persist_state="session"
+    )
 
 
 # The language of the page itself, for screen readers and for the choice of Chinese letters.
@@ -286,8 +288,8 @@ def whose_answers(allowed: Sequence[Whose], key: str) -> Whose:
 # Streamlit's page says English whatever stands on it, and no function of its changes that.
 
 
-def say_language() -> None:
-    """Let the page say the language of this session."""
+def set_page_language() -> None:
+    """Set the language of the HTML page to that of this session."""
     _component()(key="page-language", data={"language": {"zh": "zh-Hans"}.get(language(), language())})
 
 

@@ -7,32 +7,32 @@ from audit.annotation.accounts import Account
 from audit.errors import AuditError
 from audit.resources import data_file
 from audit.ui import session
-from audit.ui.language import ask_browser, html, language_switch, plain, say_language, sentence, t, translated
-from audit.ui.places import places_for
+from audit.ui.language import ask_browser, html, language_switch, plain, sentence, set_page_language, t, translated
+from audit.ui.pages import pages_for
 
-# What somebody sees who is not logged in: the way to log in.
+# The page for visitors who are not logged in: the link to log in.
 
 
-def page() -> None:
-    """A link to the page that logs in, or why somebody whom a provider has sent is not let in."""
+def login_page() -> None:
+    """A link to the login page, or why a visitor from a provider is not let in."""
     _, middle, _ = st.columns([1, 2, 1])
     with middle:
         st.title(t("welcome.title"))
         st.write(t("welcome.what"))
         engine = session.engine()
-        reason = session.why_not(engine)
+        reason = session.refusal_reason(engine)
         if reason:
             st.warning(plain(sentence(translated(reason))), icon=":material/info:")
-            st.button(t("app.log_out"), key="leave", on_click=session.leave_provider, args=(engine,))
+            st.button(t("app.log_out"), key="leave", on_click=session.end_provider_login, args=(engine,))
         else:
             st.info(t("app.logged_out"), icon=":material/info:")
-            st.html(session.link_to_log_in())
+            st.html(session.login_link())
         language_switch()
 
 
-@session.guarded
+@session.report_problems
 def run() -> None:
-    """Show the page that was asked for, to somebody who may see it."""
+    """Show the requested page, with the menu of the account that is logged in."""
     ask_browser()
     st.html(f"<style>{data_file('ui/style.css').read_text(encoding='utf-8')}</style>")
     try:
@@ -42,11 +42,11 @@ def run() -> None:
         st.title(t("app.name"))
         st.error(f"{t('app.no_database')}\n\n{plain(sentence(translated(str(problem))))}")
         return
-    account = session.current(engine)
+    account = session.current_account(engine)
     if account is None:
         _configure()
-        say_language()
-        st.navigation([st.Page(page, title=t("welcome.title"))], position="hidden").run()
+        set_page_language()
+        st.navigation([st.Page(login_page, title=t("welcome.title"))], position="hidden").run()
         return
     _menu(engine, account)
 
@@ -56,33 +56,33 @@ def _configure(wide: bool = False) -> None:
 
 
 def _menu(engine: Engine, account: Account) -> None:
-    places = places_for(account.role)
-    pages = [
+    pages = pages_for(account.role)
+    menu = [
         st.Page(
-            place.show,
-            title=t(f"menu.{place.name}"),
-            icon=place.icon,
-            url_path=place.name,
-            default=place.home == account.role,
+            page.show,
+            title=t(f"menu.{page.name}"),
+            icon=page.icon,
+            url_path=page.name,
+            default=page.home == account.role,
         )
-        for place in places
+        for page in pages
     ]
-    chosen = st.navigation(pages)
-    _configure(wide=next(place.wide for place, page in zip(places, pages, strict=True) if page == chosen))
-    say_language()
+    selected = st.navigation(menu)
+    _configure(wide=next(page.wide for page, entry in zip(pages, menu, strict=True) if entry == selected))
+    set_page_language()
     with st.sidebar:
         st.html(f'<p class="audit-who">{html(account.name)}<br><small>{t(f"role.{account.role}")}</small></p>')
         language_switch()
         with st.container(key="log-out"):
-            _way_out(engine)
-    chosen.run()
+            _logout_control(engine)
+    selected.run()
 
 
-def _way_out(engine: Engine) -> None:
-    form = session.leaving_form()
+def _logout_control(engine: Engine) -> None:
+    form = session.logout_form()
     if form is not None:
         st.html(form)
     else:
         st.button(
-            t("app.log_out"), key="leave", on_click=session.leave_provider, args=(engine,), icon=":material/logout:"
+            t("app.log_out"), key="leave", on_click=session.end_provider_login, args=(engine,), icon=":material/logout:"
         )

@@ -1,4 +1,4 @@
-"""What a question looks like: texts to be judged, an output with its text, or a group with the relation it should
+"""Questions on the screen: texts to be judged, an output with its text, or a group with the relation it should
 satisfy."""
 
 import unicodedata
@@ -17,52 +17,57 @@ from audit.annotation.queue import Shown, ShownGroup
 from audit.resources import data_file
 from audit.tasks import Input, base_of
 from audit.ui.language import (
-    compared,
+    difference_html,
     direction,
     html,
     in_language,
-    known_or,
     label_name,
     language,
     language_name,
     plain,
-    reading,
     summary,
     t,
+    text_html,
+    text_or,
 )
 
 FIELD = COMMENT + 1
-"""Characters that a field for a comment takes: one more than are kept, so that what is too long is refused, not cut."""
+"""Characters that a comment field takes: one more than allowed, so that a long comment is refused and not cut."""
 LONG = 400
 """Characters of a text from which on members stand side by side, so that they scroll together."""
 _SCREEN = 560
-"""Letters that a screen of 720 pixels has room for beside the answers."""
+"""Characters that fit on a screen of 720 pixels above the answers."""
 _KEYS = 9
-"""Answers that have a number for a key; those behind are clicked."""
+"""Answers that have a digit as their key; later ones are clicked."""
 _LABELS = "{labels}"
-"""In a guideline: the task's labels are listed here."""
+"""The place in a guideline where the task's labels are listed."""
 
 
 def show_question(shown: Shown) -> None:
-    """The question, and what it is about. Nothing of a system or a verdict is in `shown`, and no output but that which
-    the question itself is about."""
+    """The question and its texts. `shown` knows nothing of systems and verdicts, and no output but the one that
+    the question is about."""
     if shown.group is None:
         task = base_of(shown.task)
-        asked = f'<h2 class="audit-question">{html(t(f"task.{task}.question"))}</h2>'
+        heading = f'<h2 class="audit-question">{html(t(f"task.{task}.question"))}</h2>'
         texts = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
         if shown.output is not None:
-            st.html(asked + _sections(_pair(task, shown, shown.output), _fills([*shown.texts, shown.output])))
+            st.html(
+                heading
+                + _sections_html(
+                    _pair_sections(task, shown, shown.output), _exceeds_screen([*shown.texts, shown.output])
+                )
+            )
         elif len(texts) > 1:
-            st.html(asked + _sections(_texts(texts), _fills(shown.texts)))
+            st.html(heading + _sections_html(_text_sections(texts), _exceeds_screen(shown.texts)))
         else:
-            st.html(asked + "".join(reading(text, code, "audit-large") for text, code in texts))
+            st.html(heading + "".join(text_html(text, code, "audit-large") for text, code in texts))
         return
     expected = summary(shown.task, shown.group.relation, shown.group.summary) or shown.group.relation
     st.html(
         f'<h2 class="audit-question">{html(t("group.question"))}</h2>'
         f'<p class="audit-expected">{html(t("group.relation"))} <strong>{html(expected)}</strong></p>'
     )
-    st.html(_members(shown.group))
+    st.html(_group_html(shown.group))
 
 
 def guideline(shown: Shown) -> str:
@@ -72,72 +77,72 @@ def guideline(shown: Shown) -> str:
 
 def guideline_shown(shown: Shown) -> Guideline:
     """The guideline of a question in this session's language, with its version."""
-    one = guideline_of(shown.task, shown.kind, language())
-    if _LABELS not in one.text:
-        return one
+    guideline_text = guideline_of(shown.task, shown.kind, language())
+    if _LABELS not in guideline_text.text:
+        return guideline_text
     labels = "\n".join(f"- **{plain(label_name(label))}**" for label in shown.labels)
-    return replace(one, text=one.text.replace(_LABELS, labels))
+    return replace(guideline_text, text=guideline_text.text.replace(_LABELS, labels))
 
 
 def shortcut(answer: str, number: int) -> str | None:
-    """The key of an answer: its number, as far as one key is a number; `u` for unsure."""
+    """The key of an answer: its number up to 9; `u` for unsure; None for later ones."""
     return "u" if answer == UNSURE else str(number) if number <= _KEYS else None
 
 
-def _pair(task: str, shown: Shown, output: str) -> list[str]:
-    """The texts and the output that is judged with them; of a translation each with the name of its language."""
-    given = Input(shown.texts, shown.languages)
-    name, code = t(f"task.{task}.output"), given.output_language
-    if given.target is None:
-        texts = _texts(list(zip(shown.texts, shown.languages, strict=True)))
+def _pair_sections(task: str, shown: Shown, output: str) -> list[str]:
+    """The texts and the output that is judged with them; for translation each with the name of its language."""
+    task_input = Input(shown.texts, shown.languages)
+    name, code = t(f"task.{task}.output"), task_input.output_language
+    if task_input.target is None:
+        texts = _text_sections(list(zip(shown.texts, shown.languages, strict=True)))
     else:
-        title = in_language(t(f"task.{task}.text"), language_name(given.languages[0]))
-        texts = [_section(title, reading(given.text, given.languages[0]))]
+        title = in_language(t(f"task.{task}.text"), language_name(task_input.languages[0]))
+        texts = [_section_html(title, text_html(task_input.text, task_input.languages[0]))]
         name = in_language(name, language_name(code))
-    return [*texts, _section(name, reading(output, code), "audit-output")]
+    return [*texts, _section_html(name, text_html(output, code), "audit-output")]
 
 
-def comparable(given: Input, other: Input | None, place: int) -> str | None:
+def comparable(task_input: Input, other: Input | None, index: int) -> str | None:
     """The text of another input with which this one's can be compared word by word: at the same place, and in the same
     language; None where there is none."""
-    if other is None or place >= len(other.texts) or other.languages[place] != given.languages[place]:
+    if other is None or index >= len(other.texts) or other.languages[index] != task_input.languages[index]:
         return None
-    return other.texts[place]
+    return other.texts[index]
 
 
-def _texts(texts: Sequence[tuple[str, str]]) -> list[str]:
-    """Texts of an input, each with its name: one is the text, several have numbers."""
+def _text_sections(texts: Sequence[tuple[str, str]]) -> list[str]:
+    """Texts of an input, each with its name; several texts are numbered."""
     if len(texts) == 1:
-        return [_section(t("asked.text"), reading(*texts[0]))]
-    names = (known_or(f"asked.text_{number}", f"{t('asked.text')} {number}") for number in count(1))
-    return [_section(name, reading(text, code)) for name, (text, code) in zip(names, texts, strict=False)]
+        return [_section_html(t("asked.text"), text_html(*texts[0]))]
+    names = (text_or(f"asked.text_{number}", f"{t('asked.text')} {number}") for number in count(1))
+    return [_section_html(name, text_html(text, code)) for name, (text, code) in zip(names, texts, strict=False)]
 
 
-def _section(name: str, content: str, kind: str = "") -> str:
+def _section_html(name: str, content: str, kind: str = "") -> str:
     return f'<section class="{f"audit-part {kind}".strip()}"><h4>{html(name)}</h4>{content}</section>'
 
 
-def _sections(sections: Sequence[str], beside: bool) -> str:
+def _sections_html(sections: Sequence[str], beside: bool) -> str:
     """Sections one under the other, or side by side."""
     kinds = "audit-members audit-beside" if beside else "audit-members"
     return f'<div class="{kinds}" tabindex="0">{"".join(sections)}</div>'
 
 
-def _fills(texts: Sequence[str]) -> bool:
-    """Whether texts one under the other would not all be seen on a small screen; a Chinese sign is as wide as two."""
+def _exceeds_screen(texts: Sequence[str]) -> bool:
+    """Whether texts one below the other exceed a small screen; a Chinese character is as wide as two others."""
     return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for text in texts for sign in text) > _SCREEN
 
 
-def readings(given: Input, other: Input | None) -> str:
-    """The texts of an input as HTML, with what differs from those of the `other` marked where they can be compared."""
+def input_html(task_input: Input, other: Input | None) -> str:
+    """The texts of an input as HTML, with differences from those of `other` marked where they can be compared."""
     parts = []
-    for place, (text, code) in enumerate(zip(given.texts, given.languages, strict=False)):
-        before = comparable(given, other, place)
-        parts.append(reading(text, code) if before is None else compared(before, text, code))
+    for index, (text, code) in enumerate(zip(task_input.texts, task_input.languages, strict=False)):
+        counterpart = comparable(task_input, other, index)
+        parts.append(text_html(text, code) if counterpart is None else difference_html(counterpart, text, code))
     return "".join(parts)
 
 
-def _members(group: ShownGroup) -> str:
+def _group_html(group: ShownGroup) -> str:
     """Source and follow-ups as HTML, with the words that differ marked; in the source only where there is one other."""
     roles = [member.role for member in group.members]
     first = group.members[0].input
@@ -147,8 +152,8 @@ def _members(group: ShownGroup) -> str:
         name = t(f"role_of.{member.role}")
         if roles.count(member.role) > 1:
             name += f" {roles[: number + 1].count(member.role)}"
-        parts.append(_section(in_language(name, direction(member.input)), readings(member.input, other)))
-    return _sections(parts, any(len(text) > LONG for member in group.members for text in member.input.texts))
+        parts.append(_section_html(in_language(name, direction(member.input)), input_html(member.input, other)))
+    return _sections_html(parts, any(len(text) > LONG for member in group.members for text in member.input.texts))
 
 
 # A key that is held down, and a second click of a double click, count once.

@@ -1,4 +1,4 @@
-"""Results: for managers."""
+"""The page *Results*: observed and genuine rates, rankings, preferences, values and causes. For managers."""
 
 import csv
 import io
@@ -38,20 +38,20 @@ from audit.reports.words import (
 )
 from audit.statistics.rates import BOUNDS
 from audit.ui import results_parts, session
-from audit.ui.background_cache import current, fresh, made
-from audit.ui.dashboard_parts import Drawn, take_along
+from audit.ui.background_cache import computed_with_freshness, produce, show_freshness
+from audit.ui.dashboard_parts import ShownChart, download_buttons
 from audit.ui.dashboard_parts import chart as dashboard_parts_chart
 from audit.ui.dashboard_parts import table as dashboard_parts_table
 from audit.ui.language import (
     html,
-    known_or,
     language,
     language_name,
-    one_of,
     plain,
     sentence,
+    single_choice,
     summary,
     t,
+    text_or,
     texts,
     translated,
     with_commands,
@@ -65,67 +65,67 @@ from audit.ui.results_parts import (
     SCORES,
     TESTS,
     View,
+    cell_columns,
     cells_table,
+    delta_sentence,
     heading,
-    how,
     keep_own_weights,
-    of_all,
-    of_protocols,
-    of_relation,
+    method_sentence,
+    protocol_effects,
     ranking_table,
-    say,
-    tolerance,
-    whole,
+    relation_audit,
+    spot_check_results,
+    write_plain,
 )
 from audit.ui.results_parts import chart as results_parts_chart
 from audit.ui.results_parts import table as results_parts_table
 from audit.ui.studies import plan_texts
 
-# A relation at a time: rates, order before and after, how sure the ranking is, and who differs from whom.
+# One relation at a time: rates, orders before and after, certainty of the ranking, and differences of systems.
 
 
 def relation_tab(view: View) -> None:
-    """The relation that is chosen, the most telling one first: where another system is best."""
+    """The chosen relation; at first one under which another system becomes the best."""
     report = view.report
     entries = report["relations"]
     if not entries:
         return
-    names = [f"{one['relation']} · {place(report, one)}" for one in entries]
-    changed = next((number for number, one in enumerate(entries) if one["best_changes_sure"]), 0)
-    chosen = st.selectbox(
+    names = [f"{entry['relation']} · {place(report, entry)}" for entry in entries]
+    first = next((number for number, entry in enumerate(entries) if entry["best_changes_sure"]), 0)
+    index = st.selectbox(
         t("results.relation"),
         range(len(entries)),
-        index=changed,
+        index=first,
         format_func=names.__getitem__,
         key="results-relation",
         persist_state="session",
     )
-    entry = entries[chosen]
+    entry = entries[index]
     cells = cells_of(report, entry["task"], entry["study"], entry["relation"])
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.caption(f"{t('results.legend')} {t('results.letters')}")
         results_parts_chart(
-            view, ("rates", chosen), lambda palette: charts.rates_chart(report, entry, palette), _rates(entry, cells)
+            view, ("rates", index), lambda palette: charts.rates_chart(report, entry, palette), _rates_alt(entry, cells)
         )
         titles = (t("results.reported"), t("results.genuine"))
         results_parts_chart(
             view,
-            ("order", chosen, titles),
+            ("order", index, titles),
             lambda palette: charts.order_chart(entry, palette, titles),
-            _moves(entry),
+            _moves_alt(entry),
         )
     with right:
         st.html(_orders(report, entry))
     _ranking(view, entry)
-    _pairs(view, chosen, entry)
-    of_relation(entry)
+    _pairs(view, index, entry)
+    relation_audit(entry)
     heading(t("results.cells_of_relation"))
     cells_table(report, cells, ("system", "groups", "satisfied", "drawn", "judged", "false", "waiting", *RATES))
 
 
 def _orders(report: Report, entry: Mapping[str, Any]) -> str:
-    """What the relation does, the order of systems before and after, and what that changes."""
+    """The relation's summary, the order of systems before and after, and the change in one sentence."""
     what = summary(entry["task"], entry["relation"], summary_of(report, entry))
     titles = {"observed": t("results.order_observed"), "genuine": t("results.order_genuine")}
     if entry["order_corrected"]:
@@ -139,42 +139,44 @@ def _orders(report: Report, entry: Mapping[str, Any]) -> str:
 
 def _ranking(view: View, entry: Mapping[str, Any]) -> None:
     heading(t("results.ranking"))
-    st.caption(f"{t('results.ranking_legend')} {tolerance(view)}")
+    st.caption(f"{t('results.ranking_legend')} {delta_sentence(view)}")
     ranking_table(entry["ranking"], {}, ("sr_observed", "sr_genuine"))
-    say(compared_on(entry))
+    write_plain(comparison_basis(entry))
 
 
-def compared_on(entry: Mapping[str, Any]) -> str:
-    """What the comparison of the systems is about, in a sentence; empty where nothing is compared."""
-    found = entry["common"]
-    if found is None or len(entry["order_observed"]) < 2:
+def comparison_basis(entry: Mapping[str, Any]) -> str:
+    """The groups on which the systems are compared, in a sentence; empty where nothing is compared."""
+    common = entry["common"]
+    if common is None or len(entry["order_observed"]) < 2:
         return ""
-    parts = [t("results.own_groups") if found["groups"] is None else t("results.common", groups=count(found["groups"]))]
-    if found["deciding"] is not None:
-        parts.append(t("results.deciding", judged=count(found["judged"]), deciding=count(found["deciding"])))
-    if found["reason"]:
-        parts.append(translated(found["reason"]))
+    parts = [
+        t("results.own_groups") if common["groups"] is None else t("results.common", groups=count(common["groups"]))
+    ]
+    if common["deciding"] is not None:
+        parts.append(t("results.deciding", judged=count(common["judged"]), deciding=count(common["deciding"])))
+    if common["reason"]:
+        parts.append(translated(common["reason"]))
     return sentence(t("how.comma").join(parts) + t("how.stop"))
 
 
-def _pairs(view: View, number: int, entry: Mapping[str, Any]) -> None:
-    """The differences of each two systems; who differs most surely is said first."""
+def _pairs(view: View, index: int, entry: Mapping[str, Any]) -> None:
+    """The differences of each two systems, with the surest one in a sentence above them."""
     heading(t("results.pairs"))
-    found = oriented(entry["pairs"])
-    if not found:
+    differences = oriented(entry["pairs"])
+    if not differences:
         reasons = dict.fromkeys(pair["reason"] for pair in entry["pairs"] if pair["reason"])
-        say(sentence(translated(next(iter(reasons), ""))) if reasons else t("pairs.none"))
+        write_plain(sentence(translated(next(iter(reasons), ""))) if reasons else t("pairs.none"))
         return
-    say(strongest(found[0]))
-    st.caption(f"{t('pairs.legend')} {tolerance(view)}")
+    write_plain(strongest(differences[0]))
+    st.caption(f"{t('pairs.legend')} {delta_sentence(view)}")
     delta = view.options.delta
     results_parts_chart(
         view,
-        ("pairs", number),
+        ("pairs", index),
         lambda palette: differences_chart(entry["pairs"], delta, palette),
-        strongest(found[0]),
+        strongest(differences[0]),
     )
-    rows = [one | {"apart": t("pairs.yes" if one["apart"] else "pairs.no")} for one in found]
+    rows = [pair | {"apart": t("pairs.yes" if pair["apart"] else "pairs.no")} for pair in differences]
     results_parts_table(rows, ("system", "other", *DIFFERENCES, *TESTS, "apart", "judged", "informative", "groups"))
 
 
@@ -195,20 +197,20 @@ def strongest(pair: Mapping[str, Any]) -> str:
     return t("pairs.apart" if pair["apart"] else "pairs.not_apart", **values)
 
 
-def _rates(entry: Mapping[str, Any], cells: list[dict[str, Any]]) -> str:
-    """What the chart of rates shows, for those who cannot see it."""
+def _rates_alt(entry: Mapping[str, Any], cells: list[dict[str, Any]]) -> str:
+    """The alternative text of the chart of rates."""
     numbers = "; ".join(
-        f"{one['system']} {percent(one['sr_observed'])} → {percent(one['sr_genuine'])}" for one in cells
+        f"{cell['system']} {percent(cell['sr_observed'])} → {percent(cell['sr_genuine'])}" for cell in cells
     )
     return t("results.rates_alt", relation=entry["relation"], numbers=numbers)
 
 
-def _moves(entry: Mapping[str, Any]) -> str:
-    ranks = "; ".join(f"{one.system} {one.rank_before} → {one.rank_after}" for one in charts.moves(entry))
+def _moves_alt(entry: Mapping[str, Any]) -> str:
+    ranks = "; ".join(f"{move.system} {move.rank_before} → {move.rank_after}" for move in charts.moves(entry))
     return t("results.order_alt", relation=entry["relation"], ranks=ranks)
 
 
-# Why satisfactions are false, and why people disagreed: what adjudicators said, counted.
+# Causes of false satisfactions and reasons of disputes, as adjudicators gave them, counted.
 
 
 def causes_tab(view: View) -> None:
@@ -218,28 +220,28 @@ def causes_tab(view: View) -> None:
     if not entries:
         st.info(t("causes.not_given"))
     else:
-        names = {one["by"]: t(f"rollup.{one['by']}") for one in reversed(entries)}
-        by = one_of(t("rollup.by"), names, "results-causes-level", persist_state="session")
+        names = {entry["by"]: t(f"rollup.{entry['by']}") for entry in reversed(entries)}
+        by = single_choice(t("rollup.by"), names, "results-causes-level", persist_state="session")
         rows = [
             {
-                "name": rollup_name(view.report, one) if by != "overall" else names[by],
-                "cause": known_or(f"cause.{share['cause']}", share["cause"]),
+                "name": rollup_name(view.report, entry) if by != "overall" else names[by],
+                "cause": text_or(f"cause.{share['cause']}", share["cause"]),
                 "count": share["count"],
-                "named": t("headline.of", part=one["named"], whole=one["false"]),
+                "named": t("headline.of", part=entry["named"], whole=entry["false"]),
                 **{f"cause_{name}": share[name] for name in ("share", "low", "high")},
             }
-            for one in entries
-            if one["by"] == by
-            for share in one["causes"]
+            for entry in entries
+            if entry["by"] == by
+            for share in entry["causes"]
             if share["count"]
         ]
         results_parts_table(rows, ("name", "cause", "cause_share", "cause_low", "cause_high", "count", "named"))
         st.caption(plain(t("causes.how")))
     if disputes:
         heading(t("causes.disputes"))
-        say(t("causes.settled", count=disputes["settled"]))
-        reasons = [(f"reason.{one['reason']}", one["count"]) for one in disputes["reasons"] if one["count"]]
-        rows = [{"reason_of": known_or(key, key), "count": count} for key, count in reasons]
+        write_plain(t("causes.settled", count=disputes["settled"]))
+        reasons = [(f"reason.{reason['reason']}", reason["count"]) for reason in disputes["reasons"] if reason["count"]]
+        rows = [{"reason_of": text_or(key, key), "count": count} for key, count in reasons]
         if disputes["uncoded"]:
             rows.append({"reason_of": t("causes.uncoded"), "count": disputes["uncoded"]})
         results_parts_table(rows, ("reason_of", "count"))
@@ -249,34 +251,34 @@ def causes_tab(view: View) -> None:
 
 
 def preferences_tab(view: View) -> None:
-    """A profile of weights or the user's own, and what it makes of the systems."""
+    """A profile of weights or the user's own, and the ranking that it gives."""
     names = {name: t(f"profile.{name}") for name in (*PROFILES, OWN)}
-    profile = one_of(t("preference.profile"), names, PROFILE, persist_state="session")
+    profile = single_choice(t("preference.profile"), names, PROFILE, persist_state="session")
     st.caption(t(f"profile_is.{profile}"))
-    found = view.report.get("preference")
-    place = st.container()
+    preference = view.report.get("preference")
+    container = st.container()
     if profile == OWN:
-        left, place = st.columns([2, 3], gap="medium")
+        left, container = st.columns([2, 3], gap="medium")
         with left:
             _editor(view)
-    with place:
+    with container:
         if view.problem is not None:
-            session.refused(view.problem)
-        if found is not None:
-            _winner(view, found)
-    if found is not None:
-        ranking_table(found["ranking"], {}, SCORES)
-        _weights(found)
+            session.show_refusal(view.problem)
+        if preference is not None:
+            _show_winner(view, preference)
+    if preference is not None:
+        ranking_table(preference["ranking"], {}, SCORES)
+        _show_weights(preference)
 
 
 def _editor(view: View) -> None:
-    """The weights as a table to write in; they count once they are applied, so that half of them never does."""
-    given = dict(st.session_state["results-own-weights"])
-    relations = list(dict.fromkeys(one["relation"] for one in view.report["relations"]))
+    """The weights as an editable table. They count once they are applied, so that never only half of them do."""
+    own_weights = dict(st.session_state["results-own-weights"])
+    relations = list(dict.fromkeys(entry["relation"] for entry in view.report["relations"]))
     name, value = t("column.relation"), t("column.own_weight")
-    rows = [{name: relation, value: float(given.get(relation, 0.0))} for relation in relations]
-    # Other weights or another language, another editor: edits never land on rows they were not made for.
-    key = f"results-editor-{language()}-{hash(tuple(given.items()))}"
+    rows = [{name: relation, value: float(own_weights.get(relation, 0.0))} for relation in relations]
+    # The key changes with the weights and the language, so that edits never reach rows they were not made for.
+    key = f"results-editor-{language()}-{hash(tuple(own_weights.items()))}"
     with st.form(f"{key}-form", border=False):
         edited = st.data_editor(
             rows,
@@ -291,24 +293,31 @@ def _editor(view: View) -> None:
         keep_own_weights({row[name]: float(row[value] or 0.0) for row in edited})
         st.rerun()
     st.download_button(
-        t("preference.download"), _file(given), FILE, "text/csv", on_click="ignore", icon=":material/download:"
+        t("preference.download"),
+        _weights_csv(own_weights),
+        FILE,
+        "text/csv",
+        on_click="ignore",
+        icon=":material/download:",
     )
 
 
-def _file(weights: Mapping[str, float]) -> str:
-    """The weights as `audit report --weights` reads them."""
+def _weights_csv(weights: Mapping[str, float]) -> str:
+    """The weights as CSV, as `audit report --weights` reads them."""
     text = io.StringIO()
     csv.writer(text).writerows([("relation", "weight"), *weights.items()])
     return text.getvalue()
 
 
-def _winner(view: View, found: Mapping[str, Any]) -> None:
+def _show_winner(view: View, preference: Mapping[str, Any]) -> None:
     """The winner in sentences, and a chart of all systems."""
-    for text in winner(view, found):
-        say(text)
-    scored = [one for one in found["ranking"] if one["score_observed"] is not None]
-    numbers = "; ".join(f"{one['system']} {percent(one['score_observed'])} → {percent(one['score'])}" for one in scored)
-    st.caption(f"{t('preference.legend')} {tolerance(view)}")
+    for text in winner_sentences(view, preference):
+        write_plain(text)
+    scored = [entry for entry in preference["ranking"] if entry["score_observed"] is not None]
+    numbers = "; ".join(
+        f"{entry['system']} {percent(entry['score_observed'])} → {percent(entry['score'])}" for entry in scored
+    )
+    st.caption(f"{t('preference.legend')} {delta_sentence(view)}")
     results_parts_chart(
         view,
         ("scores",),
@@ -317,13 +326,13 @@ def _winner(view: View, found: Mapping[str, Any]) -> None:
     )
 
 
-def winner(view: View, found: Mapping[str, Any]) -> list[str]:
-    """Who is best by the weights, how sure that is, and how far it hangs on the weights, in sentences."""
-    if not found["winner"]:
+def winner_sentences(view: View, preference: Mapping[str, Any]) -> list[str]:
+    """The best system by the weights, how sure that is, and how much it depends on the weights, in sentences."""
+    if not preference["winner"]:
         return [t("preference.unknown")]
-    before, after = (", ".join(found[name]) for name in ("winner_observed", "winner"))
+    before, after = (", ".join(preference[name]) for name in ("winner_observed", "winner"))
     lines = [t("preference.same" if before == after else "preference.changed", before=before, after=after)]
-    move, delta = found["move"], view.options.delta
+    move, delta = preference["move"], view.options.delta
     if move is None:
         lines.append(t("preference.no_move"))
         return lines
@@ -332,35 +341,36 @@ def winner(view: View, found: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _weights(found: Mapping[str, Any]) -> None:
-    """The weights, and beside them the nearest ones with which another system is as good."""
-    level = found["move"]["weights"] if found["move"] else {}
+def _show_weights(preference: Mapping[str, Any]) -> None:
+    """The weights, and beside them the nearest ones under which another system is as good."""
+    level = preference["move"]["weights"] if preference["move"] else {}
     rows = [
         {"relation": relation, "weight": share, "weight_level": level.get(relation)}
-        for relation, share in found["weights"].items()
+        for relation, share in preference["weights"].items()
         if share or level.get(relation)
     ]
     with st.expander(t("preference.weights")):
         results_parts_table(rows, ("relation", "weight", *(("weight_level",) if level else ())))
 
 
-# Cells taken together: by relation, system, family of relations, and over all.
+# Rollups of cells: by relation, system, family of relations, and over all.
 
 _NAMED = 4
-"""Cells without an estimate that a reason names."""
+"""Cells without an estimate that a reason lists by name."""
 
 
 def together_tab(view: View) -> None:
-    """One level at a time, as a chart and a table; what is not known says why."""
+    """One level at a time, as a chart and a table, with a reason beside each missing rate."""
     names = {level: t(f"rollup.{level}") for level in LEVELS}
-    by = one_of(t("rollup.by"), names, "results-level", LEVELS[1], persist_state="session")
-    entries = [one for one in view.report["rollups"] if one["by"] == by]
+    by = single_choice(t("rollup.by"), names, "results-level", LEVELS[1], persist_state="session")
+    entries = [entry for entry in view.report["rollups"] if entry["by"] == by]
     if not entries:
         st.info(t("rollup.none"))
         return
     st.caption(t("results.legend"))
     numbers = "; ".join(
-        f"{rollup_name(view.report, one)} {percent(one['sr_observed'])} → {genuine_text(one)}" for one in entries
+        f"{rollup_name(view.report, entry)} {percent(entry['sr_observed'])} → {genuine_text(entry)}"
+        for entry in entries
     )
     results_parts_chart(
         view,
@@ -368,47 +378,51 @@ def together_tab(view: View) -> None:
         lambda palette: charts.rollup_chart(view.report, by, palette),
         t("results.rates_alt", relation=t(f"rollup.{by}"), numbers=numbers),
     )
-    rows = [_row(view, one) for one in entries]
-    lacking = any(row["reason"] for row in rows)
+    rows = [_row(view, entry) for entry in entries]
+    has_reasons = any(row["reason"] for row in rows)
     # The reason stands beside the rate that it explains, so that a phone shows both.
     false, genuine = RATES[1:4], RATES[4:]
-    bounds = BOUNDS if any(one["sr_least"] is not None for one in entries) else ()
-    why = ("reason",) if lacking else ()
+    bounds = BOUNDS if any(entry["sr_least"] is not None for entry in entries) else ()
+    reason_column = ("reason",) if has_reasons else ()
     results_parts_table(
-        rows, ("name", RATES[0], genuine[0], *why, *bounds[4:], *genuine[1:], *false, *bounds[:4], "cells")
+        rows, ("name", RATES[0], genuine[0], *reason_column, *bounds[4:], *genuine[1:], *false, *bounds[:4], "cells")
     )
     if bounds:
         st.caption(t("rollup.bounds"))
-    for method in dict.fromkeys(one["method"] for one in entries if one["method"]):
+    for method in dict.fromkeys(entry["method"] for entry in entries if entry["method"]):
         st.caption(plain(sentence(translated(method))))
-    of_all(view.report)
-    of_protocols(view.report)
+    spot_check_results(view.report)
+    protocol_effects(view.report)
 
 
 def _row(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
     name = rollup_name(view.report, entry)
-    return {**entry, "name": translated(name) if entry["by"] in ("family", "overall") else name, "reason": _why(entry)}
+    return {
+        **entry,
+        "name": translated(name) if entry["by"] in ("family", "overall") else name,
+        "reason": _missing_reason(entry),
+    }
 
 
-def _why(entry: Mapping[str, Any]) -> str | None:
-    """Why there is no rate, with the first of the cells that are to blame."""
+def _missing_reason(entry: Mapping[str, Any]) -> str | None:
+    """The reason for a missing rate, with the names of the first cells that cause it."""
     if not entry["reason"]:
         return None
     missing = entry["missing"]
     if not missing:
         return sentence(translated(entry["reason"]))
-    # What all of them share, the row's own name, need not be said again.
+    # The row's own name, which all of them share, is not repeated.
     parts = [name for name in ("relation", "system") if name != entry["by"]]
-    names = list(dict.fromkeys(" ".join(one[part] for part in parts) for one in missing))
+    names = list(dict.fromkeys(" ".join(cell[part] for part in parts) for cell in missing))
     dots = "" if len(names) <= _NAMED else ", …"
     key = "rollup.missing" if entry["sr_least"] is None else "rollup.bounded"
     return t(key, names=", ".join(names[:_NAMED]) + dots)
 
 
-# What relations compared, beyond satisfied and violated: other bounds, mean values, levels of granularity.
+# The values that relations compared: satisfaction rates at other bounds, mean values, levels of granularity.
 
 BOUND_VALUES = tuple(round(step / 20, 2) for step in range(31))
-"""Bounds that are computed: some values are quotients, and exceed 1."""
+"""Bounds for which rates are computed; some values are quotients, and exceed 1."""
 _REACHED = ("system", "checked", "mean", "median", "bound", "sr_observed")
 _RATES = ("study", "corpus", "relation", "system", "checked", "at", "sr_observed")
 _MEANS = ("factor", "factor_level", "mean", "se", "low", "high", "n", "letters")
@@ -420,28 +434,28 @@ _SHARES = ("system", "relation", "share", "checked")
 
 
 def values_tab(view: View) -> None:
-    """One relation at a time: its rates at other bounds, and of translations the means and the levels."""
+    """One relation at a time: its rates at other bounds; for translation also the means and the levels."""
     engine = session.engine()
     st.caption(plain(t("values.what")))
     try:
-        found = current(engine, "bounds", {"at": BOUND_VALUES}, "bounds")
+        answer = computed_with_freshness(engine, "bounds", {"at": BOUND_VALUES}, "bounds")
     except AuditError as problem:
-        _instead(problem)
+        _show_unavailable(problem)
         return
-    cells = found.value["cells"]
-    keys = list(dict.fromkeys((one["study"], one["corpus"], one["relation"]) for one in cells))
+    cells = answer.value["cells"]
+    keys = list(dict.fromkeys((cell["study"], cell["corpus"], cell["relation"]) for cell in cells))
     names = [f"{relation} · {t('browse.study_name', corpus=corpus, id=id)}" for id, corpus, relation in keys]
-    chosen = st.selectbox(
+    index = st.selectbox(
         t("results.relation"),
         range(len(keys)),
         format_func=names.__getitem__,
         key="results-values-relation",
         persist_state="session",
     )
-    study, _, relation = keys[chosen]
-    mine = [one for one in cells if (one["study"], one["relation"]) == (study, relation)]
-    _bounds(mine, (*keys[chosen], found.state))
-    tasks = {(one["study"], one["relation"]): one["task"] for one in view.report["relations"]}
+    study, _, relation = keys[index]
+    relation_cells = [cell for cell in cells if (cell["study"], cell["relation"]) == (study, relation)]
+    _bounds(relation_cells, (*keys[index], answer.state))
+    tasks = {(entry["study"], entry["relation"]): entry["task"] for entry in view.report["relations"]}
     if tasks.get((study, relation)) == "translation":
         _means(engine, study, relation)
         _levels(engine, study)
@@ -452,16 +466,16 @@ def _bounds(cells: Sequence[Mapping[str, Any]], key: tuple[Any, ...]) -> None:
     heading(t("values.bounds"))
     st.caption(plain(t("values.bounds_legend", bound=bound)))
     titles = (t("sheet.bound"), t("values.satisfied"))
-    numbers = "; ".join(f"{one['system']} {percent(one['sr_observed'])}" for one in cells)
-    drawn = dashboard_parts_chart(
+    numbers = "; ".join(f"{cell['system']} {percent(cell['sr_observed'])}" for cell in cells)
+    picture = dashboard_parts_chart(
         "bounds",
         key,
         lambda palette: bounds_chart(cells, titles, palette),
         t("values.bounds_alt", relation=cells[0]["relation"], bound=bound, numbers=numbers),
     )
     dashboard_parts_table("bounds", cells, _REACHED)
-    rates = [{**one, **rate} for one in cells for rate in one["rates"]]
-    take_along("bounds", rates, _RATES, [("bounds", drawn)])
+    rates = [{**cell, **rate} for cell in cells for rate in cell["rates"]]
+    download_buttons("bounds", rates, _RATES, [("bounds", picture)])
 
 
 def _means(engine: Engine, study: int, relation: str) -> None:
@@ -470,100 +484,100 @@ def _means(engine: Engine, study: int, relation: str) -> None:
         t("values.independent"), key="results-values-independent", help=t("values.independent_help")
     )
     try:
-        asked = {"relation": relation, "study": study, "independent": independent}
-        found = current(engine, "means", asked, "means")
+        values = {"relation": relation, "study": study, "independent": independent}
+        answer = computed_with_freshness(engine, "means", values, "means")
     except AuditError as problem:
-        _instead(problem)
+        _show_unavailable(problem)
         return
-    report, key = found.value, (relation, study, independent, found.state)
+    report, key = answer.value, (relation, study, independent, answer.state)
     st.caption(plain(t("values.means_legend", values=f"{report['values']:,}", texts=f"{report['texts']:,}")))
-    letters = {(one["factor"], one["level"]): one["letters"] for one in report["subsets"]}
+    letters = {(subset["factor"], subset["level"]): subset["letters"] for subset in report["subsets"]}
     means = [
-        one | {"factor_level": one["level"], "letters": letters.get((one["factor"], one["level"]))}
-        for one in report["means"]
+        mean | {"factor_level": mean["level"], "letters": letters.get((mean["factor"], mean["level"]))}
+        for mean in report["means"]
     ]
     pictures = []
     for factor, column in zip(FACTORS, st.columns(len(FACTORS), gap="medium"), strict=True):
         with column:
-            pictures.append((factor, _factor(factor, [one for one in means if one["factor"] == factor], key)))
-    lacking = ("reason",) if any(one["reason"] for one in means) else ()
-    _numbers("means", [_named(one) for one in means], (*_MEANS, *lacking))
-    take_along("means", means, (*_MEANS, *lacking), pictures)
+            pictures.append((factor, _factor_chart(factor, [mean for mean in means if mean["factor"] == factor], key)))
+    reason_column = ("reason",) if any(mean["reason"] for mean in means) else ()
+    _number_table("means", [_with_names(mean) for mean in means], (*_MEANS, *reason_column))
+    download_buttons("means", means, (*_MEANS, *reason_column), pictures)
     st.caption(t("values.tests"))
-    tests = [_named(one) for one in report["tests"]]
-    _numbers("tests", tests, (*_TESTS, *(("reason",) if any(one["reason"] for one in tests) else ())))
+    tests = [_with_names(test) for test in report["tests"]]
+    _number_table("tests", tests, (*_TESTS, *(("reason",) if any(test["reason"] for test in tests) else ())))
     if report["comparisons"]:
-        pairs = [one | {"first": one["one"], "second": one["other"]} for one in report["comparisons"]]
+        pairs = [pair | {"first": pair["one"], "second": pair["other"]} for pair in report["comparisons"]]
         st.caption(t("values.pairs"))
-        _numbers("differences", [_named(one) for one in pairs], _PAIRS)
-        take_along("differences", pairs, _PAIRS)
+        _number_table("differences", [_with_names(pair) for pair in pairs], _PAIRS)
+        download_buttons("differences", pairs, _PAIRS)
     for note in report["notes"]:
         st.caption(plain(translated(note)))
 
 
-def _factor(factor: str, means: Sequence[Mapping[str, Any]], key: tuple[Any, ...]) -> Drawn | None:
+def _factor_chart(factor: str, means: Sequence[Mapping[str, Any]], key: tuple[Any, ...]) -> ShownChart | None:
     """The chart of one factor; languages are named."""
-    named = [_named(one) for one in means]
-    letters = {one["level"]: one["letters"] or "" for one in named}
-    numbers = "; ".join(f"{one['level']} {number(one['mean'], 3)} {letters[one['level']]}" for one in named)
+    named_means = [_with_names(mean) for mean in means]
+    letters = {mean["level"]: mean["letters"] or "" for mean in named_means}
+    numbers = "; ".join(f"{mean['level']} {number(mean['mean'], 3)} {letters[mean['level']]}" for mean in named_means)
     return dashboard_parts_chart(
         f"means-{factor}",
         (factor, *key),
-        lambda palette: means_chart(named, letters, t(f"values.mean_of.{factor}"), palette),
+        lambda palette: means_chart(named_means, letters, t(f"values.mean_of.{factor}"), palette),
         t("values.means_alt", numbers=numbers),
     )
 
 
 def _levels(engine: Engine, study: int) -> None:
-    """The MGMT score, where two of its levels were run."""
+    """The MGMT score, where at least two of its levels were run."""
     try:
-        found = current(engine, "levels", {"study": study}, "levels")
+        answer = computed_with_freshness(engine, "levels", {"study": study}, "levels")
     except AuditError:
         return
-    report = found.value
+    report = answer.value
     heading(t("values.levels"))
     st.caption(t("values.levels_legend"))
     score = t("values.score")
-    numbers = "; ".join(f"{one['system']} {percent(one['score'])}" for one in report["cells"])
-    drawn = dashboard_parts_chart(
+    numbers = "; ".join(f"{cell['system']} {percent(cell['score'])}" for cell in report["cells"])
+    picture = dashboard_parts_chart(
         "levels",
-        (study, found.state),
+        (study, answer.state),
         lambda palette: levels_chart(report["cells"], score, palette),
         t("values.levels_alt", numbers=numbers),
     )
     rows = [
-        {"system": one["system"], "relation": name, "share": share, "checked": one["checked"].get(name)}
-        for one in report["cells"]
-        for name, share in [*one["shares"].items(), ("score", one["score"])]
+        {"system": cell["system"], "relation": name, "share": share, "checked": cell["checked"].get(name)}
+        for cell in report["cells"]
+        for name, share in [*cell["shares"].items(), ("score", cell["score"])]
     ]
-    take_along("levels", rows, _SHARES, [("levels", drawn)])
+    download_buttons("levels", rows, _SHARES, [("levels", picture)])
 
 
-def _numbers(name: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    """Rows as a table in which a p is never 0."""
-    dashboard_parts_table(name, [{**one, "p": p_number(one["p"])} if "p" in one else one for one in rows], columns)
+def _number_table(name: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    """Rows as a table in which a p-value is never shown as 0."""
+    dashboard_parts_table(name, [{**row, "p": p_number(row["p"])} if "p" in row else row for row in rows], columns)
 
 
-def _named(row: Mapping[str, Any]) -> dict[str, Any]:
-    """With the names of languages and factors, and the reason, in the session's language."""
-    named = dict(row)
+def _with_names(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with the names of languages and factors, and the reason, in the session's language."""
+    result = dict(row)
     if row.get("factor") == "language":
-        named |= {name: language_name(row[name]) for name in _LEVELS if name in row}
+        result |= {name: language_name(row[name]) for name in _LEVELS if name in row}
     if "effect" in row:
-        named["effect"] = " × ".join(t(f"sheet.{factor}") for factor in row["effect"].split(" x "))
+        result["effect"] = " × ".join(t(f"sheet.{factor}") for factor in row["effect"].split(" x "))
     if "factor" in row:
-        named["factor"] = t(f"sheet.{row['factor']}")
+        result["factor"] = t(f"sheet.{row['factor']}")
     if row.get("reason"):
-        named["reason"] = sentence(translated(row["reason"]))
-    return named
+        result["reason"] = sentence(translated(row["reason"]))
+    return result
 
 
-def _instead(problem: AuditError) -> None:
-    """Why there is nothing to show: no fault of anybody's."""
+def _show_unavailable(problem: AuditError) -> None:
+    """Say why there is nothing to show, as information and not as a warning."""
     st.info(with_commands(sentence(translated(str(problem)))), icon=":material/info:")
 
 
-# The report in a few sentences, in the session's language; in English see `audit.reports.words.headlines`.
+# The report in a few sentences in the session's language; `audit.reports.words.headlines` has the English ones.
 
 
 def headlines(report: Report) -> list[tuple[str, str]]:
@@ -585,13 +599,13 @@ def headlines(report: Report) -> list[tuple[str, str]]:
     compared = totals["relations_compared"]
     if compared:
         number = t("headline.of", part=totals["best_changes_sure"], whole=compared)
-        left = totals["best_changes_open"]
-        if not left:
+        undecided = totals["best_changes_open"]
+        if not undecided:
             more = t("headline.open_none")
         elif totals["judged"] is None:
-            more = t("headline.open_rates", count=left)
+            more = t("headline.open_rates", count=undecided)
         else:
-            more = t("headline.open", count=left)
+            more = t("headline.open", count=undecided)
         lines.append((number, t("headline.best", count=compared, more=more)))
     if totals["judged"] is not None:
         lines.append(
@@ -623,19 +637,23 @@ _COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "drawn",
 def page() -> None:
     """The report of the database in words, charts and numbers."""
     engine = session.engine()
-    session.allowed(engine, *ROLES)
+    session.require_role(engine, *ROLES)
     try:
-        options = results_parts.choose()
-        view = fresh(lambda anew: results_parts.view(engine, options, anew=anew), lambda one: one.found, "results")
+        options = results_parts.choose_options()
+        view = show_freshness(
+            lambda recompute: results_parts.compute_view(engine, options, recompute=recompute),
+            lambda view: view.answer,
+            "results",
+        )
     except AuditError as problem:
-        session.refused(problem)
+        session.show_refusal(problem)
         return
     st.html(_headlines(view.report))
     for line in primary_lines(
         view.report, {word: texts(language())[f"primary.{word}"] for word in ENGLISH}, translated
     ):
         st.markdown(plain(line))
-    st.caption(plain(how(view)))
+    st.caption(plain(method_sentence(view)))
     # Only the open tab is computed and sent.
     for name, tab in zip(
         TABS, st.tabs([t(f"results.{name}") for name in TABS], key=TAB, on_change="rerun"), strict=True
@@ -661,7 +679,7 @@ def _tab(name: str, view: View) -> None:
     elif name == "causes":
         causes_tab(view)
     else:
-        cells_table(view.report, view.report["cells"], (*whole(view.report), *_COUNTS, *RATES), height=420)
+        cells_table(view.report, view.report["cells"], (*cell_columns(view.report), *_COUNTS, *RATES), height=420)
 
 
 def _headlines(report: Report) -> str:
@@ -671,13 +689,13 @@ def _headlines(report: Report) -> str:
 
 def _heat(view: View) -> None:
     st.caption(t("results.heat_legend"))
-    for key in dict.fromkeys((one["task"], one["study"]) for one in view.report["relations"]):
-        drawn = partial(charts.false_chart, view.report, *key, width=120)
-        results_parts_chart(view, ("heat", *key), drawn, t("results.heat_legend"))
+    for key in dict.fromkeys((entry["task"], entry["study"]) for entry in view.report["relations"]):
+        build = partial(charts.false_chart, view.report, *key, width=120)
+        results_parts_chart(view, ("heat", *key), build, t("results.heat_legend"))
 
 
 def _downloads(view: View) -> None:
-    """Exactly what is shown, with the weights: as data, and as a page to pass on."""
+    """Downloads of the report as it is shown, with the weights: as JSON, and as an HTML page."""
     with st.container(horizontal=True):
         st.download_button(
             t("results.download_json"),
@@ -689,7 +707,7 @@ def _downloads(view: View) -> None:
         )
         st.download_button(
             t("results.download_html"),
-            lambda: str(made("html", {"report": view.report}, view.key)),
+            lambda: str(produce("html", {"report": view.report}, view.key)),
             "report.html",
             "text/html",
             on_click="ignore",

@@ -1,4 +1,4 @@
-"""What the tabs of the results share: charts that are built once, tables that sort, and how sure a ranking is."""
+"""Parts that the tabs of the results share: options, the report, charts, tables, rankings and audits."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,11 +26,11 @@ from audit.reports.words import (
 from audit.statistics.intervals import METHODS, SEQUENCE, TARGETS, Target, get_target
 from audit.statistics.rates import BOUNDS
 from audit.ui import session
-from audit.ui.background_cache import Found, computed
-from audit.ui.dashboard_parts import built
-from audit.ui.language import one_of, plain, sentence, t, translated, whose_answers
+from audit.ui.background_cache import CachedAnswer, computed
+from audit.ui.dashboard_parts import chart_spec
+from audit.ui.language import plain, sentence, single_choice, t, translated, whose_answers
 
-# How the report is computed: what a manager chose, and the report for it, which is computed once per choice.
+# The options of the report, as a manager chose them, and the report itself, which is computed once per choice.
 #
 # The worker computes it (`audit.ui.background_cache`): at a million groups it takes seconds, in which annotators go on.
 
@@ -45,7 +45,7 @@ FILE = "weights.csv"
 
 @dataclass(frozen=True)
 class Options:
-    """What a manager chose. `delta` is a fraction; `own` are (relation, weight) pairs, used by the profile `own`."""
+    """The options of a report. `delta` is a fraction; `own` has the (relation, weight) pairs of the profile `own`."""
 
     whose: Whose = "both"
     interval: str = INTERVAL
@@ -64,25 +64,25 @@ class Options:
 
 @dataclass(frozen=True)
 class View:
-    """A report, and what it was computed from as a key for what is made of it; `problem` is why it lacks weights.
+    """A report, and a key of what it was computed from for charts and files; `problem` says why it lacks weights.
 
-    `found` says when it was computed, and whether answers have come since.
+    `answer` says when it was computed, and whether answers have come since.
     """
 
     report: Report
     key: tuple[Any, ...]
     options: Options
-    found: Found
+    answer: CachedAnswer
     problem: AuditError | None = None
 
 
-def choose() -> Options:
-    """The controls above the report. What they say is kept for the session."""
-    targets: dict[Target, str] = {one: t(f"target.{one}") for one in TARGETS}
+def choose_options() -> Options:
+    """The controls above the report. Their values are kept for the session."""
+    targets: dict[Target, str] = {name: t(f"target.{name}") for name in TARGETS}
     methods = {name: t(f"interval.{name}") for name in METHODS}
     with st.container(horizontal=True):
         whose = whose_answers(WHOSE, "whose")
-        target = one_of(
+        target = single_choice(
             t("results.target"),
             targets,
             "results-target",
@@ -110,7 +110,7 @@ def choose() -> Options:
             width=165,
             persist_state="session",
         )
-        wrong = st.text_input(
+        gold_error = st.text_input(
             t("results.gold_error"),
             key="results-gold-error",
             placeholder="0.02-0.05",
@@ -123,11 +123,11 @@ def choose() -> Options:
     profile = st.session_state.get(PROFILE) or "equal"
     if interval == SEQUENCE:
         target = get_target(None, interval)  # sequences are about this corpus only; the line above the tables says so
-    return Options(whose, interval, target, round(points / 100, 4), profile, own_weights(), wrong or None)
+    return Options(whose, interval, target, round(points / 100, 4), profile, own_weights(), gold_error or None)
 
 
 def own_weights() -> tuple[tuple[str, float], ...]:
-    """The weights that this session's user gave; empty before."""
+    """The user's own weights in this session; empty before any were given."""
     return tuple(st.session_state.get(_OWN_WEIGHTS, ()))
 
 
@@ -136,27 +136,28 @@ def keep_own_weights(weights: dict[str, float]) -> None:
     st.session_state[_OWN_WEIGHTS] = tuple(weights.items())
 
 
-def view(engine: Engine, options: Options, *, anew: bool = False) -> View:
-    """The report for these options; `anew`: as the database is now, however long it takes. Raises AuditError where
-    there is none.
+def compute_view(engine: Engine, options: Options, *, recompute: bool = False) -> View:
+    """The report for these options; `recompute`: from the database as it is now, however long it takes.
+
+    Raises AuditError where there is no report.
 
     Weights that do not fit the data (all 0, or of a relation that is not there) leave the rest of the report as it is.
     """
     if options.profile == OWN and not options.own:
-        # A user's own weights begin with what can be ranked.
-        plain = _report(engine, replace(options, profile=None), anew)
-        keep_own_weights(known_everywhere(plain.value))
+        # At first, the user's own weights are equal ones of the relations that can be ranked.
+        unweighted = _report(engine, replace(options, profile=None), recompute)
+        keep_own_weights(known_everywhere(unweighted.value))
         options = replace(options, own=own_weights())
     problem = None
     try:
-        found = _report(engine, options, anew)
-    except AuditError as refused:
-        problem, options = refused, replace(options, profile=None)
-        found = _report(engine, options, anew)
-    return View(found.value, (session.where(), found.state, options), options, found, problem)
+        answer = _report(engine, options, recompute)
+    except AuditError as error:
+        problem, options = error, replace(options, profile=None)
+        answer = _report(engine, options, recompute)
+    return View(answer.value, (session.database_url(), answer.state, options), options, answer, problem)
 
 
-def _report(engine: Engine, options: Options, anew: bool) -> Found:
+def _report(engine: Engine, options: Options, recompute: bool) -> CachedAnswer:
     values = {
         "whose": options.whose,
         "interval": options.interval,
@@ -165,7 +166,7 @@ def _report(engine: Engine, options: Options, anew: bool) -> Found:
         "weights": options.weights(),
         "gold_error": options.gold_error,
     }
-    return computed(engine, "report", values, anew=anew)
+    return computed(engine, "report", values, recompute=recompute)
 
 
 RATES = ("sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
@@ -179,73 +180,76 @@ IN_PERCENT = {*RATES, *BOUNDS, *CORRECTED, *SCORES, *WEIGHTS, *DIFFERENCES, *CAU
 TESTS = ("p_holm", "mcnemar_p")
 
 
-def chart(view: View, name: tuple[Any, ...], make: Callable[[charts.Palette], Any], words: str) -> None:
-    """A chart in its own size, or nothing where there is none; `name` tells it from the view's other charts.
+def chart(view: View, name: tuple[Any, ...], build: Callable[[charts.Palette], Any], alt: str) -> None:
+    """Show a chart in its own size, or nothing where there is none; `name` is unique among the view's charts.
 
-    `words` say what it shows to those who cannot see it.
+    `alt` is the alternative text.
     """
     dark = st.context.theme.type == "dark"
-    spec = built((view.key, name), dark, make)
+    spec = chart_spec((view.key, name), dark, build)
     if spec is not None:
-        st.vega_lite_chart(spec, theme=None, width="content", alt=words)
+        st.vega_lite_chart(spec, theme=None, width="content", alt=alt)
 
 
 def table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], height: int | Literal["auto"] = "auto") -> None:
     """Rows as a table that sorts: rates in per cent, names as they are."""
-    shown = [{t(f"column.{name}"): _shown(row, name) for name in names} for row in rows]
-    st.dataframe(shown, hide_index=True, height=height, column_config=_formats(names), placeholder=UNKNOWN)
+    cells = [{t(f"column.{name}"): _cell_value(row, name) for name in names} for row in rows]
+    st.dataframe(cells, hide_index=True, height=height, column_config=_formats(names), placeholder=UNKNOWN)
 
 
 def cells_table(report: Report, cells: Sequence[Mapping[str, Any]], names: Sequence[str], height: Any = "auto") -> None:
-    """Cells as a table, with bounds, corrected rates, the method and the reason of those that have one."""
-    rare = (*BOUNDS, *CORRECTED, "method", "reason")
-    more = [name for name in rare if any(cell.get(name) is not None for cell in cells)]
-    table([_named(cell) for cell in cells], (*names, *more), height)
+    """Cells as a table; bounds, corrected rates, method and reason have columns where a cell has them."""
+    optional = (*BOUNDS, *CORRECTED, "method", "reason")
+    extra = [name for name in optional if any(cell.get(name) is not None for cell in cells)]
+    table([_with_names(cell) for cell in cells], (*names, *extra), height)
 
 
-def whole(report: Report) -> tuple[str, ...]:
-    """The columns that name a cell; the study too where there are several."""
-    several = len({cell["study"] for cell in report["cells"]}) > 1
-    return (*(("study",) if several else ()), "relation", "system")
+def cell_columns(report: Report) -> tuple[str, ...]:
+    """The columns that name a cell; with the study where there are several."""
+    several_studies = len({cell["study"] for cell in report["cells"]}) > 1
+    return (*(("study",) if several_studies else ()), "relation", "system")
 
 
-def how(view: View) -> str:
-    """How the numbers were computed, in one sentence, for beside them."""
-    chosen = view.options
+def method_sentence(view: View) -> str:
+    """How the numbers were computed, in one sentence."""
+    options = view.options
     confidence = f"{percent(view.report['signature'].get('confidence') or 0.95, 0)} %"
     parts = (
-        t("how.interval", confidence=confidence, method=t(f"interval.{chosen.interval}")),
-        t(f"how.{chosen.target}"),
-        t(f"how.{chosen.whose}"),
-        _tolerance(view),
+        t("how.interval", confidence=confidence, method=t(f"interval.{options.interval}")),
+        t(f"how.{options.target}"),
+        t(f"how.{options.whose}"),
+        _delta_text(view),
     )
     return t("how.comma").join(parts) + t("how.stop")
 
 
-def tolerance(view: View) -> str:
-    """Which differences count as equal, as a sentence: for beside whatever depends on it."""
-    return sentence(_tolerance(view) + t("how.stop"))
+def delta_sentence(view: View) -> str:
+    """Which differences count as equal, in one sentence."""
+    return sentence(_delta_text(view) + t("how.stop"))
 
 
-def _tolerance(view: View) -> str:
-    chosen = view.options.delta
-    return t("how.delta", points=percent(chosen)) if chosen else t("how.no_delta")
+def _delta_text(view: View) -> str:
+    delta = view.options.delta
+    return t("how.delta", points=percent(delta)) if delta else t("how.no_delta")
 
 
 def ranking_table(
     entries: Sequence[Mapping[str, Any]], rates: Mapping[str, Mapping[str, Any]], names: Sequence[str]
 ) -> None:
-    """A ranking, best first, with rates of each system: rank interval, letters, P(best), or why it is not known."""
-    known = by_rank(entries)
-    rest = [entry for entry in entries if entry["p_best"] is None]
+    """A ranking, best first: rates, rank interval, letters and P(best) of each system, or why these are missing."""
+    ranked = by_rank(entries)
+    unranked = [entry for entry in entries if entry["p_best"] is None]
     rows = [
         {**rates.get(entry["system"], {}), **entry, "ranks": ranks_text(entry) if entry["p_best"] is not None else None}
-        for entry in (*known, *rest)
+        for entry in (*ranked, *unranked)
     ]
     letters = ("letters",) if any(entry.get("letters") for entry in entries) else ()
-    sure = ("ranks", "p_best") if known else ()
-    why = ("reason",) if rest else ()
-    table([_named(row) for row in rows], ("system", *names[:2], *why, *names[2:], *letters, *sure))
+    certainty_columns = ("ranks", "p_best") if ranked else ()
+    reason_column = ("reason",) if unranked else ()
+    table(
+        [_with_names(row) for row in rows],
+        ("system", *names[:2], *reason_column, *names[2:], *letters, *certainty_columns),
+    )
 
 
 def heading(text: str) -> None:
@@ -253,109 +257,109 @@ def heading(text: str) -> None:
     st.markdown(f"##### {text}")
 
 
-def say(text: str) -> None:
-    """A sentence that may quote names, as it is."""
+def write_plain(text: str) -> None:
+    """Write a sentence without interpreting it as Markdown, since it may quote names."""
     st.markdown(plain(text))
 
 
-def _named(row: Mapping[str, Any]) -> dict[str, Any]:
-    """With its study's name, and with its reason in the session's language."""
-    named = dict(row)
+def _with_names(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with its study's name, and with its reason in the session's language."""
+    result = dict(row)
     if row.get("study") is not None:
-        named["study"] = t("browse.study_name", corpus=row.get("corpus"), id=row["study"])
+        result["study"] = t("browse.study_name", corpus=row.get("corpus"), id=row["study"])
     if row.get("reason"):
-        named["reason"] = sentence(translated(row["reason"]))
-    return named
+        result["reason"] = sentence(translated(row["reason"]))
+    return result
 
 
-def _shown(row: Mapping[str, Any], name: str) -> Any:
+def _cell_value(row: Mapping[str, Any], name: str) -> Any:
     value = row.get(name)
     return 100 * value if name in IN_PERCENT and value is not None else value
 
 
 def _formats(names: Sequence[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    formats: dict[str, Any] = {}
     for name in names:
         if name == "p_best":
-            found[t("column.p_best")] = st.column_config.ProgressColumn(format="%.1f", min_value=0, max_value=100)
+            formats[t("column.p_best")] = st.column_config.ProgressColumn(format="%.1f", min_value=0, max_value=100)
         elif name in DIFFERENCES:
-            found[t(f"column.{name}")] = st.column_config.NumberColumn(format="%+.1f")
+            formats[t(f"column.{name}")] = st.column_config.NumberColumn(format="%+.1f")
         elif name in IN_PERCENT:
-            found[t(f"column.{name}")] = st.column_config.NumberColumn(format="%.1f")
+            formats[t(f"column.{name}")] = st.column_config.NumberColumn(format="%.1f")
         elif name in TESTS:
-            found[t(f"column.{name}")] = st.column_config.NumberColumn(format="%.2g")
-    return found
+            formats[t(f"column.{name}")] = st.column_config.NumberColumn(format="%.2g")
+    return formats
 
 
-# What audits found: whether relations hold, how often answers are carried wrongly, what spot checks say.
+# Audits: whether relations hold, the propagation error of each relation, and spot checks.
 
 
-def of_relation(entry: Mapping[str, Any]) -> None:
-    """Of one relation, in sentences; nothing where nothing was audited."""
-    holds, carry = entry["holds"], entry["carry"]
+def relation_audit(entry: Mapping[str, Any]) -> None:
+    """The audits of one relation, in sentences; nothing where nothing was audited."""
+    holds, propagation = entry["holds"], entry["carry"]
     texts = []
     if holds and holds["rate"] is not None:
         values = {name: percent(holds[name]) for name in ("rate", "low", "high")}
         values |= {name: percent(holds[name]["rate"]) for name in ("satisfied", "violated")}
         texts.append(t("audits.holds", broken=holds["broken"], judged=holds["judged"], **values))
-    if carry and carry["audited"]:
-        values = {name: percent(carry[name]) for name in ("error", "low", "high")}
-        texts.append(t("audits.carry", wrong=carry["wrong"], audited=carry["audited"], **values))
-        if carry["effect"] is not None:
-            rests, effect = percent(carry["rests_on_carried"]), percent(carry["effect"])
+    if propagation and propagation["audited"]:
+        values = {name: percent(propagation[name]) for name in ("error", "low", "high")}
+        texts.append(t("audits.carry", wrong=propagation["wrong"], audited=propagation["audited"], **values))
+        if propagation["effect"] is not None:
+            rests, effect = percent(propagation["rests_on_carried"]), percent(propagation["effect"])
             texts.append(t("audits.effect", rests=rests, effect=effect))
     if texts:
         heading(t("audits.title"))
     for text in texts:
-        say(text)
+        write_plain(text)
 
 
-def of_all(report: Report) -> None:
-    """What spot checks say of the protocol and of R_FS; nothing where nothing was checked."""
-    found = report["overall"]["checks"]
-    if not found or not found["answers"]:
+def spot_check_results(report: Report) -> None:
+    """The error of the protocol and of R_FS by spot checks; nothing where nothing was checked."""
+    checks = report["overall"]["checks"]
+    if not checks or not checks["answers"]:
         return
     heading(t("audits.checks"))
-    ends = {name: percent(found[f"error_{name}"]) for name in ("low", "high")}
-    rate = percent(found["error"])
-    say(t("audits.answers", answers=found["answers"], wrong=found["answers_wrong"], rate=rate, **ends))
-    if found["fs_checked"] is None:
+    ends = {name: percent(checks[f"error_{name}"]) for name in ("low", "high")}
+    rate = percent(checks["error"])
+    write_plain(t("audits.answers", answers=checks["answers"], wrong=checks["answers_wrong"], rate=rate, **ends))
+    if checks["fs_checked"] is None:
         return
-    st.caption(plain(t("audits.groups", groups=found["groups"], removed=found["removed"], added=found["added"])))
-    other = found["rogan_gladen"]
+    st.caption(plain(t("audits.groups", groups=checks["groups"], removed=checks["removed"], added=checks["added"])))
+    rogan_gladen = checks["rogan_gladen"]
     estimates = (
-        ("protocol", found["fs_rate"], found["fs_low"], found["fs_high"]),
-        ("difference", found["fs_checked"], found["fs_checked_low"], found["fs_checked_high"]),
-        ("rogan_gladen", other["rate"], other["low"], other["high"]),
+        ("protocol", checks["fs_rate"], checks["fs_low"], checks["fs_high"]),
+        ("difference", checks["fs_checked"], checks["fs_checked_low"], checks["fs_checked_high"]),
+        ("rogan_gladen", rogan_gladen["rate"], rogan_gladen["low"], rogan_gladen["high"]),
     )
     rows = [
         {"name": t(f"audits.{name}"), "fs_rate": rate, "fs_low": low, "fs_high": high}
         for name, rate, low, high in estimates
     ]
     table(rows, ("name", "fs_rate", "fs_low", "fs_high"))
-    if other["reason"]:
-        st.caption(plain(f"{t('audits.rogan_gladen')}: {translated(other['reason'])}"))
+    if rogan_gladen["reason"]:
+        st.caption(plain(f"{t('audits.rogan_gladen')}: {translated(rogan_gladen['reason'])}"))
 
 
-# What seeing an earlier answer moves: R_FS by protocol and the difference, where a report has both.
+# The effect of seeing an earlier answer: R_FS by protocol and the difference, where a report has both protocols.
 
 
-def of_protocols(report: Report) -> None:
+def protocol_effects(report: Report) -> None:
     """A sentence and a table; nothing where people answered under one protocol only."""
-    found = report.get("protocols")
-    if not found:
+    protocols = report.get("protocols")
+    if not protocols:
         return
     heading(t("protocols.title"))
-    if found["difference"] is None:
-        say(t("protocols.one_empty"))
+    if protocols["difference"] is None:
+        write_plain(t("protocols.one_empty"))
     else:
-        none_shown = found["low"] <= 0 <= found["high"]
-        kind = "not_random" if not found["randomised"] else "no_effect" if none_shown else "effect"
-        points, low, high = (signed(found[name]) for name in ("difference", "low", "high"))
-        say(t(f"protocols.{kind}", points=points, low=low, high=high))
-    st.dataframe([_row(arm) for arm in found["arms"]], hide_index=True)
-    if found["crossed"]:
-        st.caption(plain(t("protocols.crossed", count=found["crossed"])))
+        includes_zero = protocols["low"] <= 0 <= protocols["high"]
+        kind = "not_random" if not protocols["randomised"] else "no_effect" if includes_zero else "effect"
+        points, low, high = (signed(protocols[name]) for name in ("difference", "low", "high"))
+        write_plain(t(f"protocols.{kind}", points=points, low=low, high=high))
+    st.dataframe([_row(arm) for arm in protocols["arms"]], hide_index=True)
+    if protocols["crossed"]:
+        st.caption(plain(t("protocols.crossed", count=protocols["crossed"])))
 
 
 def _row(arm: dict[str, object]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What the server of `app.py` has beside Streamlit: the routes that log in and out, and the gate before the pages,
+"""What the server of `app.py` adds to Streamlit: the routes that log in and out, the gate before the pages,
 and what is done before the first visitor."""
 
 import gc
@@ -12,12 +12,12 @@ from starlette.routing import Route
 from streamlit import config
 
 from audit.ui import settings
-from audit.ui.auth_routes import Doors
-from audit.ui.gate import Gate, Most, Sockets
+from audit.ui.auth_routes import LoginRoutes
+from audit.ui.gate import ConnectionLimits, Gate, Sockets
 from audit.ui.settings import FLAGS
 
 _NEEDED = ("runner.postScriptGC", "server.maxUploadSize", "server.maxWidgetStateSize")
-"""Settings of `audit.ui.settings` that hold however the app was started, unless somebody has set them."""
+"""Settings of `audit.ui.settings` that apply however the app was started, unless they were set."""
 _FILES = 65_536
 """Open files that this process may want: each page that is open needs some."""
 
@@ -47,20 +47,20 @@ def _open_files() -> int:
     soft, hard = (
         _FILES if limit == resource.RLIM_INFINITY else limit for limit in resource.getrlimit(resource.RLIMIT_NOFILE)
     )
-    wanted = min(_FILES, hard)
-    if soft < wanted:
+    target = min(_FILES, hard)
+    if soft < target:
         with suppress(OSError, ValueError):  # some systems name a limit and refuse it
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-            return wanted
+            resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
+            return target
     return soft
 
 
 def routes() -> list[Route]:
-    """`/login` and `/logout`. Raises AuditError where a setting in the environment is none."""
+    """The routes of `LoginRoutes`. Raises AuditError for an invalid setting in the environment."""
     settings.login_limits()
-    return Doors().routes()
+    return LoginRoutes().routes()
 
 
 def middleware() -> list[Middleware]:
-    """The gate."""
-    return [Middleware(Gate, sockets=Sockets(Most.within(_open_files())))]
+    """The gate, as Starlette's middleware."""
+    return [Middleware(Gate, sockets=Sockets(ConnectionLimits.for_open_files(_open_files())))]

@@ -1,4 +1,4 @@
-"""Who is logged in. The browser's cookie says so, the database is asked on every run; the session remembers no role."""
+"""Who is logged in. The cookie names the login, the database is read on every run; the session remembers no role."""
 
 import json
 import os
@@ -32,46 +32,46 @@ VARIABLE = "AUDIT_DB"
 DEFAULT = "audit.db"
 
 
-def where() -> str:
+def database_url() -> str:
     """Path or URL of the database."""
     return os.environ.get(VARIABLE) or DEFAULT
 
 
 def engine() -> Engine:
-    """The engine of the database. Raises what `audit.store.open_store` raises; a failure is not remembered."""
-    return _engine(where())
+    """The engine of the database. Raises what `audit.store.open_store` raises; failures are not cached."""
+    return _engine(database_url())
 
 
 @st.cache_resource(show_spinner=False)
-def _engine(where: str) -> Engine:
-    return open_store(where)
+def _engine(database: str) -> Engine:
+    return open_store(database)
 
 
-# Who somebody is according to an identity provider: what `st.login` left in the browser, verified by Streamlit.
+# The claims of an identity provider, which `st.login` left in the browser and Streamlit verified.
 
 COOKIE = "_streamlit_user"
-_STREAMLITS = ("is_logged_in", "origin", "tokens")
-"""What Streamlit adds to the claims; not all of it is there on every way that the claims take."""
+_STREAMLIT_FIELDS = ("is_logged_in", "origin", "tokens")
+"""Fields that Streamlit adds to the claims; a cookie and a session do not have the same ones."""
 
 
-def claims_of(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The claims alone.
+def claims_of(user_info: Mapping[str, Any]) -> dict[str, Any]:
+    """The claims without the fields that Streamlit adds.
 
     >>> claims_of({"email": "ann@example.org", "is_logged_in": True})
     {'email': 'ann@example.org'}
     """
-    return {name: value for name, value in found.items() if name not in _STREAMLITS}
+    return {name: value for name, value in user_info.items() if name not in _STREAMLIT_FIELDS}
 
 
 def claims_of_session() -> dict[str, Any] | None:
-    """The claims of this session of a page; None where nobody came from a provider, or none is set."""
+    """The claims of this session of a page; None without a provider's login, or where no provider is set up."""
     if settings.provider_settings() is None or not st.user.is_logged_in:
         return None
     return claims_of(st.user.to_dict())
 
 
-def way_to_provider(name: str | None) -> str:
-    """The address that leads to the identity provider of this name (None: the only one), and back to the app.
+def provider_login_url(name: str | None) -> str:
+    """The URL of the identity provider of this name (None: the only one), which leads back to the app.
 
     Raises AuditError where Authlib is not installed, or a setting in secrets.toml is missing. What `st.login` sends a
     page to; Streamlit has no public function for a server that has no page yet.
@@ -99,12 +99,12 @@ def claims_of_cookies(cookies: Mapping[str, str]) -> dict[str, Any] | None:
     signed = _get_signed_cookie_with_chunks(dict(cookies), COOKIE)
     if signed is None:
         return None
-    found = json.loads(signed)
-    return claims_of(found) if found.get("is_logged_in") is True else None
+    content = json.loads(signed)
+    return claims_of(content) if content.get("is_logged_in") is True else None
 
 
 Arguments = ParamSpec("Arguments")
-_WHOSE = "state-belongs-to"
+_OWNER = "state-belongs-to"
 """The id of the account that this session's state belongs to."""
 _ENDED = "login-ended"
 """Set when a login has ended while its page is still on the screen."""
@@ -113,11 +113,11 @@ _KEPT = ("language", _ENDED)
 
 def cookie_token() -> str | None:
     """The token in the cookie that this session of a page came with."""
-    return st.context.cookies.get(settings.login_name())
+    return st.context.cookies.get(settings.login_cookie_name())
 
 
 def client() -> str:
-    """What is stored with an answer of the browser that it was given in."""
+    """The description of the browser that is stored with an answer."""
     return browser(st.context.headers.get("User-Agent"))
 
 
@@ -127,64 +127,64 @@ def login_key() -> bytes | None:
     return cookie_key(token) if token else None
 
 
-def current(engine: Engine) -> Account | None:
+def current_account(engine: Engine) -> Account | None:
     """The account that is logged in, read from the database; None where nobody is, or no longer."""
     try:
-        account = _logged_in(engine)
+        account = _account_logged_in(engine)
     except NotAllowed:
         account = None
-    whose = st.session_state.get(_WHOSE)
-    if account is None or whose not in (None, account.id):
-        # What somebody typed and saw is not for whoever comes next in the same browser.
-        forget()
+    owner = st.session_state.get(_OWNER)
+    if account is None or owner not in (None, account.id):
+        # The next person at the same browser must not see what the last one typed and saw.
+        clear_state()
     if account is not None:
-        st.session_state[_WHOSE] = account.id
-    elif whose is not None:
+        st.session_state[_OWNER] = account.id
+    elif owner is not None:
         st.session_state[_ENDED] = True
     return account
 
 
-def why_not(engine: Engine) -> str | None:
-    """Why somebody whom a provider has sent is not let in; None where there is nothing to say."""
+def refusal_reason(engine: Engine) -> str | None:
+    """Why a visitor from a provider is not let in; None where there is no such reason."""
     try:
-        _logged_in(engine)
+        _account_logged_in(engine)
     except NotAllowed as problem:
         return str(problem)
     return None
 
 
-def still(engine: Engine, account_id: int) -> None:
+def require_login(engine: Engine, account_id: int) -> None:
     """Raises NotAllowed unless this account is still logged in here.
 
-    For callbacks: Streamlit runs them before the page, with what the page knew when it was shown.
+    For callbacks: Streamlit runs them before the page, with the arguments of the time when it was shown.
     """
-    account = current(engine)
+    account = current_account(engine)
     if account is None or account.id != account_id:
         raise NotAllowed("you are not logged in any more; log in again")
 
 
-def allowed(engine: Engine, *roles: str) -> Account:
-    """The account that is logged in, if it has one of the roles; else says so and ends the page.
+def require_role(engine: Engine, *roles: str) -> Account:
+    """The account that is logged in, if it has one of the roles; else shows a refusal and ends the page.
 
-    Every page begins with this: that a page is not in somebody's menu does not keep them from it.
+    Every page begins with this: a page that is missing from the menu can still be opened by its address.
     """
-    account = current(engine)
+    account = current_account(engine)
     if account is None and st.session_state.pop(_ENDED, False):
         st.rerun()  # of the whole page, also from a fragment: the menu and the name on it go, too
     if account is None or account.role not in roles:
         st.error(t("app.not_allowed" if account else "app.logged_out"))
         if account is None:
-            st.html(link_to_log_in())
+            st.html(login_link())
         st.stop()
     return account
 
 
-def link_to_log_in() -> str:
-    """A link to the page that logs in, as HTML."""
+def login_link() -> str:
+    """A link to the login page, as HTML."""
     return f'<a class="audit-button" href="{settings.root()}/login">{html(t("welcome.log_in"))}</a>'
 
 
-def leaving_form() -> str | None:
+def logout_form() -> str | None:
     """The form that logs out by HTTP, as HTML; None for a login by a provider, which Streamlit ends."""
     token = cookie_token()
     if token is None:
@@ -197,45 +197,45 @@ def leaving_form() -> str | None:
     )
 
 
-def leave_provider(engine: Engine) -> None:
+def end_provider_login(engine: Engine) -> None:
     """End a login by a provider in every tab, and take Streamlit's cookie from the browser."""
     claims = claims_of_session()
     if claims is not None:
         end_login(engine, identity_key(claims))
-    forget()
+    clear_state()
     st.logout()
 
 
-def forget() -> None:
-    """Forget everything that somebody did here."""
+def clear_state() -> None:
+    """Remove everything from the session's state but the language and the mark of an ended login."""
     for key in list(st.session_state):
         if key not in _KEPT:
             del st.session_state[key]
 
 
-def refused(problem: Exception) -> None:
-    """Show what an `audit.errors` class says, in the session's language where it is known there."""
+def show_refusal(problem: Exception) -> None:
+    """Show the message of an error, in the session's language where it has a translation."""
     st.warning(plain(sentence(translated(str(problem)))), icon=":material/info:")
 
 
-def guarded(show: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """A page or a part of one that says in a sentence why it cannot be shown: a refusal, a full disk, a damaged file.
+def report_problems(show: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """Decorator of a page or a part of one: an error (a refusal, a full disk, a damaged file) is shown as a sentence.
 
-    Fragments need it for themselves: Streamlit runs them without the page that they are on.
+    Fragments need their own: Streamlit runs them without the page that they are on.
     """
 
     @wraps(show)
-    def shown(*given: Arguments.args, **named: Arguments.kwargs) -> None:
+    def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         try:
-            with explained(where()):
-                show(*given, **named)
+            with explained(database_url()):
+                show(*args, **kwargs)
         except AuditError as problem:
-            refused(problem)
+            show_refusal(problem)
 
-    return shown
+    return wrapper
 
 
-def _logged_in(engine: Engine) -> Account | None:
+def _account_logged_in(engine: Engine) -> Account | None:
     limits = settings.login_limits()
     key = login_key()
     account = account_of(engine, key, limits) if key else None

@@ -1,4 +1,4 @@
-"""Settings of logging in, from the environment: `audit app` sets them, and so can whoever starts Streamlit."""
+"""Settings of the app: logins, from the environment; Streamlit's own options; cookies and paths."""
 
 import os
 from collections.abc import Mapping
@@ -17,21 +17,21 @@ _YEAR = 24 * 366
 
 
 def login_limits(environment: Mapping[str, str] | None = None) -> Limits:
-    """How long logins last. Raises AuditError for what is no number of hours.
+    """How long logins last. Raises AuditError for anything but a number of hours.
 
     >>> login_limits({"AUDIT_IDLE_HOURS": "0.5"})
     Limits(idle=datetime.timedelta(seconds=1800), longest=datetime.timedelta(days=7))
     """
     environment = os.environ if environment is None else environment
-    usual = Limits()
+    defaults = Limits()
     return Limits(
-        _hours(environment.get(IDLE), f"--idle-hours ({IDLE})") or usual.idle,
-        _hours(environment.get(LONGEST), f"--login-hours ({LONGEST})") or usual.longest,
+        _hours(environment.get(IDLE), f"--idle-hours ({IDLE})") or defaults.idle,
+        _hours(environment.get(LONGEST), f"--login-hours ({LONGEST})") or defaults.longest,
     )
 
 
 def only_https(environment: Mapping[str, str] | None = None) -> bool:
-    """Whether cookies are for https only, however a request seems to come in."""
+    """Whether cookies are for https only, whatever scheme a request seems to have."""
     return (os.environ if environment is None else environment).get(HTTPS, "") == "1"
 
 
@@ -45,26 +45,26 @@ def provider_settings() -> dict[str, Any] | None:
 
     if not st.secrets.load_if_toml_exists() or "auth" not in st.secrets:
         return None
-    ours = st.secrets.get("audit", {})
-    return {"claim": str(ours.get("claim", CLAIM)), "name": ours.get("provider")}
+    own_section = st.secrets.get("audit", {})
+    return {"claim": str(own_section.get("claim", CLAIM)), "name": own_section.get("provider")}
 
 
 def _hours(text: str | None, name: str) -> timedelta | None:
     if not text:
         return None
     try:
-        number = float(text)
+        hours = float(text)
     except ValueError:
-        number = 0.0
-    if not 0 < number <= _YEAR:
+        hours = 0.0
+    if not 0 < hours <= _YEAR:
         raise AuditError(f"{name} is {text[:40]!r}; it must be a number of hours above 0 and at most {_YEAR}")
-    return timedelta(hours=number)
+    return timedelta(hours=hours)
 
 
 # Streamlit's settings for this app: what `audit app` passes to `streamlit run`.
 
 LARGEST_UPLOAD = 5
-"""MB of a file that somebody uploads."""
+"""Largest file for upload, in MB."""
 FLAGS: dict[str, str] = {
     # Streamlit collects garbage after every rerun otherwise: 100 ms of a core for each answer (hidden option).
     "runner.postScriptGC": "false",
@@ -92,25 +92,25 @@ def arguments(port: int) -> list[str]:
     return [part for name, value in {"server.port": str(port), **FLAGS}.items() for part in (f"--{name}", value)]
 
 
-# The cookies, and where the app lies: names and paths that the HTTP routes and the Streamlit script share.
+# Names of cookies and the app's root path, shared by the HTTP routes and the Streamlit script.
 
 LANGUAGE = "audit_language"
-"""The language that was chosen on the page that logs in."""
+"""The cookie of the language that was chosen on the login page."""
 
 
-def login_name() -> str:
+def login_cookie_name() -> str:
     """The cookie that holds a login's token. Browsers do not tell ports apart, so the name does: apps of two databases
     on one machine do not log each other out."""
     return f"audit_login_{st.get_option('server.port')}"
 
 
-def form_name() -> str:
-    """The cookie that must agree with the hidden field of the form that logs in."""
+def form_cookie_name() -> str:
+    """The cookie that must equal the hidden field of the login form."""
     return f"audit_form_{st.get_option('server.port')}"
 
 
-def browser_name() -> str:
-    """The cookie by which a browser is known again that has logged in before; it logs nobody in."""
+def browser_cookie_name() -> str:
+    """The cookie that recognises a browser that has logged in before; it logs nobody in."""
     return f"audit_browser_{st.get_option('server.port')}"
 
 

@@ -1,4 +1,4 @@
-"""Letting answers go stale after guideline or labels changed: for managers, who choose, look, and confirm."""
+"""Making answers stale after the guideline or the labels changed. For managers, who choose, preview and confirm."""
 
 import streamlit as st
 from sqlalchemy import Engine
@@ -13,14 +13,14 @@ from audit.ui.question import FIELD
 
 ROLES = ("manager",)
 _DONE = "stale-done"
-_SEEN = "stale-seen"
-"""(choice, numbers of its preview): what is confirmed is what was looked at."""
+_PREVIEWED = "stale-seen"
+"""(choice, numbers of its preview): a confirmation is for these numbers only."""
 
 
 def page() -> None:
-    """What counts now, the form that chooses, the preview, and the button that does it."""
+    """The answers in force, the form that chooses among them, the preview, and the button that makes them stale."""
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     st.subheader(t("stale.title"))
     st.write(t("stale.what"))
     if done := st.session_state.pop(_DONE, None):
@@ -30,61 +30,63 @@ def page() -> None:
         st.info(t("stale.none"))
         return
     st.write(f"**{t('stale.now')}**")
-    st.dataframe([_row(one) for one in tallies], hide_index=True)
+    st.dataframe([_row(tally) for tally in tallies], hide_index=True)
     try:
-        choice = _choosing(tallies)
+        choice = _choice_form(tallies)
         if choice is not None:
-            st.session_state[_SEEN] = (choice, _numbers(would_go(engine, choice, account.id)))
+            st.session_state[_PREVIEWED] = (choice, _numbers(would_go(engine, choice, account.id)))
     except AuditError as problem:
-        st.session_state.pop(_SEEN, None)
-        session.refused(problem)
+        st.session_state.pop(_PREVIEWED, None)
+        session.show_refusal(problem)
         return
-    if _SEEN in st.session_state:
+    if _PREVIEWED in st.session_state:
         _preview(engine, account)
 
 
-def _row(one: Tally) -> dict[str, object]:
-    labels = "|".join(label_name(label) for label in one.label.split("|"))
-    version = t("stale.elsewhere") if one.guideline == ELSEWHERE else one.guideline or t("stale.not_noted")
+def _row(tally: Tally) -> dict[str, object]:
+    labels = "|".join(label_name(label) for label in tally.label.split("|"))
+    version = t("stale.elsewhere") if tally.guideline == ELSEWHERE else tally.guideline or t("stale.not_noted")
     return {
-        t("stale.answers"): one.number,
-        t("stale.which"): t("stale.which_name", task=task_name(one.task), kind=t(f"stale_kind.{one.kind}")),
-        t("stale.what_column"): t(f"stale.{one.what}"),
+        t("stale.answers"): tally.number,
+        t("stale.which"): t("stale.which_name", task=task_name(tally.task), kind=t(f"stale_kind.{tally.kind}")),
+        t("stale.what_column"): t(f"stale.{tally.what}"),
         t("annotate.guideline"): str(version),
-        t("stale.labels_column"): labels if one.known else t("stale.gone", label=labels),
+        t("stale.labels_column"): labels if tally.known else t("stale.gone", label=labels),
     }
 
 
-def _choosing(tallies: list[Tally]) -> Choice | None:
-    """The choice, when the form is sent."""
-    asked = sorted({(one.task, one.kind) for one in tallies})
+def _choice_form(tallies: list[Tally]) -> Choice | None:
+    """The form; returns its choice in the run in which it is submitted, else None."""
+    question_kinds = sorted({(tally.task, tally.kind) for tally in tallies})
     questions: dict[tuple[str, str] | None, str] = {None: t("stale.any")}
     questions.update(
         ((task, kind), t("stale.which_name", task=task_name(task), kind=t(f"stale_kind.{kind}")))
-        for task, kind in asked
+        for task, kind in question_kinds
     )
     labels = {
-        label: label_name(label) for label in sorted({label for one in tallies for label in one.label.split("|")})
+        label: label_name(label) for label in sorted({label for tally in tallies for label in tally.label.split("|")})
     }
-    # The present version is the one below which people usually let go: it stands first.
-    versions = sorted({_present(task, kind) for task, kind in asked} | {one.guideline or 1 for one in tallies})
-    before: dict[int | None, str] = {None: t("stale.any_version")}
-    before.update((version, str(version)) for version in reversed(versions) if version > 1)
+    # Usually the answers below the version in force are chosen, so it stands first.
+    versions = sorted(
+        {_version_in_force(task, kind) for task, kind in question_kinds} | {tally.guideline or 1 for tally in tallies}
+    )
+    version_names: dict[int | None, str] = {None: t("stale.any_version")}
+    version_names.update((version, str(version)) for version in reversed(versions) if version > 1)
     with st.form("stale"):
         st.write(f"**{t('stale.choose')}**")
-        which = st.selectbox(t("stale.which"), list(questions), format_func=questions.__getitem__)
-        below = st.selectbox(t("stale.below"), list(before), format_func=before.__getitem__)
-        chosen = st.multiselect(t("stale.labels"), list(labels), format_func=labels.__getitem__)
+        question_kind = st.selectbox(t("stale.which"), list(questions), format_func=questions.__getitem__)
+        below = st.selectbox(t("stale.below"), list(version_names), format_func=version_names.__getitem__)
+        selected_labels = st.multiselect(t("stale.labels"), list(labels), format_func=labels.__getitem__)
         unsettled = st.checkbox(t("stale.unsettled"))
         elsewhere = st.checkbox(t("stale.with_elsewhere"))
         adjudications = st.checkbox(t("stale.adjudications"))
         if not st.form_submit_button(t("stale.preview")):
             return None
-    task, kind = which or (None, None)
-    return Choice(task, kind, below, tuple(chosen), elsewhere, unsettled, adjudications)
+    task, kind = question_kind or (None, None)
+    return Choice(task, kind, below, tuple(selected_labels), elsewhere, unsettled, adjudications)
 
 
-def _present(task: str, kind: str) -> int:
+def _version_in_force(task: str, kind: str) -> int:
     try:
         return guideline_of(task, kind).version
     except AuditError:
@@ -92,35 +94,35 @@ def _present(task: str, kind: str) -> int:
 
 
 def _preview(engine: Engine, account: Account) -> None:
-    choice, seen = st.session_state[_SEEN]
+    choice, previewed = st.session_state[_PREVIEWED]
     stale = would_go(engine, choice, account.id)
-    lost = losing(engine, stale, account.id)
+    lost_groups = losing(engine, stale, account.id)
     st.write(t("stale.would", **_numbers(stale)))
-    st.write(t("stale.groups", settled=lost.settled, waiting=lost.waiting, turned=lost.turned))
-    if lost.holds:
-        st.write(t("stale.holds", count=lost.holds))
+    st.write(t("stale.groups", settled=lost_groups.settled, waiting=lost_groups.waiting, turned=lost_groups.turned))
+    if lost_groups.holds:
+        st.write(t("stale.holds", count=lost_groups.holds))
     if not stale.questions:
         return
     with st.form("stale-go"):
         reason = st.text_area(t("stale.reason"), max_chars=FIELD, height=80)
-        sure = st.checkbox(t("stale.confirm"))
+        confirmed = st.checkbox(t("stale.confirm"))
         if not st.form_submit_button(t("stale.go"), type="primary"):
             return
-    if not sure:
+    if not confirmed:
         st.warning(t("stale.need_confirm"), icon=":material/info:")
         return
-    if _numbers(stale) != seen:
-        st.session_state[_SEEN] = (choice, _numbers(stale))
+    if _numbers(stale) != previewed:
+        st.session_state[_PREVIEWED] = (choice, _numbers(stale))
         st.warning(t("stale.changed"), icon=":material/info:")
         return
     try:
-        by = session.allowed(engine, *ROLES).id
-        went = let_go_stale(engine, by, choice, reason, client=session.client())
+        by = session.require_role(engine, *ROLES).id
+        let_go = let_go_stale(engine, by, choice, reason, client=session.client())
     except AuditError as problem:
-        session.refused(problem)
+        session.show_refusal(problem)
         return
-    del st.session_state[_SEEN]
-    st.session_state[_DONE] = _numbers(went)
+    del st.session_state[_PREVIEWED]
+    st.session_state[_DONE] = _numbers(let_go)
     st.rerun()
 
 

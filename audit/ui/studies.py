@@ -1,4 +1,4 @@
-"""Plans of studies: for managers."""
+"""Plans of studies, for managers: make, store and freeze one, and run it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -31,28 +31,28 @@ from audit.studies.plan import (
 from audit.studies.versions import ENGLISH, Version, all_versions, freeze, from_to, frozen_version, set_plan, steps
 from audit.systems import all_systems
 from audit.ui import session
-from audit.ui.language import one_of, plain, sentence, summary, t, task_name, translated
+from audit.ui.language import plain, sentence, single_choice, summary, t, task_name, translated
 
-# Carrying out a plan from the app: the process goes on without the page, which only looks at it.
+# Running a plan from the app: the process goes on without the page, which only shows its state.
 
 ROLES = ("manager",)
 EVERY = 2
-"""Seconds between two looks at a run that is at work."""
-_LOOKED = "studies-was-live"
-"""Set while the page shows a run that is at work: when that has ended, the whole page is shown anew."""
+"""Seconds between two updates while a run is at work."""
+_WAS_LIVE = "studies-was-live"
+"""Whether the page shows a run at work; when the run has ended, the whole page is shown anew."""
 
 
 def _last_job(engine: Engine, name: str, account_id: int) -> Work | None:
     return next(iter(jobs(engine, name, by=account_id)), None)
 
 
-def running(engine: Engine, name: str) -> None:
-    """How far the last run of a plan is, and the buttons that begin, stop and go on."""
-    account = session.allowed(engine, *ROLES)
+def run_control(engine: Engine, name: str) -> None:
+    """The progress of the last run of a plan, and the buttons that start, stop and continue it."""
+    account = session.require_role(engine, *ROLES)
     work = _last_job(engine, name, account.id)
     live = work is not None and work.live
-    st.session_state[_LOOKED] = live
-    st.fragment(_look, run_every=EVERY if live else None)(name)
+    st.session_state[_WAS_LIVE] = live
+    st.fragment(_show_run, run_every=EVERY if live else None)(name)
 
 
 def state_text(work: Work | None) -> str:
@@ -60,31 +60,31 @@ def state_text(work: Work | None) -> str:
     return t("work.never") if work is None else t(f"work.{work.state}")
 
 
-@session.guarded
-def _look(name: str) -> None:
+@session.report_problems
+def _show_run(name: str) -> None:
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     work = _last_job(engine, name, account.id)
-    if st.session_state.get(_LOOKED) and (work is None or not work.live):
-        st.session_state[_LOOKED] = False
+    if st.session_state.get(_WAS_LIVE) and (work is None or not work.live):
+        st.session_state[_WAS_LIVE] = False
         st.rerun()
     if work is not None and work.live:
-        _at_work(work)
+        _show_progress(work)
         if st.button(
             t("studies.stop"), key=f"stop-{work.id}", disabled=work.state == "stopping", icon=":material/stop:"
         ):
-            _do(lambda: stop_job(engine, work.id, by=session.allowed(engine, *ROLES).id))
+            _apply(lambda: stop_job(engine, work.id, by=session.require_role(engine, *ROLES).id))
     else:
-        _ended(work)
+        _show_ended_run(work)
         label = t("studies.run" if work is None else "studies.again" if work.state == "done" else "studies.go_on")
         if st.button(label, key=f"run-{name}", type="primary", icon=":material/play_arrow:"):
-            _do(lambda: begin_job(engine, name, session.where(), by=session.allowed(engine, *ROLES).id))
+            _apply(lambda: begin_job(engine, name, session.database_url(), by=session.require_role(engine, *ROLES).id))
     if work is not None and work.log.strip():
         with st.expander(t("studies.log")):
             st.code(work.log, language=None, wrap_lines=True)
 
 
-def _at_work(work: Work) -> None:
+def _show_progress(work: Work) -> None:
     step = t(f"step.{work.step}") if work.step else t("step.waiting")
     if work.state == "stopping":
         step = t("work.stopping")
@@ -96,86 +96,90 @@ def _at_work(work: Work) -> None:
     st.caption(plain(t("studies.close", when=f"{work.started_at:%Y-%m-%d %H:%M} UTC", who=work.by or "")))
 
 
-def _ended(work: Work | None) -> None:
+def _show_ended_run(work: Work | None) -> None:
     if work is None:
         st.caption(t("studies.not_run"))
     elif work.state == "done":
         when = f"{work.ended_at:%Y-%m-%d %H:%M} UTC" if work.ended_at else ""
         st.success(t("studies.done", when=when), icon=":material/check:")
     else:
-        why = translated(work.message) if work.message else ""
-        said = f"{t(f'work.{work.state}')}. {plain(sentence(why)) if why else ''} {t('studies.kept')}"
-        st.warning(said, icon=":material/info:")
+        reason = translated(work.message) if work.message else ""
+        message = f"{t(f'work.{work.state}')}. {plain(sentence(reason)) if reason else ''} {t('studies.kept')}"
+        st.warning(message, icon=":material/info:")
 
 
-def _do(work: Callable[[], object]) -> None:
-    """Begin or stop, and show the page anew; or say why not."""
+def _apply(action: Callable[[], object]) -> None:
+    """Start or stop a run, and show the page anew; or say why it was refused."""
     try:
-        work()
+        action()
     except AuditError as problem:
-        session.refused(problem)
+        session.show_refusal(problem)
         return
     st.rerun()
 
 
-# What a report says of the plans of its studies, in the session's language; in English see `plan_lines`.
+# The plans of a report's studies in sentences of the session's language; `plan_lines` has the English ones.
 
 
 def plan_texts(report: Report) -> list[str]:
     """The sentences of `audit.reports.plan_texts.plan_lines`."""
     lines = []
     for entry in report.get("plan") or ():
-        lines.append(t("plan.line", study=entry["study"], plan=entry["plan"], how=_frozen(entry)))
+        lines.append(t("plan.line", study=entry["study"], plan=entry["plan"], how=_freeze_text(entry)))
         if entry["changed"]:
-            listed = [
-                f"{one['key']} {became(one['before'], one['after'])} ({one['at'][:10]})" for one in entry["changed"]
+            sentences = [
+                f"{change['key']} {value_change(change['before'], change['after'])} ({change['at'][:10]})"
+                for change in entry["changed"]
             ]
-            lines.append(t("plan.changed", changes=t("plan.comma").join(listed)))
+            lines.append(t("plan.changed", changes=t("plan.comma").join(sentences)))
         if entry["deviates"]:
-            listed = [f"{one['key']} {became(one['planned'], one['found'])}" for one in entry["deviates"]]
+            sentences = [
+                f"{deviation['key']} {value_change(deviation['planned'], deviation['found'])}"
+                for deviation in entry["deviates"]
+            ]
             key = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
-            lines.append(t(key, deviations=t("plan.comma").join(listed)))
+            lines.append(t(key, deviations=t("plan.comma").join(sentences)))
     return lines
 
 
-def became(before: Any, after: Any) -> str:
-    """How a value became another."""
+def value_change(before: Any, after: Any) -> str:
+    """The change of a value, as text."""
     return from_to(before, after, {word: t(f"plan.{word}") for word in ENGLISH})
 
 
-def _frozen(entry: Mapping[str, Any]) -> str:
+def _freeze_text(entry: Mapping[str, Any]) -> str:
     if entry["frozen_at"] is None:
         return t("plan.not_frozen", version=entry["version"])
     run = t("plan.before_run" if entry["frozen_at"] <= entry["run_began"] else "plan.after_run")
-    everything, before = entry["judgements"], entry["judgements_before"]
-    if not everything:
+    judgements, judgements_before = entry["judgements"], entry["judgements_before"]
+    if not judgements:
         judged = t("plan.nothing_judged")
-    elif not before:
-        judged = t("plan.before_all", count=everything)
+    elif not judgements_before:
+        judged = t("plan.before_all", count=judgements)
     else:
-        judged = t("plan.after_some", before=count(before), whole=count(everything))
+        judged = t("plan.after_some", before=count(judgements_before), whole=count(judgements))
     return t("plan.frozen", date=entry["frozen_at"][:10], run=run, judged=judged)
 
 
 # Making a plan: by a form with the registered corpora, systems and relations, or by a TOML file.
 
 Store = Callable[[Plan], None]
-_BEGIN = {"per_relation": 60, "share": 0.05}
-"""What an empty plan begins with in the form where a plan has no default."""
+_INITIAL = {"per_relation": 60, "share": 0.05}
+"""Values of an empty form for settings that have no default."""
 _SIZES = ("per_relation", "share")
 _REPORT = {"answers": ANSWERS, "interval": tuple(METHODS), "target": TARGETS}
 _WORDS = {"answers": "whose", "interval": "interval", "target": "target"}
-"""Where the texts of the choices of a report are."""
+"""Setting of a report -> prefix of the keys of its texts."""
 
 
 def form(plans: Mapping[str, list[Version]], store: Store) -> None:
-    """The form, beginning with nothing or with a plan there is; what it makes is checked again where it is stored."""
-    ours = [name for name, history in plans.items() if not foreign(history[-1].content)]
+    """The form of a plan, empty or filled from an existing plan; the plan is checked again when it is stored."""
+    editable = [name for name, history in plans.items() if not foreign(history[-1].content)]
     base = st.selectbox(
-        t("studies.begin_with"), [None, *ours], format_func=lambda one: one or t("studies.empty"), key="plan-base"
+        t("studies.begin_with"), [None, *editable], format_func=lambda name: name or t("studies.empty"), key="plan-base"
     )
-    start = plans[base][-1].content if base else {table: {} for table in TABLES}
-    fields = _Fields(base or "", start)
+    base_content = plans[base][-1].content if base else {table: {} for table in TABLES}
+    fields = _Fields(base or "", base_content)
     name = st.text_input(t("field.name"), value=base or "", max_chars=80, key=fields.key("name"), autocomplete="off")
     study = _study(fields)
     if study is None:
@@ -184,25 +188,25 @@ def form(plans: Mapping[str, list[Version]], store: Store) -> None:
     content["report"] = _report(fields, study["systems"], study["relations"] or [])
     _preview(content)
     if st.button(t("studies.store"), type="primary", key="store-plan"):
-        _stored(lambda: read_plan(content, t("studies.the_form"), registered_only=True), store)
+        _read_and_store(lambda: read_plan(content, t("studies.the_form"), registered_only=True), store)
 
 
 def upload(store: Store) -> None:
-    """A TOML file: what it plans, or every mistake in it."""
+    """The upload of a plan as a TOML file: its preview, or every mistake in it."""
     st.caption(t("studies.upload_help"))
-    given = st.file_uploader(t("studies.file"), type=["toml"], max_upload_size=1, key="plan-file")
-    if given is None:
+    file = st.file_uploader(t("studies.file"), type=["toml"], max_upload_size=1, key="plan-file")
+    if file is None:
         return
-    plan = _read(lambda: read_plan_bytes(given.getvalue()[: LARGEST + 1], given.name[:80], registered_only=True))
+    plan = _read(lambda: read_plan_bytes(file.getvalue()[: LARGEST + 1], file.name[:80], registered_only=True))
     if plan is None:
         return
     _preview({"name": plan.name, **plan.content()})
     if st.button(t("studies.store_as", name=plain(plan.name)), type="primary", key="store-file"):
-        _stored(lambda: plan, store)
+        _read_and_store(lambda: plan, store)
 
 
 class _Fields:
-    """Widgets that begin with what a plan says, or else with a plan's defaults."""
+    """Widgets filled with the values of a plan, or with the defaults of plans."""
 
     def __init__(self, base: str, start: Mapping[str, Mapping[str, Any]]):
         self._base, self._start = base, start
@@ -212,11 +216,11 @@ class _Fields:
 
     def value(self, table: str, name: str) -> Any:
         value = self._start[table].get(name, TABLES[table][name].default)
-        return _BEGIN.get(name) if value is None and not self._start[table] else value
+        return _INITIAL.get(name) if value is None and not self._start[table] else value
 
-    def whole(self, table: str, name: str, least: int | None, most: int | None = None) -> int | None:
-        """A whole number; empty gives None."""
-        found = st.number_input(
+    def integer(self, table: str, name: str, least: int | None, most: int | None = None) -> int | None:
+        """A field for a whole number; None where it is empty."""
+        number = st.number_input(
             t(f"field.{name}"),
             min_value=least,
             max_value=most,
@@ -226,11 +230,11 @@ class _Fields:
             key=self.key(f"{table}-{name}"),
             placeholder=t("studies.all") if name == "limit" else None,
         )
-        return None if found is None else int(found)
+        return None if number is None else int(number)
 
     def share(self, table: str, name: str, most: float = 1.0, step: float = 0.05) -> float | None:
-        """A number from 0; empty gives None."""
-        found = st.number_input(
+        """A field for a number from 0; None where it is empty."""
+        number = st.number_input(
             t(f"field.{name}"),
             min_value=0.0,
             max_value=most,
@@ -239,123 +243,131 @@ class _Fields:
             help=t(f"help.{name}"),
             key=self.key(f"{table}-{name}"),
         )
-        return None if found is None else round(float(found), 6)
+        return None if number is None else round(float(number), 6)
 
-    def one(self, table: str, name: str, known: list[str], words: Callable[[str], str] = str) -> str:
-        """One of a few."""
+    def choice(self, table: str, name: str, options: list[str], format_func: Callable[[str], str] = str) -> str:
+        """A choice of one option."""
         value = self.value(table, name)
         return str(
             st.selectbox(
                 t(f"field.{name}"),
-                known,
-                index=known.index(value) if value in known else 0,
-                format_func=words,
+                options,
+                index=options.index(value) if value in options else 0,
+                format_func=format_func,
                 help=t(f"help.{name}"),
                 key=self.key(f"{table}-{name}"),
             )
         )
 
-    def perhaps(self, table: str, name: str, known: Sequence[str], before: str) -> str | None:
-        """One of a few whose texts begin with `before`, or nothing."""
+    def optional_choice(self, table: str, name: str, options: Sequence[str], prefix: str) -> str | None:
+        """A choice of one option or none; keys of the texts begin with `prefix`."""
         value = self.value(table, name)
-        words = {"": t("studies.not_planned")} | {one: t(f"{before}{one}") for one in known}
-        found = st.selectbox(
+        titles = {"": t("studies.not_planned")} | {option: t(f"{prefix}{option}") for option in options}
+        selected = st.selectbox(
             t(f"field.{name}"),
-            list(words),
-            index=list(words).index(value) if value in known else 0,
-            format_func=words.__getitem__,
+            list(titles),
+            index=list(titles).index(value) if value in options else 0,
+            format_func=titles.__getitem__,
             key=self.key(f"{table}-{name}"),
         )
-        return found or None
+        return selected or None
 
-    def some(self, table: str, name: str, known: list[str], words: Callable[[str], str] = str) -> list[str]:
-        """Some of a list."""
-        value = [one for one in self.value(table, name) or () if one in known]
+    def choices(self, table: str, name: str, options: list[str], format_func: Callable[[str], str] = str) -> list[str]:
+        """A choice of several options."""
+        value = [option for option in self.value(table, name) or () if option in options]
         return list(
             st.multiselect(
                 t(f"field.{name}"),
-                known,
+                options,
                 default=value,
-                format_func=words,
+                format_func=format_func,
                 help=t(f"help.{name}"),
-                key=self.key(f"{table}-{name}-{len(known)}"),
+                key=self.key(f"{table}-{name}-{len(options)}"),
                 placeholder=t("studies.all") if name == "relations" else t("studies.choose"),
             )
         )
 
 
 def _study(fields: _Fields) -> dict[str, Any] | None:
-    tasks = list(dict.fromkeys(one.task for one in all_corpora() if one.needs() is None))
-    task = fields.one("study", "task", tasks, task_name) if len(tasks) > 1 else (tasks or ["sentiment"])[0]
-    corpora = {one.name: one for one in all_corpora(task) if one.needs() is None}
-    systems = [one.name for one in all_systems(task) if one.needs() is None]
+    tasks = list(dict.fromkeys(corpus.task for corpus in all_corpora() if corpus.needs() is None))
+    task = fields.choice("study", "task", tasks, task_name) if len(tasks) > 1 else (tasks or ["sentiment"])[0]
+    corpora = {corpus.name: corpus for corpus in all_corpora(task) if corpus.needs() is None}
+    systems = [system.name for system in all_systems(task) if system.needs() is None]
     if not corpora or not systems:
         st.warning(t("studies.nothing_there"))
         return None
     left, right = st.columns(2)
     with left:
         corpus = corpora[
-            fields.one("study", "corpus", list(corpora), lambda name: f"{name} ({t(f'unit.{corpora[name].unit}')})")
+            fields.choice("study", "corpus", list(corpora), lambda name: f"{name} ({t(f'unit.{corpora[name].unit}')})")
         ]
     with right:
-        chosen = fields.some("study", "systems", systems)
+        selected_systems = fields.choices("study", "systems", systems)
     share = fields.share("study", "document_share") if corpus.unit == "document" else None
     relations = _relations(fields, task, corpus, bool(share))
     left, right = st.columns(2)
     with left:
-        limit = fields.whole("study", "limit", 1)
+        limit = fields.integer("study", "limit", 1)
     with right:
-        seed = fields.whole("study", "seed", None)
+        seed = fields.integer("study", "seed", None)
     return {
         "task": task,
         "corpus": corpus.name,
-        "systems": chosen,
+        "systems": selected_systems,
         "relations": relations or None,
         "limit": limit,
         "seed": seed,
         "document_share": share or None,
-        "set": {one: some for one, some in fields.value("study", "set").items() if not relations or one in relations},
+        "set": {
+            relation: parameters
+            for relation, parameters in fields.value("study", "set").items()
+            if not relations or relation in relations
+        },
     }
 
 
 def _relations(fields: _Fields, task: str, corpus: Corpus, sentences_too: bool) -> list[str]:
-    fit = {
-        one.name: summary(task, one.name, one.summary)
-        for one in all_relations(task)
-        if one.unit == corpus.unit or (sentences_too and not one.per_system)
+    fitting = {
+        relation.name: summary(task, relation.name, relation.summary)
+        for relation in all_relations(task)
+        if relation.unit == corpus.unit or (sentences_too and not relation.per_system)
     }
-    return fields.some("study", "relations", list(fit), lambda name: f"{name}  {fit[name]}")
+    return fields.choices("study", "relations", list(fitting), lambda name: f"{name}  {fitting[name]}")
 
 
 def _sample(fields: _Fields) -> dict[str, Any]:
-    before = "per_relation" if fields.value("sample", "per_relation") else "share"
+    default_size = "per_relation" if fields.value("sample", "per_relation") else "share"
     left, middle, right = st.columns(3)
     with left:
-        size = one_of(t("studies.size"), {one: t(f"field.{one}") for one in _SIZES}, fields.key("size"), before)
+        size = single_choice(
+            t("studies.size"), {name: t(f"field.{name}") for name in _SIZES}, fields.key("size"), default_size
+        )
     with middle:
         if size == "share":
-            found: dict[str, Any] = {"share": fields.share("sample", "share", step=0.01)}
+            sample: dict[str, Any] = {"share": fields.share("sample", "share", step=0.01)}
         else:
-            found = {"per_relation": fields.whole("sample", "per_relation", 1)}
+            sample = {"per_relation": fields.integer("sample", "per_relation", 1)}
     with right:
-        found["design"] = fields.one("sample", "design", [*DESIGNS, INFORMATIVE], lambda one: t(f"design.{one}"))
-    found["domain"] = fields.perhaps("sample", "domain", DOMAINS, "domain.")
+        sample["design"] = fields.choice("sample", "design", [*DESIGNS, INFORMATIVE], lambda name: t(f"design.{name}"))
+    sample["domain"] = fields.optional_choice("sample", "domain", DOMAINS, "domain.")
     with st.expander(t("studies.audits")):
-        if found["design"] == INFORMATIVE:
+        if sample["design"] == INFORMATIVE:
             st.caption(t("studies.no_audits"))
         else:
-            found["audit_groups"] = fields.whole("sample", "audit_groups", 0)
-            found["audit_follow_ups"] = fields.share("sample", "audit_follow_ups")
-            found["audit_answers"] = fields.share("sample", "audit_answers")
-    return found
+            sample["audit_groups"] = fields.integer("sample", "audit_groups", 0)
+            sample["audit_follow_ups"] = fields.share("sample", "audit_follow_ups")
+            sample["audit_answers"] = fields.share("sample", "audit_answers")
+    return sample
 
 
 def _judging(fields: _Fields) -> dict[str, Any]:
     left, middle, right = st.columns(3)
     with left:
-        found: dict[str, Any] = {"annotators": fields.whole("judging", "annotators", 1, MOST_ANNOTATORS)}
+        judging: dict[str, Any] = {"annotators": fields.integer("judging", "annotators", 1, MOST_ANNOTATORS)}
     with middle:
-        found["protocol"] = fields.one("judging", "protocol", list(PROTOCOLS), lambda one: t(f"protocol_of.{one}"))
+        judging["protocol"] = fields.choice(
+            "judging", "protocol", list(PROTOCOLS), lambda name: t(f"protocol_of.{name}")
+        )
     with right:
         languages = st.text_input(
             t("field.languages"),
@@ -364,45 +376,49 @@ def _judging(fields: _Fields) -> dict[str, Any]:
             max_chars=80,
             key=fields.key("languages"),
         )
-    found["languages"] = [one.strip() for one in languages.split(",") if one.strip()]
-    found["gold"] = st.checkbox(
+    judging["languages"] = [code.strip() for code in languages.split(",") if code.strip()]
+    judging["gold"] = st.checkbox(
         t("field.gold"), value=fields.value("judging", "gold"), help=t("help.gold"), key=fields.key("gold")
     )
     with st.expander(t("studies.quality")):
         for name, key in SETTINGS.items():
             if isinstance(key.default, int):
-                found[name] = fields.whole("judging", name, int(BOUNDS[name].least), int(BOUNDS[name].most))
+                judging[name] = fields.integer("judging", name, int(BOUNDS[name].least), int(BOUNDS[name].most))
             else:
-                found[name] = fields.share("judging", name, most=float(BOUNDS[name].most))
-    return found
+                judging[name] = fields.share("judging", name, most=float(BOUNDS[name].most))
+    return judging
 
 
 def _report(fields: _Fields, systems: list[str], relations: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {"weights": fields.value("report", "weights")}
+    report: dict[str, Any] = {"weights": fields.value("report", "weights")}
     with st.expander(t("studies.report")):
         st.caption(t("studies.report_help"))
-        for name, known in _REPORT.items():
-            found[name] = fields.perhaps("report", name, known, f"{_WORDS[name]}.")
-        found["delta"] = fields.share("report", "delta", most=0.5, step=0.01)
-        found["primary"] = fields.some("report", "primary", systems) or None
-        if found["primary"]:
+        for name, options in _REPORT.items():
+            report[name] = fields.optional_choice("report", name, options, f"{_WORDS[name]}.")
+        report["delta"] = fields.share("report", "delta", most=0.5, step=0.01)
+        report["primary"] = fields.choices("report", "primary", systems) or None
+        if report["primary"]:
             relation = fields.value("report", "primary_relation")
             names = dict.fromkeys([*relations, *([relation] if relation else [])])
-            words = {"": t("studies.together")} | {one: one for one in names}
-            found["primary_relation"] = fields.one("report", "primary_relation", list(words), words.__getitem__) or None
-    return found
+            titles = {"": t("studies.together")} | {name: name for name in names}
+            report["primary_relation"] = (
+                fields.choice("report", "primary_relation", list(titles), titles.__getitem__) or None
+            )
+    return report
 
 
 def _preview(content: Mapping[str, Any]) -> None:
-    """How much work the plan is at most, from sizes that are known without running anything."""
+    """The work that the plan is at most, from sizes that are known without a run."""
     study, sample = content["study"], content["sample"]
-    corpus = next((one for one in all_corpora(study["task"]) if one.name == study["corpus"]), None)
+    corpus = next((corpus for corpus in all_corpora(study["task"]) if corpus.name == study["corpus"]), None)
     size = corpus.size() if corpus else None
     if corpus is None or size is None or not study["systems"]:
         return
     sources = min(size, study["limit"] or size)
-    fit = [one for one in all_relations(study["task"]) if one.unit == corpus.unit or study["document_share"]]
-    relations = len(study["relations"] or fit)
+    fitting = [
+        relation for relation in all_relations(study["task"]) if relation.unit == corpus.unit or study["document_share"]
+    ]
+    relations = len(study["relations"] or fitting)
     cells = relations * len(study["systems"])
     drawn = sample.get("per_relation") or round((sample.get("share") or 0) * sources)
     st.info(
@@ -419,39 +435,39 @@ def _preview(content: Mapping[str, Any]) -> None:
     )
 
 
-def _stored(read: Callable[[], Plan], store: Store) -> None:
-    def both() -> Plan:
+def _read_and_store(read: Callable[[], Plan], store: Store) -> None:
+    def read_and_store() -> Plan:
         plan = read()
         store(plan)
         return plan
 
-    _read(both)
+    _read(read_and_store)
 
 
-def _read(work: Callable[[], Plan]) -> Plan | None:
-    """The plan, or None after saying what is wrong with it, a line for each mistake."""
+def _read(read: Callable[[], Plan]) -> Plan | None:
+    """The plan; or None, with its mistakes on the page, one per line."""
     try:
-        return work()
+        return read()
     except AuditError as problem:
         first, *more = translated(str(problem)).split("\n")
-        said = plain(first if more else sentence(first))
-        st.warning("\n".join([said, "", *(f"- {plain(line.strip())}" for line in more)]), icon=":material/info:")
+        message = plain(first if more else sentence(first))
+        st.warning("\n".join([message, "", *(f"- {plain(line.strip())}" for line in more)]), icon=":material/info:")
         return None
 
 
 TABS = ("plans", "new", "upload")
 TAB = "studies-tab"
 _DONE = "studies-done"
-"""What was done before this run: the key of a text and its values."""
+"""The key of a text and its values: the message about what the last run changed."""
 _SHOWN = "studies-plan"
 
 History = Sequence[Version]
 
 
 def page() -> None:
-    """The plans there are, one of them with its run and its versions, and the two ways to a new one."""
+    """Three tabs: the stored plans, of which one with its run and versions; the form; and the upload."""
     engine = session.engine()
-    account = session.allowed(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     with engine.connect() as connection:
         plans = all_versions(connection)
     st.subheader(t("menu.studies"))
@@ -460,16 +476,16 @@ def page() -> None:
         st.session_state[_SHOWN] = done[1]["name"]
         st.session_state[TAB] = t("studies.plans")
         st.success(plain(t(f"studies.{done[0]}", **done[1])), icon=":material/check:")
-    for name, place in zip(
-        TABS, st.tabs([t(f"studies.{one}") for one in TABS], key=TAB, on_change="rerun"), strict=True
+    for name, tab in zip(
+        TABS, st.tabs([t(f"studies.{name}") for name in TABS], key=TAB, on_change="rerun"), strict=True
     ):
-        if not place.open:
+        if not tab.open:
             continue
-        with place:
+        with tab:
             if name == "new":
-                form(plans, _store(engine))
+                form(plans, _store_as_manager(engine))
             elif name == "upload":
-                upload(_store(engine))
+                upload(_store_as_manager(engine))
             elif plans:
                 _plans(engine, account.id, plans)
             else:
@@ -477,27 +493,27 @@ def page() -> None:
 
 
 def _plans(engine: Engine, account_id: int, plans: dict[str, list[Version]]) -> None:
-    last: dict[str, Work] = {}
+    last_jobs: dict[str, Work] = {}
     for work in jobs(engine, by=account_id):
-        last.setdefault(work.plan, work)
-    st.dataframe([_row(history, last.get(name)) for name, history in plans.items()], hide_index=True)
+        last_jobs.setdefault(work.plan, work)
+    st.dataframe([_row(history, last_jobs.get(name)) for name, history in plans.items()], hide_index=True)
     name = st.selectbox(t("studies.plan"), list(plans), key=_SHOWN)
     history = plans[name]
     st.caption(plain(_state(history)))
-    running(engine, name)
+    run_control(engine, name)
     _versions(history)
-    written = to_toml(history[-1].plan())
+    toml = to_toml(history[-1].plan())
     with st.expander(t("studies.toml")):
-        st.code(written, language="toml")
+        st.code(toml, language="toml")
     st.download_button(
         t("studies.download"),
-        written,
+        toml,
         f"{name}.toml",
         "application/toml",
         on_click="ignore",
         icon=":material/download:",
     )
-    _freezing(engine, history[-1])
+    _show_freeze_form(engine, history[-1])
 
 
 def _row(history: History, work: Work | None) -> dict[str, object]:
@@ -516,59 +532,62 @@ def _state(history: History) -> str:
     frozen = frozen_version(history)
     if frozen is None:
         return t("studies.draft")
-    since = sum(bool(found) for version, found in steps(history) if version.version > frozen.version)
+    changed = sum(bool(changes) for version, changes in steps(history) if version.version > frozen.version)
     date = f"{frozen.at:%Y-%m-%d}"
-    return t("studies.frozen_changed", date=date, count=since) if since else t("studies.frozen", date=date)
+    return t("studies.frozen_changed", date=date, count=changed) if changed else t("studies.frozen", date=date)
 
 
 def _versions(history: History) -> None:
-    made = {version.version: found for version, found in steps(history)}
+    changes_of = {version.version: changes for version, changes in steps(history)}
     rows = []
-    for one in reversed(history):
-        changed = [f"{change.key} {became(change.before, change.after)}" for change in made.get(one.version, ())]
+    for version in reversed(history):
+        descriptions = [
+            f"{change.key} {value_change(change.before, change.after)}"
+            for change in changes_of.get(version.version, ())
+        ]
         rows.append(
             {
-                t("studies.version"): one.version,
-                t("studies.at"): f"{one.at:%Y-%m-%d %H:%M} UTC",
-                t("studies.by"): one.by or t("studies.nobody"),
+                t("studies.version"): version.version,
+                t("studies.at"): f"{version.at:%Y-%m-%d %H:%M} UTC",
+                t("studies.by"): version.by or t("studies.nobody"),
                 t("studies.what"): t("studies.was_frozen")
-                if one.frozen
-                else t("plan.comma").join(changed) or t("studies.was_stored"),
+                if version.frozen
+                else t("plan.comma").join(descriptions) or t("studies.was_stored"),
             }
         )
     with st.expander(t("studies.versions"), expanded=len(history) > 1):
         st.dataframe(rows, hide_index=True)
 
 
-def _freezing(engine: Engine, last: Version) -> None:
+def _show_freeze_form(engine: Engine, last: Version) -> None:
     if last.frozen:
         return
     with st.container(border=True):
         st.caption(t("studies.freeze_help"))
-        sure = st.checkbox(t("studies.sure"), key=f"sure-{last.name}-{last.version}")
+        confirmed = st.checkbox(t("studies.sure"), key=f"sure-{last.name}-{last.version}")
         pressed = st.button(
-            t("studies.freeze"), key=f"freeze-{last.name}", disabled=not sure, icon=":material/ac_unit:"
+            t("studies.freeze"), key=f"freeze-{last.name}", disabled=not confirmed, icon=":material/ac_unit:"
         )
-    if pressed and sure:
+    if pressed and confirmed:
         try:
-            made = freeze(engine, last.name, by=session.allowed(engine, *ROLES).id, version=last.version)
+            frozen = freeze(engine, last.name, by=session.require_role(engine, *ROLES).id, version=last.version)
         except AuditError as problem:
-            session.refused(problem)
+            session.show_refusal(problem)
             return
-        _again("has_frozen", made)
+        _rerun_with_message("has_frozen", frozen)
 
 
-def _store(engine: Engine) -> Callable[[Plan], None]:
-    """What stores a plan as the manager who is logged in now; raises what `set_plan` raises."""
+def _store_as_manager(engine: Engine) -> Callable[[Plan], None]:
+    """A function that stores a plan as the manager who is logged in, and raises what `set_plan` raises."""
 
     def store(plan: Plan) -> None:
-        made, new = set_plan(engine, plan, by=session.allowed(engine, *ROLES).id)
-        _again("has_stored" if new else "has_nothing_new", made)
+        version, is_new = set_plan(engine, plan, by=session.require_role(engine, *ROLES).id)
+        _rerun_with_message("has_stored" if is_new else "has_nothing_new", version)
 
     return store
 
 
-def _again(done: str, version: Version) -> None:
-    """Show the plan anew, and say what was done."""
-    st.session_state[_DONE] = (done, {"name": version.name, "version": version.version})
+def _rerun_with_message(message: str, version: Version) -> None:
+    """Show the page anew, with this plan and a message."""
+    st.session_state[_DONE] = (message, {"name": version.name, "version": version.version})
     st.rerun()

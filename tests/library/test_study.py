@@ -19,7 +19,7 @@ FILMS = [
 ]
 
 
-def mine(text: str) -> str:
+def by_keyword(text: str) -> str:
     return "positive" if "good" in text.lower() else "negative"
 
 
@@ -42,22 +42,22 @@ def shouted(name: str = "MINE.1", **more: object) -> None:
 
 def test_a_study_from_texts_to_report():
     shouted()
-    study = audit.run(FILMS, ["vader", mine], ["MINE.1"], progress=False)
+    study = audit.run(FILMS, ["vader", by_keyword], ["MINE.1"], progress=False)
     assert repr(study).startswith("Study of texts: 4 sources, 1 relation, 2 systems; 8 groups satisfied, 0 drawn")
     study.sample(per_relation=4)
     assert sorted(study.questions()["text"]) == sorted(text for text, _ in FILMS)
     report = study.answer_with_gold().report()
-    by_system = {cell.system: cell for cell in report.cells}
-    # Of the four films `mine` gets "Nothing in it is good." wrong, whatever its letters are.
-    assert (by_system["mine"].satisfied, by_system["mine"].judged, by_system["mine"].false) == (4, 4, 1)
-    assert by_system["mine"].fs.value == 0.25
-    assert by_system["mine"].sr_genuine.value == 0.75
+    (cell,) = (cell for cell in report.cells if cell.system == "by_keyword")
+    # Of the four films `by_keyword` gets "Nothing in it is good." wrong, whatever its letters are.
+    assert (cell.satisfied, cell.judged, cell.false) == (4, 4, 1)
+    assert cell.fs.value == 0.25
+    assert cell.sr_genuine.value == 0.75
     assert study.questions().empty
 
 
 def test_the_report_of_a_stored_study_is_the_same_when_it_is_opened(tmp_path: Path):
     store = tmp_path / "films.db"
-    study = audit.run(FILMS, {"words": mine}, ["MR3.1"], store=store, progress=False)
+    study = audit.run(FILMS, {"words": by_keyword}, ["MR3.1"], store=store, progress=False)
     report = study.sample(2).answer_with_gold().report()
     assert audit.open(store).report() == report
     assert report.relations["MR3.1"].order_observed == ("words",)
@@ -73,7 +73,7 @@ def test_nothing_is_executed_twice(tmp_path: Path):
 
     def counting(text: str) -> str:
         called.append(text)
-        return mine(text)
+        return by_keyword(text)
 
     for _ in range(2):
         audit.run(FILMS, {"counting": counting}, ["MR3.1"], store=tmp_path / "films.db", progress=False)
@@ -81,7 +81,7 @@ def test_nothing_is_executed_twice(tmp_path: Path):
 
 
 def test_answers_of_people_settle_groups():
-    study = audit.run(FILMS[:2], [mine], ["MR3.1"], progress=False).sample(2, audit_follow_ups=0)
+    study = audit.run(FILMS[:2], [by_keyword], ["MR3.1"], progress=False).sample(2, audit_follow_ups=0)
     votes = [(text, label, name) for text, label in FILMS[:2] for name in ("anna", "ben")]
     study.answer(pd.DataFrame(votes, columns=["text", "label", "annotator"]))
     assert [cell.judged for cell in study.report(answers="people").cells] == [2]
@@ -102,7 +102,7 @@ def test_answers_of_people_settle_groups():
     ],
 )
 def test_wrong_labels_are_refused(labels: dict, reason: str):
-    study = audit.run(FILMS[:1], [mine], ["MR3.1"], progress=False).sample(1)
+    study = audit.run(FILMS[:1], [by_keyword], ["MR3.1"], progress=False).sample(1)
     with pytest.raises(audit.AuditError, match=reason):
         study.answer(pd.DataFrame(labels))
     assert study.report(answers="people").cells[0].judged == 0
@@ -114,9 +114,9 @@ def test_wrong_labels_are_refused(labels: dict, reason: str):
         ({"systems": []}, "systems is empty"),
         ({"systems": 3}, "systems=3"),
         ({"systems": [lambda text: "positive"]}, "a lambda, which has no name"),
-        ({"systems": {"vader": mine}}, "the name of a built-in one"),
-        ({"systems": [mine, mine]}, "two of the name 'mine'"),
-        ({"systems": {"a:b": mine}}, "no colon"),
+        ({"systems": {"vader": by_keyword}}, "the name of a built-in one"),
+        ({"systems": [by_keyword, by_keyword]}, "two of the name 'by_keyword'"),
+        ({"systems": {"a:b": by_keyword}}, "no colon"),
         ({"systems": {"three": 3}}, "cannot be called"),
         ({"systems": ["nobody"]}, "unknown system 'nobody'"),
         ({"relations": "MR3.1"}, r"relations='MR3.1': expected a list"),
@@ -130,9 +130,9 @@ def test_wrong_labels_are_refused(labels: dict, reason: str):
     ],
 )
 def test_wrong_arguments_are_told_and_leave_nothing(wrong: dict, reason: str, tmp_path: Path):
-    given = {"corpus": FILMS, "systems": [mine], "relations": ["MR3.1"]} | wrong
+    arguments = {"corpus": FILMS, "systems": [by_keyword], "relations": ["MR3.1"]} | wrong
     with pytest.raises(audit.AuditError, match=reason):
-        audit.run(**given, store=tmp_path / "films.db", progress=False)
+        audit.run(**arguments, store=tmp_path / "films.db", progress=False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -150,7 +150,7 @@ def test_a_system_that_cannot_be_prepared_leaves_no_database(tmp_path: Path):
 
 
 def test_a_temporary_database_goes_with_its_study():
-    with audit.run(FILMS[:1], [mine], ["MR3.1"], progress=False) as study:
+    with audit.run(FILMS[:1], [by_keyword], ["MR3.1"], progress=False) as study:
         folder = Path(study.store).parent
         assert folder.is_dir()
     assert not folder.exists()
@@ -160,23 +160,23 @@ def test_a_frame_with_columns_of_its_own():
     frame = pd.DataFrame(
         {"text": ["A good film.", "A bad film."], "gold": ["Positive", None], "year": [1999, 2001], "id": ["a", "b"]}
     )
-    made = components.corpus_of(frame, None, None, None, "films")
-    first, second = made.rows()
-    assert (made.name, made.has_gold, first.key, first.gold, dict(first.attributes)) == (
+    corpus = components.corpus_of(frame, None, None, None, "films")
+    first, second = corpus.rows()
+    assert (corpus.name, corpus.has_gold, first.key, first.gold, dict(first.attributes)) == (
         "films", True, "a", "positive", {"year": "1999"},
     )  # fmt: skip
     assert second.gold is None
 
 
 def test_systems_are_told_apart_by_what_they_do():
-    def one(text: str) -> str:
+    def exact(text: str) -> str:
         return "positive"
 
     def other(text: str) -> str:
         return "negative"
 
-    assert components.source_version(one) != components.source_version(other)
-    assert components.source_version(one) == components.source_version(one)
+    assert components.source_version(exact) != components.source_version(other)
+    assert components.source_version(exact) == components.source_version(exact)
     namespace: dict = {}
     exec("def a(text): return 'positive'\ndef b(text): return 'negative'\nc = a", namespace)
     versions = [components.source_version(namespace[name]) for name in "abc"]
@@ -197,17 +197,17 @@ def test_an_object_with_predict_and_a_task_of_its_own():
 
 def test_a_relation_is_replaced_when_it_is_defined_again_and_none_of_ours_is():
     shouted()
-    versions = {one.version for one in audit.all_relations("sentiment") if one.name == "MINE.1"}
+    versions = {relation.version for relation in audit.all_relations("sentiment") if relation.name == "MINE.1"}
 
     @audit.relation("MINE.1", check=lambda outputs: outputs[0].label == outputs[1].label, preserves=["positive"])
     def shouted_again(text: str, choices: random.Random) -> str:
         """One to three exclamation marks."""
         return text + "!" * choices.randint(1, 3)
 
-    again = next(one for one in audit.all_relations("sentiment") if one.name == "MINE.1")
+    again = next(relation for relation in audit.all_relations("sentiment") if relation.name == "MINE.1")
     assert versions != {again.version}
     assert again.summary == "One to three exclamation marks."
-    study = audit.run(FILMS, [mine], ["MINE.1"], progress=False)
+    study = audit.run(FILMS, [by_keyword], ["MINE.1"], progress=False)
     assert study.ran is not None
     assert study.ran.counts.outcomes["satisfied"] == 4
     with pytest.raises(audit.AuditError, match="is there already"):
@@ -217,7 +217,7 @@ def test_a_relation_is_replaced_when_it_is_defined_again_and_none_of_ours_is():
 
 
 def test_reports_are_asked_for_what_there_is():
-    report = audit.run(FILMS, [mine, "vader"], ["MR3.1"], progress=False).sample(4).answer_with_gold().report()
+    report = audit.run(FILMS, [by_keyword, "vader"], ["MR3.1"], progress=False).sample(4).answer_with_gold().report()
     with pytest.raises(audit.AuditError, match="unknown relation of this report"):
         report.relations["MR1.1"]
     with pytest.raises(audit.AuditError, match="expected 'rates', 'order', 'pairs', 'false'"):
@@ -225,14 +225,14 @@ def test_reports_are_asked_for_what_there_is():
     assert report.plot("rates").to_dict()["$schema"]
     assert len(report.relations["MR3.1"].pairs) == 1
     with pytest.raises(audit.AuditError, match="answers='all'"):
-        audit.run(FILMS[:1], [mine], ["MR3.1"], progress=False).report(answers="all")  # type: ignore[arg-type]
+        audit.run(FILMS[:1], [by_keyword], ["MR3.1"], progress=False).report(answers="all")  # type: ignore[arg-type]
 
 
 def test_agreement_of_a_frame():
     votes = [("t1", "anna", "x"), ("t1", "ben", "x"), ("t2", "anna", "y"), ("t2", "ben", "x")]
     frame = pd.DataFrame(votes, columns=["item", "annotator", "label"])
-    found = audit.agreement(frame).to_frame().set_index("name")["estimate"]
-    assert found["percent_agreement"] == 0.5
+    estimates = audit.agreement(frame).to_frame().set_index("name")["estimate"]
+    assert estimates["percent_agreement"] == 0.5
     with pytest.raises(audit.AuditError, match="row 5: ben rates item t2 a second time"):
         audit.agreement(pd.concat([frame, frame.tail(1)]))
     with pytest.raises(audit.AuditError, match="ratings has no column 'label'"):

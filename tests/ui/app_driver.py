@@ -66,12 +66,12 @@ def prepare(path: Path) -> Prepared:
     return Prepared(engine, path, **accounts)
 
 
-def closed(made: Prepared) -> Prepared:
+def closed(prepared: Prepared) -> Prepared:
     """The same, whole in its file, which may be copied."""
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    made.engine.dispose()
-    return made
+    prepared.engine.dispose()
+    return prepared
 
 
 def opened_copy(original: Prepared, path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
@@ -100,9 +100,9 @@ def cookie_of_session() -> str | None:
     id = st.session_state.get("account_id")
     if id is None:
         return None
-    if id in _OPENED.get(session.where(), ()):
+    if id in _OPENED.get(session.database_url(), ()):
         return f"browser of {id}"
-    _OPENED.setdefault(session.where(), set()).add(id)
+    _OPENED.setdefault(session.database_url(), set()).add(id)
     with suppress(NotAllowed):  # it was opened before, or its account is disabled
         open_login(session.engine(), id, cookie_key(f"browser of {id}"))
     return f"browser of {id}"
@@ -133,7 +133,9 @@ def go(app: AppTest, name: str) -> AppTest:
 
 def press_answer(app: AppTest, answer: str) -> int:
     """Press the button of this answer; the id of the question."""
-    button = next(one for one in app.button if str(one.key).startswith("judge-") and str(one.key).endswith(answer))
+    button = next(
+        button for button in app.button if str(button.key).startswith("judge-") and str(button.key).endswith(answer)
+    )
     question = int(str(button.key).split("-")[1])
     button.click().run()
     assert not app.exception
@@ -142,10 +144,10 @@ def press_answer(app: AppTest, answer: str) -> int:
 
 def blocks(app: AppTest) -> str:
     """All HTML that the page shows, one after the other."""
-    return "\n".join(one.proto.body for one in app.get("html"))
+    return "\n".join(element.proto.body for element in app.get("html"))
 
 
 def said(app: AppTest) -> str:
     """All messages and captions of the page."""
     kinds = (app.warning, app.error, app.info, app.success, app.caption, app.markdown, app.title)
-    return "\n".join(one.value for kind in kinds for one in kind)
+    return "\n".join(element.value for kind in kinds for element in kind)

@@ -26,17 +26,20 @@ def _found(*names: str) -> str | None:
 
 
 @contextmanager
-def streamlit_server(made: Prepared) -> Iterator[tuple[str, Prepared]]:
+def streamlit_server(prepared: Prepared) -> Iterator[tuple[str, Prepared]]:
     """Serve the database by Streamlit itself, without the command; gives the address, and the database again."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(APP), *arguments(port), "--server.address", "127.0.0.1"]
     server = subprocess.Popen(
-        command, env={**os.environ, "AUDIT_DB": str(made.path)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command,
+        env={**os.environ, "AUDIT_DB": str(prepared.path)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     address = f"http://127.0.0.1:{port}"
     try:
         until(lambda: healthy(address))
-        yield address, made
+        yield address, prepared
     finally:
         server.terminate()
         server.wait(timeout=10)
@@ -119,8 +122,8 @@ class Window:
         code = (
             "return [...document.querySelectorAll(arguments[0])].find(e => e.innerText.trim().endsWith(arguments[1]))"
         )
-        found = until(lambda: self.driver.execute_script(code, selector, text))
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", found)
+        element = until(lambda: self.driver.execute_script(code, selector, text))
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", element)
 
     def question(self) -> str | None:
         """The text on the screen."""
@@ -151,9 +154,9 @@ class Window:
         self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {**event, "type": "keyUp"})
 
 
-def judgements(made: Prepared, account: int) -> list[str]:
+def judgements(prepared: Prepared, account: int) -> list[str]:
     """What this account answered, from the first to the last; `withdrawn` where it was undone."""
     judgement = table_of(tables.Judgement)
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         query = select(judgement.c.answer).where(judgement.c.annotator_id == account).order_by(judgement.c.id)
         return list(connection.execute(query).scalars())

@@ -32,9 +32,9 @@ def prepared(original: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     """Address of a running `audit app`, and its database; a module that needs another one has its own."""
     folder = tmp_path_factory.mktemp("served")
-    made = prepare(folder / "audit.db")
-    with app_server(str(made.path), folder / "log.txt") as address:
-        yield address, made
+    prepared = prepare(folder / "audit.db")
+    with app_server(str(prepared.path), folder / "log.txt") as address:
+        yield address, prepared
 
 
 @pytest.fixture

@@ -15,24 +15,24 @@ from audit.store import table_of, tables
 
 def prepare_groups(path: Path) -> Prepared:
     """As `prepare`, with all satisfied and violated groups asked about."""
-    made = prepare(path)
-    draw_all(made.engine, Size(per_relation=20), audits=Audits(groups=20))
-    return made
+    prepared = prepare(path)
+    draw_all(prepared.engine, Size(per_relation=20), audits=Audits(groups=20))
+    return prepared
 
 
-def to_group(made: Prepared, account: int) -> Shown:
+def to_group(prepared: Prepared, account: int) -> Shown:
     """Answer questions about texts until one about a group is next for this account; returns it."""
     while True:
-        shown = next_question(made.engine, account)
+        shown = next_question(prepared.engine, account)
         assert shown is not None
         if shown.kind == "group":
             return shown
-        judge(made.engine, account, shown.id, "neutral")
+        judge(prepared.engine, account, shown.id, "neutral")
 
 
-def names(made: Prepared) -> set[str]:
+def names(prepared: Prepared) -> set[str]:
     """What an annotator must never be sent: names of systems and relations."""
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         return {
             str(name)
             for model in (tables.System, tables.Relation)

@@ -56,11 +56,11 @@ def prepare_pairs(path: Path) -> Prepared:
     return Prepared(engine, path, **{name: add_account(engine, name, role, PASSWORD) for name, role in names.items()})
 
 
-def to_task(made: Prepared, account: int, task: str, text: str = "") -> Shown:
+def to_task(prepared: Prepared, account: int, task: str, text: str = "") -> Shown:
     """Answer questions until one of this task, with this in its texts, is next for this account; returns it."""
     while True:
-        shown = next_question(made.engine, account)
+        shown = next_question(prepared.engine, account)
         assert shown is not None
         if shown.task.partition("/")[0] == task and text in "".join(shown.texts):
             return shown
-        judge(made.engine, account, shown.id, shown.labels[0])
+        judge(prepared.engine, account, shown.id, shown.labels[0])

@@ -50,7 +50,7 @@ class Session:
             if kind == "new_session":
                 screen.page = got.new_session.page_script_hash
             elif kind == "navigation":
-                screen.pages = {one.url_pathname: one.page_script_hash for one in got.navigation.app_pages}
+                screen.pages = {page.url_pathname: page.page_script_hash for page in got.navigation.app_pages}
             elif kind == "script_finished":
                 return screen
             elif kind == "delta":
@@ -104,9 +104,9 @@ def _note(delta: Any, screen: Screen) -> None:
              "html": lambda: element.html.body, "markdown": lambda: element.markdown.body}[kind]()
         )  # fmt: skip
     elif kind is not None:
-        one = getattr(element, kind)
-        if getattr(one, "id", ""):
-            found = re.search(r"-([A-Za-z][\w-]*)$", one.id)
-            screen.widgets[found[1] if found else one.id] = one.id
+        widget = getattr(element, kind)
+        if getattr(widget, "id", ""):
+            match = re.search(r"-([A-Za-z][\w-]*)$", widget.id)
+            screen.widgets[match[1] if match else widget.id] = widget.id
             if kind == "button" and delta.fragment_id:
                 screen.fragment = delta.fragment_id

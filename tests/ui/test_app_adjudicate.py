@@ -18,13 +18,13 @@ from audit.ui.language import text_in
 
 def dispute(prepared: Prepared, number: int = 1) -> list[int]:
     """Questions on which ann and ben disagree."""
-    found = []
+    ids = []
     for _ in range(number):
-        for who, answer in ((prepared.ann, "positive"), (prepared.ben, "negative")):
-            shown = next_question(prepared.engine, who.id)
-            judge(prepared.engine, who.id, shown.id, answer, comment=f"**{answer}** <b>")
-        found.append(shown.id)
-    return found
+        for account, answer in ((prepared.ann, "positive"), (prepared.ben, "negative")):
+            shown = next_question(prepared.engine, account.id)
+            judge(prepared.engine, account.id, shown.id, answer, comment=f"**{answer}** <b>")
+        ids.append(shown.id)
+    return ids
 
 
 def mode(app, name: str):
@@ -54,19 +54,19 @@ def test_a_dispute_says_what_hangs_on_it_and_is_settled_by_a_code(prepared: Prep
 def test_who_settles_what_somebody_else_has_just_settled_is_told(prepared: Prepared, language: str) -> None:
     first, second = dispute(prepared, 2)
     app = go(open_app(prepared.judge, language), "adjudicate")
-    (mine,) = (id for id in (first, second) if any(one.key == f"settle-{id}" for one in app.button))
-    app.checkbox(key=f"allow-{mine}-neutral").check()
-    app.selectbox(key=f"code-{mine}").set_value("mixed_opinion")
-    adjudicate(prepared.engine, prepared.boss.id, mine, ["positive"], "", "slip")
-    app.button(key=f"settle-{mine}").click().run()
+    (shown,) = (id for id in (first, second) if any(button.key == f"settle-{id}" for button in app.button))
+    app.checkbox(key=f"allow-{shown}-neutral").check()
+    app.selectbox(key=f"code-{shown}").set_value("mixed_opinion")
+    adjudicate(prepared.engine, prepared.boss.id, shown, ["positive"], "", "slip")
+    app.button(key=f"settle-{shown}").click().run()
     assert text_in(language, "adjudicate.too_late") in said(app)
-    assert [one["allowed"] for one in rows(prepared, tables.Adjudication)] == [["positive"]]
-    other = first + second - mine
+    assert [row["allowed"] for row in rows(prepared, tables.Adjudication)] == [["positive"]]
+    other = first + second - shown
     app.checkbox(key=f"allow-{other}-neutral").check()
     app.selectbox(key=f"code-{other}").set_value("mixed_opinion")
     app.button(key=f"settle-{other}").click().run()
     assert text_in(language, "adjudicate.too_late") not in said(app)
-    assert [one["allowed"] for one in rows(prepared, tables.Adjudication)] == [["positive"], ["neutral"]]
+    assert [row["allowed"] for row in rows(prepared, tables.Adjudication)] == [["positive"], ["neutral"]]
 
 
 def test_words_without_a_code_are_another_reason_and_nothing_is_refused(prepared: Prepared) -> None:
@@ -78,7 +78,7 @@ def test_words_without_a_code_are_another_reason_and_nothing_is_refused(prepared
     assert rows(prepared, tables.Adjudication) == []
     app.text_area(key=f"reason-{id}").set_value("a joke among friends")
     app.button(key=f"settle-{id}").click().run()
-    assert [(one["code"], one["reason"]) for one in rows(prepared, tables.Adjudication)] == [
+    assert [(row["code"], row["reason"]) for row in rows(prepared, tables.Adjudication)] == [
         ("other", "a joke among friends")
     ]
 
@@ -87,7 +87,7 @@ def test_words_without_a_code_are_another_reason_and_nothing_is_refused(prepared
 def test_names_are_shown_when_asked_for_and_vanish_with_the_question(prepared: Prepared, language: str) -> None:
     dispute(prepared, 2)
     app = go(open_app(prepared.judge, language), "adjudicate")
-    first = next(str(one.key) for one in app.button if str(one.key).startswith("reveal-"))
+    first = next(str(button.key) for button in app.button if str(button.key).startswith("reveal-"))
     assert "(ann)" not in blocks(app)
     app.button(key=first).click().run()
     assert "(ann)" in blocks(app)
@@ -107,7 +107,7 @@ def test_names_are_shown_when_asked_for_and_vanish_with_the_question(prepared: P
 
 def test_the_log_of_an_account_that_is_no_manager_stays_closed(prepared: Prepared) -> None:
     app = go(open_app(prepared.judge), "log")
-    assert not any(text_in("en", "log.what") in one.value for one in app.caption)
+    assert not any(text_in("en", "log.what") in element.value for element in app.caption)
 
 
 def test_the_other_order_is_that_of_the_queue(prepared: Prepared) -> None:
@@ -115,7 +115,7 @@ def test_the_other_order_is_that_of_the_queue(prepared: Prepared) -> None:
     app = go(open_app(prepared.judge), "adjudicate")
     app.selectbox(key="adjudicate-order").set_value("wanted").run()
     # Those of one rank come by their number.
-    ranks = {one["id"]: one["priority"] for one in rows(prepared, tables.Question)}
+    ranks = {row["id"]: row["priority"] for row in rows(prepared, tables.Question)}
     first = min(ids, key=lambda id: (ranks[id], id))
     assert app.button(key=f"settle-{first}")
 
@@ -132,8 +132,8 @@ def test_the_last_decision_is_changed_and_both_are_kept(prepared: Prepared, lang
     app.checkbox(key=f"again-{first}-{id}-positive").check()
     app.button(key=f"store-again-{first}").click().run()
     assert not app.exception
-    assert [one["allowed"] for one in rows(prepared, tables.Adjudication)] == [["neutral"], ["positive"]]
-    assert [one["code"] for one in rows(prepared, tables.Adjudication)] == ["slip", "slip"]
+    assert [row["allowed"] for row in rows(prepared, tables.Adjudication)] == [["neutral"], ["positive"]]
+    assert [row["code"] for row in rows(prepared, tables.Adjudication)] == ["slip", "slip"]
 
 
 def test_nobody_s_votes_are_shown_when_a_spot_check_is_changed(prepared: Prepared) -> None:
@@ -143,7 +143,7 @@ def test_nobody_s_votes_are_shown_when_a_spot_check_is_changed(prepared: Prepare
     app.button(key=f"change-{first}").click().run()
     assert app.text_input(key=f"remark-again-{first}").value == "dry"
     assert 'class="audit-votes"' not in blocks(app)
-    assert not any(str(one.key).startswith("reveal-") for one in app.button)
+    assert not any(str(button.key).startswith("reveal-") for button in app.button)
     app.button(key=f"leave-{first}").click().run()
     assert len(rows(prepared, tables.Adjudication)) == 1
 
@@ -152,8 +152,8 @@ def test_nobody_s_votes_are_shown_when_a_spot_check_is_changed(prepared: Prepare
 def false_ones(prepared: Prepared) -> Prepared:
     """Every question is settled, as neutral: whatever system said something is wrong."""
     ada = add_account(prepared.engine, "ada", "adjudicator", PASSWORD).id
-    for one in rows(prepared, tables.Question):
-        adjudicate(prepared.engine, ada, one["id"], ["neutral"], "for a test")
+    for row in rows(prepared, tables.Question):
+        adjudicate(prepared.engine, ada, row["id"], ["neutral"], "for a test")
     return prepared
 
 
@@ -182,7 +182,7 @@ def test_causes_are_given_one_after_the_other_and_taken_back(
     assert app.button(key=f"judge-cause-{second}-doubtful")
     app.button(key=f"later-cause-{second}").click().run()
     assert app.button(key=f"judge-cause-{third}-doubtful")
-    assert [one["code"] for one in rows(false_ones, tables.Cause)] == ["other", "relation_loose", "taken_back"]
+    assert [row["code"] for row in rows(false_ones, tables.Cause)] == ["other", "relation_loose", "taken_back"]
 
 
 def test_a_cause_that_comes_too_soon_or_for_another_group_is_not_taken(false_ones: Prepared) -> None:
@@ -213,9 +213,9 @@ def test_results_count_causes_and_reasons(false_ones: Prepared, language: str) -
     app.session_state["results-tab"] = text_in(language, "results.causes")
     go(app, "results")
     assert not app.exception
-    tables_shown = [one.value for one in app.dataframe]
+    tables_shown = [frame.value for frame in app.dataframe]
     name, share = text_in(language, "column.cause"), text_in(language, "column.cause_share")
-    causes = next(one for one in tables_shown if name in one)
+    causes = next(frame for frame in tables_shown if name in frame)
     assert set(causes[name]) == {text_in(language, "cause.follow_up_damaged")}
     assert set(causes[share]) == {100.0}
     assert text_in(language, "causes.uncoded") in str(tables_shown[-1])

@@ -28,27 +28,27 @@ def served(prepared: Prepared, tmp_path: Path) -> Iterator[tuple[str, Prepared]]
         yield address, prepared
 
 
-def codes(made: Prepared) -> list[str]:
+def codes(prepared: Prepared) -> list[str]:
     table = table_of(tables.Cause)
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         return list(connection.execute(select(table.c.code).order_by(table.c.id)).scalars())
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_keys_give_causes_and_z_takes_one_back(served: tuple[str, Prepared], tmp_path: Path, language: str) -> None:
-    address, made = served
+    address, prepared = served
     with Window(address, tmp_path / "profile", language) as window:
         window.log_in("judge")
         window.click('[role="radio"]', {"en": "Causes", "zh": "原因"}[language])
         until(lambda: window.all(".st-key-judge button"))
         window.press("1")
-        until(lambda: codes(made) == ["all_wrong"])
+        until(lambda: codes(prepared) == ["all_wrong"])
         window.see({"en": "Stored: Wrong on every side", "zh": "已保存：各处输出全错"}[language])
         window.hold("3", 1.0)
-        until(lambda: codes(made) == ["all_wrong", "relation_loose"])
+        until(lambda: codes(prepared) == ["all_wrong", "relation_loose"])
         window.see({"en": "Stored: Relation too loose", "zh": "已保存：蜕变关系太宽松"}[language])
-        assert len(codes(made)) == 2
+        assert len(codes(prepared)) == 2
         window.press("z")
-        until(lambda: codes(made) == ["all_wrong", "relation_loose", "taken_back"])
+        until(lambda: codes(prepared) == ["all_wrong", "relation_loose", "taken_back"])
         below = window.script("return document.querySelector('.st-key-judge').getBoundingClientRect().bottom")
         assert below <= 720

@@ -133,16 +133,16 @@ def test_a_flag_that_somebody_replied_to_meanwhile_is_refused(prepared: Prepared
 def test_each_undo_says_what_it_took_back_and_the_eleventh_is_refused(prepared: Prepared, language: str) -> None:
     app = open_app(prepared.ann, language)
     answers = ["positive", "neutral", "unsure"] + ["negative"] * 8
-    given = [press(app, f"judge-{answer}") for answer in answers]
+    judged = [press(app, f"judge-{answer}") for answer in answers]
     for number in range(1, 11):
         press(app, "undo")
-        assert shown(app) == given[-number]
+        assert shown(app) == judged[-number]
         answer = text_in(language, f"label.{answers[-number]}")
         assert text_in(language, "annotate.undone", answer=answer, number=number, most=10) in said(app)
     press(app, "undo")
     english = "the last 10 answers are undone already; answer a question before you undo more"
     assert sentence_in(language, english).removesuffix("。")[1:] in said(app)
-    assert shown(app) == given[1]
+    assert shown(app) == judged[1]
     assert sum(row["answer"] == "withdrawn" for row in rows(prepared, tables.Judgement)) == 10
     press(app, "judge-positive")
     assert text_in(language, "annotate.progress", today=2, mine=2, left=10) in said(app)

@@ -22,9 +22,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
         yield served
 
 
-def put_aside(made: Prepared, account: int) -> list[tuple[str, str | None]]:
+def put_aside(prepared: Prepared, account: int) -> list[tuple[str, str | None]]:
     table = table_of(tables.Aside)
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         query = select(table.c.kind, table.c.comment).where(table.c.annotator_id == account).order_by(table.c.id)
         return [tuple(row) for row in connection.execute(query)]  # type: ignore[misc]
 
@@ -37,14 +37,14 @@ BUTTONS = ".st-key-judge button, .st-key-beside button"
 def test_keys_alone_skip_flag_undo_three_and_open_the_guideline(
     served: tuple[str, Prepared], tmp_path: Path, language: str, width: int
 ) -> None:
-    address, made = served
+    address, prepared = served
     account, name = {
-        ("en", 1280): (made.ann, "ann"),
-        ("zh", 1280): (made.ben, "ben"),
-        ("en", 768): (made.judge, "judge"),
-        ("zh", 768): (made.boss, "boss"),
+        ("en", 1280): (prepared.ann, "ann"),
+        ("zh", 1280): (prepared.ben, "ben"),
+        ("en", 768): (prepared.judge, "judge"),
+        ("zh", 768): (prepared.boss, "boss"),
     }[language, width]
-    with made.engine.begin() as connection:  # each window has every question to itself
+    with prepared.engine.begin() as connection:  # each window has every question to itself
         connection.execute(table_of(tables.Question).update().values(annotators=8))
     with Window(address, tmp_path / "profile", language) as window:
         window.resize(width, 720 if width == 1280 else 1024)
@@ -54,14 +54,14 @@ def test_keys_alone_skip_flag_undo_three_and_open_the_guideline(
         first = until(window.question)
         # Every key stands on its button, and every button is on the screen.
         buttons = until(lambda: eight if len(eight := window.all(BUTTONS)) == 8 else None)  # they come one by one
-        keys = [one.text.split()[-1].lower() for one in buttons]
+        keys = [button.text.split()[-1].lower() for button in buttons]
         assert keys == ["1", "2", "3", "u", "z", "s", "f", "g"]
         assert window.in_view(".st-key-judge")
         assert window.in_view(".st-key-beside")
         window.picture(f"judge-{language}-{width}")
         window.judge("s")
         window.see(text_in(language, "annotate.skipped"))
-        assert put_aside(made, account.id) == [("skip", None)]
+        assert put_aside(prepared, account.id) == [("skip", None)]
         # The first f goes to the comment's field and writes nothing there; Tab leaves it, the second f flags.
         flagged = window.question()
         window.press("f")
@@ -72,8 +72,8 @@ def test_keys_alone_skip_flag_undo_three_and_open_the_guideline(
         field.send_keys("fs, too odd for 1 or 2\t")
         window.judge("f")
         window.see(text_in(language, "annotate.flagged"))
-        assert put_aside(made, account.id)[1:] == [("flag", "fs, too odd for 1 or 2")]
-        assert judgements(made, account.id) == []
+        assert put_aside(prepared, account.id)[1:] == [("flag", "fs, too odd for 1 or 2")]
+        assert judgements(prepared, account.id) == []
         window.picture(f"flagged-{language}-{width}")
         judged = []
         for key in ("1", "2", "3"):
@@ -85,7 +85,7 @@ def test_keys_alone_skip_flag_undo_three_and_open_the_guideline(
             assert window.question() == judged[-number]
         answer = text_in(language, "label.positive")
         window.see(text_in(language, "annotate.undone", answer=answer, number=3, most=10))
-        assert judgements(made, account.id) == ["positive", "neutral", "negative"] + ["withdrawn"] * 3
+        assert judgements(prepared, account.id) == ["positive", "neutral", "negative"] + ["withdrawn"] * 3
         window.picture(f"undone-{language}-{width}")
         heading = guideline_of("sentiment", "input", language).text.split("**")[1]
         assert heading not in window.text()
@@ -98,17 +98,17 @@ def test_keys_alone_skip_flag_undo_three_and_open_the_guideline(
 
 
 def test_a_held_or_doubled_skip_skips_once(served: tuple[str, Prepared], tmp_path: Path) -> None:
-    address, made = served
+    address, prepared = served
     with Window(address, tmp_path / "profile") as window:
         window.log_in("ann")
         until(window.question)
-        before = len(put_aside(made, made.ann.id))
+        before = len(put_aside(prepared, prepared.ann.id))
         window.hold("s", seconds=1)
         time.sleep(0.5)
-        assert len(put_aside(made, made.ann.id)) == before + 1
+        assert len(put_aside(prepared, prepared.ann.id)) == before + 1
         from selenium.webdriver import ActionChains
 
-        button = next(one for one in window.all(".st-key-beside button") if "Skip" in one.text)
+        button = next(button for button in window.all(".st-key-beside button") if "Skip" in button.text)
         ActionChains(window.driver).double_click(button).perform()
         time.sleep(1)
-        assert len(put_aside(made, made.ann.id)) == before + 2
+        assert len(put_aside(prepared, prepared.ann.id)) == before + 2

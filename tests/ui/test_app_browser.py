@@ -26,36 +26,36 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
 
 
 def test_keys_judge_a_held_key_judges_once_and_z_undoes(served: tuple[str, Prepared], window: Window) -> None:
-    made = served[1]
+    prepared = served[1]
     window.log_in("ann")
     until(window.question)
     window.judge("1")
     window.judge("3")
     window.judge("u")
-    assert judgements(made, made.ann.id) == ["positive", "negative", "unsure"]
+    assert judgements(prepared, prepared.ann.id) == ["positive", "negative", "unsure"]
     window.hold("2", seconds=1)
     window.see("4 today")
     time.sleep(0.3)
-    assert judgements(made, made.ann.id) == ["positive", "negative", "unsure", "neutral"]
+    assert judgements(prepared, prepared.ann.id) == ["positive", "negative", "unsure", "neutral"]
     window.judge("z")
-    assert judgements(made, made.ann.id)[-1] == "withdrawn"
+    assert judgements(prepared, prepared.ann.id)[-1] == "withdrawn"
     window.see("3 today")
 
 
 def test_a_double_click_judges_once(served: tuple[str, Prepared], window: Window) -> None:
-    made = served[1]
-    before = len(judgements(made, made.judge.id))
+    prepared = served[1]
+    before = len(judgements(prepared, prepared.judge.id))
     window.log_in("judge")
     next(link for link in window.all('[data-testid="stSidebarNavLink"]') if "Judge" in link.text).click()
     until(window.question)
     time.sleep(0.4)
-    button = next(one for one in window.all(".st-key-judge button") if "Neutral" in one.text)
+    button = next(button for button in window.all(".st-key-judge button") if "Neutral" in button.text)
     from selenium.webdriver import ActionChains
 
     ActionChains(window.driver).double_click(button).perform()
     window.see("1 today")
     time.sleep(0.5)
-    assert len(judgements(made, made.judge.id)) == before + 1
+    assert len(judgements(prepared, prepared.judge.id)) == before + 1
 
 
 @pytest.mark.parametrize("window", ["zh-CN"], indirect=True)
@@ -83,9 +83,9 @@ def served_groups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[st
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_group_is_judged_by_key(served_groups: tuple[str, Prepared], tmp_path: Path, language: str) -> None:
-    address, made = served_groups
-    account, name = {"en": (made.ann, "ann"), "zh": (made.ben, "ben")}[language]
-    shown = to_group(made, account.id)
+    address, prepared = served_groups
+    account, name = {"en": (prepared.ann, "ann"), "zh": (prepared.ben, "ben")}[language]
+    shown = to_group(prepared, account.id)
     with Window(address, tmp_path / "profile", language) as window:
         window.log_in(name)
         window.see(text_in(language, "group.question"))
@@ -93,25 +93,25 @@ def test_a_group_is_judged_by_key(served_groups: tuple[str, Prepared], tmp_path:
         texts = window.script("return document.querySelector('.audit-members').innerText")
         assert all(member.input.text in texts for member in shown.group.members)
         # Neither a system nor a verdict is anywhere in the page that the browser got.
-        page = str(window.script("return document.documentElement.outerHTML")).replace(str(made.path), "")
-        assert not any(word in page for word in (*names(made), "satisfied", "violated"))
+        page = str(window.script("return document.documentElement.outerHTML")).replace(str(prepared.path), "")
+        assert not any(word in page for word in (*names(prepared), "satisfied", "violated"))
         buttons = window.script("return document.querySelector('.st-key-judge').getBoundingClientRect().bottom")
         assert buttons <= window.script("return window.innerHeight")
         window.picture(f"group-{language}")
-        before = len(judgements(made, account.id))
+        before = len(judgements(prepared, account.id))
         time.sleep(0.3)
         window.all("body")[0].send_keys("2")
-        until(lambda: len(judgements(made, account.id)) > before)
-        assert judgements(made, account.id)[-1] == "broken"
+        until(lambda: len(judgements(prepared, account.id)) > before)
+        assert judgements(prepared, account.id)[-1] == "broken"
 
 
-def _settle_everything(made: Prepared) -> None:
+def _settle_everything(prepared: Prepared) -> None:
     """One answer to every question, whatever the tests before this one left open or disputed."""
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         questions = connection.execute(select(table_of(tables.Question).c.id)).scalars().all()
     for id in questions:
-        adjudicate(made.engine, made.judge.id, id, ["positive"], "for a test")
-    rebuild(made.engine)
+        adjudicate(prepared.engine, prepared.judge.id, id, ["positive"], "for a test")
+    rebuild(prepared.engine)
 
 
 def _keys(window: Window, selector: str) -> list[str]:

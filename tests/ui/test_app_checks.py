@@ -72,15 +72,15 @@ def test_an_adjudicator_checks_without_seeing_the_votes(agreed: Prepared, langua
     app.checkbox(key=f"check-{second}-positive").check()
     app.button(key=f"store-{second}").click().run()
     assert text_in(language, "check.nothing") in blocks(app)
-    assert [one[:2] for one in adjudications(agreed)][1:] == [(third, ["neutral"]), (second, ["neutral", "positive"])]
+    assert [row[:2] for row in adjudications(agreed)][1:] == [(third, ["neutral"]), (second, ["neutral", "positive"])]
     assert waiting(agreed) == []
 
 
 def test_who_judged_a_question_is_not_given_it_to_check(agreed: Prepared) -> None:
     judgement = table_of(tables.Judgement)
     with agreed.engine.begin() as connection:
-        mine = select(judgement.c.id).where(judgement.c.annotator_id == agreed.ben.id)
-        connection.execute(judgement.update().where(judgement.c.id.in_(mine)).values(annotator_id=agreed.judge.id))
+        of_ben = select(judgement.c.id).where(judgement.c.annotator_id == agreed.ben.id)
+        connection.execute(judgement.update().where(judgement.c.id.in_(of_ben)).values(annotator_id=agreed.judge.id))
     assert text_in("en", "check.nothing") in blocks(checks(agreed))
 
 
@@ -93,7 +93,7 @@ def test_a_check_that_somebody_else_made_meanwhile_is_refused(agreed: Prepared) 
     app.checkbox(key=f"check-{first}-positive").check()
     app.button(key=f"store-{first}").click().run()
     assert not app.exception
-    assert [one[1] for one in adjudications(agreed)] == [["neutral"]]
+    assert [row[1] for row in adjudications(agreed)] == [["neutral"]]
 
 
 def test_disputes_are_what_the_page_begins_with(agreed: Prepared) -> None:

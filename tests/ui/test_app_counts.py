@@ -20,19 +20,19 @@ COLLECT = "runner.postScriptGC"
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The account of each time that the queue is counted."""
-    found = []
+    account_ids = []
 
     def counting(engine, account_id):
-        found.append(account_id)
+        account_ids.append(account_id)
         return queue_of(engine, account_id)
 
     monkeypatch.setattr(annotate, "queue_of", counting)
     monkeypatch.setattr(annotate, "LEAST", timedelta(0))
-    return found
+    return account_ids
 
 
 def click(app: AppTest, name: str) -> None:
-    next(one for one in app.button if str(one.key).startswith(name)).click().run()
+    next(button for button in app.button if str(button.key).startswith(name)).click().run()
     assert not app.exception
 
 

@@ -18,7 +18,7 @@ from audit.reports.over_time import history_report
 from audit.reports.plan import plan
 from audit.store import open_store, table_of, tables
 from audit.ui import background_cache
-from audit.ui.background_cache import Found
+from audit.ui.background_cache import CachedAnswer
 from audit.ui.dashboard import SECTIONS, TAB, by_relation
 from audit.ui.language import text_in
 
@@ -44,7 +44,7 @@ def charts(app: AppTest) -> int:
 
 
 def downloads(app: AppTest) -> list[str]:
-    return [one.proto.label for one in app.get("download_button")]
+    return [button.proto.label for button in app.get("download_button")]
 
 
 @pytest.fixture
@@ -101,12 +101,12 @@ def test_an_empty_database_says_what_comes_next(tmp_path: Path, monkeypatch: Any
 
 
 def test_nothing_drawn_says_how_to_draw(tmp_path: Path, monkeypatch: Any) -> None:
-    made = prepare(tmp_path / "audit.db")
-    with made.engine.begin() as connection:
+    prepared = prepare(tmp_path / "audit.db")
+    with prepared.engine.begin() as connection:
         for model in (tables.Question, tables.AuditDraw, tables.Audit, tables.Draw, tables.Sample):
             connection.execute(table_of(model).delete())
-    monkeypatch.setenv("AUDIT_DB", str(made.path))
-    app = dashboard(made, "progress")
+    monkeypatch.setenv("AUDIT_DB", str(prepared.path))
+    app = dashboard(prepared, "progress")
     assert not app.exception
     assert "audit sample" in said(app)
 
@@ -133,13 +133,13 @@ def test_agreement_is_that_of_the_command(disagreeing: Prepared) -> None:
 @pytest.mark.slow
 def test_the_last_point_on_the_page_is_the_last_of_the_history(disagreeing: Prepared) -> None:
     app = dashboard(disagreeing, "firming")
-    found = history_report(disagreeing.engine)
+    history = history_report(disagreeing.engine)
     place = app.selectbox(key="dashboard-relation").value
     table = app.dataframe[0].value
-    relations = [one for one in found["relations"] if any(any(some["judged"]) for some in one["systems"])]
-    for one in relations[place]["systems"]:
-        last = table[table["System"] == one["system"]].iloc[-1]
-        rate = one["fs_rate"][-1]
+    relations = [entry for entry in history["relations"] if any(any(system["judged"]) for system in entry["systems"])]
+    for system in relations[place]["systems"]:
+        last = table[table["System"] == system["system"]].iloc[-1]
+        rate = system["fs_rate"][-1]
         assert last["R_FS %"] == pytest.approx(float("nan") if rate is None else 100 * rate, nan_ok=True)
     app.segmented_control(key="dashboard-rate").set_value("sr_genuine").run()
     assert text_in("en", "dashboard.firming_dashed") in said(app)
@@ -153,11 +153,11 @@ def test_how_many_more_is_the_plan_s(prepared: Prepared) -> None:
     app.button(key="needs-begin").click().run()
     totals = app.dataframe[0].value
     expected = plan(prepared.engine, half_width=0.05)
-    two_phase = next(one for one in expected["designs"] if one["design"] == "two-phase")
+    two_phase = next(design for design in expected["designs"] if design["design"] == "two-phase")
     assert totals["Questions to go"].tolist()[0] == two_phase["to_go"]
     relations = app.dataframe[1].value.set_index("Relation")
-    for one in expected["relations"]:
-        assert relations.loc[one["relation"], "For ±5 points"] == one["to_go"]["two-phase"]
+    for entry in expected["relations"]:
+        assert relations.loc[entry["relation"], "For ±5 points"] == entry["to_go"]["two-phase"]
 
 
 def test_what_is_decided_needs_nothing_more() -> None:
@@ -170,10 +170,10 @@ def test_what_is_decided_needs_nothing_more() -> None:
 
 def test_numbers_that_took_long_say_when_they_were_computed(prepared: Prepared) -> None:
     app = dashboard(prepared, "progress")
-    shop = background_cache._shop()
-    for key, found in list(shop.found.items()):
+    cache = background_cache._cache()
+    for key, answer in list(cache.answers.items()):
         if str(prepared.path) in key and "'cells'" in key:
-            shop.found[key] = Found(found.value, found.state, found.at, background_cache.QUICK + 5)
+            cache.answers[key] = CachedAnswer(answer.value, answer.state, answer.at, background_cache.QUICK + 5)
     judged_by_all(prepared)
     app.run()
     assert "answers have come since" in said(app)

@@ -20,9 +20,9 @@ PATIENCE = 120
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     """Address of a running app on a database in which everything is judged."""
-    made = prepare(tmp_path_factory.mktemp("dashboard") / "audit.db")
-    judged_by_all(made)
-    with streamlit_server(made) as served:
+    prepared = prepare(tmp_path_factory.mktemp("dashboard") / "audit.db")
+    judged_by_all(prepared)
+    with streamlit_server(prepared) as served:
         yield served
 
 
@@ -39,7 +39,7 @@ def window(served: tuple[str, Prepared], tmp_path: Path, request: pytest.Fixture
 
 def downloaded(folder: Path, ending: str) -> Path:
     """The file that was downloaded, once it is whole."""
-    return until(lambda: next((one for one in folder.glob(f"*{ending}") if one.stat().st_size), None), PATIENCE)
+    return until(lambda: next((path for path in folder.glob(f"*{ending}") if path.stat().st_size), None), PATIENCE)
 
 
 def test_sections_open_and_a_table_and_a_picture_are_taken_along(

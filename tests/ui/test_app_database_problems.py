@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from audit.store import open_store, tables
 from audit.ui import session
-from audit.ui.auth_routes import Doors
+from audit.ui.auth_routes import LoginRoutes
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 REFUSED = {"en": "attempt to write a readonly database", "zh": "数据库拒绝了操作："}
@@ -76,7 +76,7 @@ def test_logging_in_to_a_database_that_takes_nothing(
     engine = open_store(str(prepared.path))
     take_nothing(engine, True)
     monkeypatch.setattr(session, "engine", lambda: engine)
-    with TestClient(Starlette(routes=Doors().routes())) as browser:
+    with TestClient(Starlette(routes=LoginRoutes().routes())) as browser:
         page = browser.get(f"/login?lang={language}")
         form = page.text.split('name="form" value="')[1].split('"')[0]
         fields = {"form": form, "name": "ann", "password": PASSWORD, "lang": language}

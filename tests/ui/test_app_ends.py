@@ -17,7 +17,7 @@ PATIENCE = 60
 
 def in_session(leader: int) -> list[int]:
     """Processes of the session that `leader` began and that have not ended."""
-    return [one.id for one in processes() if one.session == leader]
+    return [process.id for process in processes() if process.session == leader]
 
 
 @pytest.mark.slow

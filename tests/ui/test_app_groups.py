@@ -13,7 +13,7 @@ from audit.judging.judgements import judge
 from audit.store import table_of, tables
 from audit.tasks import Input
 from audit.ui.language import text_in, texts
-from audit.ui.question import _members
+from audit.ui.question import _group_html
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
@@ -28,8 +28,8 @@ def groups(original_groups: Prepared, tmp_path, monkeypatch: pytest.MonkeyPatch)
     return opened_copy(original_groups, tmp_path / "audit.db", monkeypatch)
 
 
-def stored(made: Prepared, model: type) -> list:
-    with made.engine.connect() as connection:
+def stored(prepared: Prepared, model: type) -> list:
+    with prepared.engine.connect() as connection:
         return list(connection.execute(select(table_of(model))).mappings())
 
 
@@ -49,21 +49,21 @@ def test_a_group_is_shown_with_its_relation_and_judged(groups: Prepared, languag
     expected = texts("zh")[f"relation.sentiment.{shown.group.relation}"] if language == "zh" else shown.group.summary
     assert expected in page
     assert "<mark>" in page
-    labels = [one.label for one in app.button if str(one.key).startswith("judge-")]
+    labels = [button.label for button in app.button if str(button.key).startswith("judge-")]
     assert labels == [text_in(language, f"label.{label}") for label in ("holds", "broken", "unsure")]
-    one = guideline_of("sentiment", "group", language)
-    assert text_in(language, "annotate.guideline_version", version=one.version) in said(app)
+    guideline = guideline_of("sentiment", "group", language)
+    assert text_in(language, "annotate.guideline_version", version=guideline.version) in said(app)
     app.button(key=f"guideline-{shown.id}").click().run()
-    assert one.text in said(app)
+    assert guideline.text in said(app)
     app.button(key=f"judge-{shown.id}-broken").click().run()
     assert not app.exception
-    assert [(one["question_id"], one["answer"]) for one in stored(groups, tables.Judgement)][-1] == (shown.id, "broken")
+    assert [(row["question_id"], row["answer"]) for row in stored(groups, tables.Judgement)][-1] == (shown.id, "broken")
 
 
 def test_neither_systems_nor_relations_nor_verdicts_reach_the_annotator(groups: Prepared) -> None:
     to_group(groups, groups.ann.id)
     app = open_app(groups.ann)
-    sent = body(app) + said(app) + str(app.session_state) + str([one.label for one in app.button])
+    sent = body(app) + said(app) + str(app.session_state) + str([button.label for button in app.button])
     for word in (*names(groups), "satisfied", "violated", "0.", "positive</"):
         assert word not in sent
 
@@ -72,7 +72,7 @@ def test_undo_shows_the_group_again(groups: Prepared) -> None:
     shown = to_group(groups, groups.ann.id)
     app = open_app(groups.ann)
     app.button(key=f"judge-{shown.id}-holds").click().run()
-    next(one for one in app.button if str(one.key).startswith("undo-")).click().run()
+    next(button for button in app.button if str(button.key).startswith("undo-")).click().run()
     assert app.button(key=f"judge-{shown.id}-holds")
 
 
@@ -91,9 +91,9 @@ def test_a_disputed_group_is_adjudicated_with_one_answer(groups: Prepared, langu
     app.text_area(key=f"reason-{shown.id}").set_value("The word means something else here.")
     app.button(key=f"settle-{shown.id}").click().run()
     assert not app.exception
-    answers = [(one["question_id"], one["origin"], one["allowed"]) for one in stored(groups, tables.Answer)]
+    answers = [(row["question_id"], row["origin"], row["allowed"]) for row in stored(groups, tables.Answer)]
     assert (shown.id, "adjudicated", ["broken"]) in answers
-    assert next(one for one in stored(groups, tables.Question) if one["id"] == shown.id)["priority"] is None
+    assert next(row for row in stored(groups, tables.Question) if row["id"] == shown.id)["priority"] is None
 
 
 def test_browse_says_that_people_are_asked(groups: Prepared) -> None:
@@ -104,19 +104,19 @@ def test_browse_says_that_people_are_asked(groups: Prepared) -> None:
 
 def test_members_are_escaped_marked_and_numbered() -> None:
     source, other = Input.of("It is good."), Input.of(f"It is good. {HOSTILE}")
-    pair = _members(ShownGroup("X", "", (ShownMember("source", source), ShownMember("follow_up", other))))
+    pair = _group_html(ShownGroup("X", "", (ShownMember("source", source), ShownMember("follow_up", other))))
     assert "<script" not in pair
     assert "&lt;script&gt;" in pair.replace("<mark>", "").replace("</mark>", "")
     assert "audit-beside" not in pair
-    lost = _members(ShownGroup("X", "", (ShownMember("source", other), ShownMember("follow_up", source))))
+    lost = _group_html(ShownGroup("X", "", (ShownMember("source", other), ShownMember("follow_up", source))))
     assert "<mark>" in lost.partition("</section>")[0]  # what was left out is marked in the source
     members = (ShownMember("source", source), ShownMember("follow_up", other), ShownMember("follow_up", other))
-    several = _members(ShownGroup("X", "", members))
+    several = _group_html(ShownGroup("X", "", members))
     assert "Follow-up 1" in several
     assert "Follow-up 2" in several
     assert "<mark>" not in several.partition("</section>")[0]
     document = Input.of("A long review. " * 40)
-    assert "audit-beside" in _members(ShownGroup("X", "", (ShownMember("source", document),)))
+    assert "audit-beside" in _group_html(ShownGroup("X", "", (ShownMember("source", document),)))
 
 
 def test_an_unregistered_relation_shows_its_name(monkeypatch: pytest.MonkeyPatch) -> None:

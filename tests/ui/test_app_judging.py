@@ -109,7 +109,7 @@ def test_putting_a_dispute_off_shows_the_next_one(prepared: Prepared) -> None:
     app = open_app(prepared.judge)
     go(app, "adjudicate")
     # The order is that of what hangs on them: either may come first.
-    first = next(id for id in disputed if any(one.key == f"settle-{id}" for one in app.button))
+    first = next(id for id in disputed if any(button.key == f"settle-{id}" for button in app.button))
     other = next(id for id in disputed if id != first)
     app.button(key=f"later-{first}").click().run()
     assert app.button(key=f"settle-{other}")
@@ -120,7 +120,7 @@ def test_putting_a_dispute_off_shows_the_next_one(prepared: Prepared) -> None:
 def test_undo_shows_that_question_again_and_keeps_the_history(prepared: Prepared) -> None:
     app = open_app(prepared.ann)
     first = press_answer(app, "positive")
-    app.button(key=next(str(one.key) for one in app.button if str(one.key).startswith("undo"))).click().run()
+    app.button(key=next(str(button.key) for button in app.button if str(button.key).startswith("undo"))).click().run()
     assert press_answer(app, "negative") == first
     answers = [row["answer"] for row in rows(prepared, tables.Judgement)]
     assert answers == ["positive", "withdrawn", "negative"]
@@ -129,7 +129,7 @@ def test_undo_shows_that_question_again_and_keeps_the_history(prepared: Prepared
 
 def test_nothing_to_undo_is_said(prepared: Prepared) -> None:
     app = open_app(prepared.ann)
-    app.button(key=next(str(one.key) for one in app.button if str(one.key).startswith("undo"))).click().run()
+    app.button(key=next(str(button.key) for button in app.button if str(button.key).startswith("undo"))).click().run()
     assert "no answer of yours to undo" in said(app)
 
 
@@ -172,7 +172,7 @@ def test_a_foreign_text_is_shown_literally(prepared: Prepared) -> None:
         press_answer(app, "neutral")
     assert "&lt;script&gt;alert(1)&lt;/script&gt; **bold** $x$ :smile: &lt;b&gt;good&lt;/b&gt;" in page
     assert "<script>" not in page
-    assert all(HOSTILE not in one.value for one in app.markdown)
+    assert all(HOSTILE not in element.value for element in app.markdown)
 
 
 def test_nothing_left_is_said_and_the_last_can_be_undone(prepared: Prepared) -> None:
@@ -206,6 +206,6 @@ def test_why_nothing_is_left_is_said(prepared: Prepared) -> None:
 def test_nothing_of_a_system_reaches_an_annotator(prepared: Prepared) -> None:
     app = open_app(prepared.ann)
     press_answer(app, "positive")
-    sent = blocks(app) + said(app) + str(app.session_state) + str([one.label for one in app.button])
+    sent = blocks(app) + said(app) + str(app.session_state) + str([button.label for button in app.button])
     for word in ("vader", "textblob", "MR1.4", "MR3.1"):
         assert word not in sent

@@ -12,9 +12,9 @@ from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.store import table_of, tables
 from audit.ui.language import text_in
-from audit.ui.places import PLACES, places_for
+from audit.ui.pages import PAGES, pages_for
 
-PAGES = [place.name for place in PLACES]
+NAMES = [page.name for page in PAGES]
 
 
 def judged_by_all(prepared: Prepared, answer: str = "positive") -> None:
@@ -26,18 +26,18 @@ def judged_by_all(prepared: Prepared, answer: str = "positive") -> None:
 
 def one_page(name: str) -> None:
     """A script that runs one page, whatever the menu says: what somebody would do who forges the page's name."""
-    from audit.ui.places import PLACES
+    from audit.ui.pages import PAGES
 
-    next(place for place in PLACES if place.name == name).show()
+    next(page for page in PAGES if page.name == name).show()
 
 
 def test_menus_follow_the_role() -> None:
-    assert [place.name for place in places_for("annotator")] == ["annotate", "account"]
-    assert [place.name for place in places_for("adjudicator")] == ["annotate", "adjudicate", "browse", "account"]
-    assert [place.name for place in places_for("manager")] == PAGES
+    assert [page.name for page in pages_for("annotator")] == ["annotate", "account"]
+    assert [page.name for page in pages_for("adjudicator")] == ["annotate", "adjudicate", "browse", "account"]
+    assert [page.name for page in pages_for("manager")] == NAMES
 
 
-@pytest.mark.parametrize("name", [place.name for place in PLACES if "annotator" not in place.roles])
+@pytest.mark.parametrize("name", [page.name for page in PAGES if "annotator" not in page.roles])
 def test_a_page_refuses_an_annotator_who_reaches_it(prepared: Prepared, name: str) -> None:
     app = AppTest.from_function(one_page, args=(name,), default_timeout=20)
     app.session_state["account_id"] = prepared.ann.id
@@ -50,7 +50,7 @@ def test_a_page_refuses_an_annotator_who_reaches_it(prepared: Prepared, name: st
     assert blocks(app) == ""
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_page_refuses_somebody_who_is_not_logged_in(prepared: Prepared, name: str) -> None:
     app = AppTest.from_function(one_page, args=(name,), default_timeout=20).run()
     assert text_in("en", "app.logged_out") in said(app)
@@ -61,11 +61,11 @@ def test_the_address_of_a_page_does_not_open_it_for_an_annotator(prepared: Prepa
     app = go(open_app(prepared.ann), "results")
     assert not app.exception
     assert not app.tabs
-    assert any(str(one.key).startswith("judge-") for one in app.button)
+    assert any(str(button.key).startswith("judge-") for button in app.button)
 
 
 @in_both
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_page_in_every_language(prepared: Prepared, name: str, language: str) -> None:
     judge(prepared.engine, prepared.ann.id, next_question(prepared.engine, prepared.ann.id).id, "positive")  # type: ignore[union-attr]
     judge(prepared.engine, prepared.ben.id, next_question(prepared.engine, prepared.ben.id).id, "negative")  # type: ignore[union-attr]
@@ -77,7 +77,7 @@ def test_every_page_in_every_language(prepared: Prepared, name: str, language: s
 
 @pytest.mark.parametrize(("name", "home"), [("ann", "annotate"), ("judge", "adjudicate"), ("boss", "dashboard")])
 def test_everybody_begins_on_a_page_of_theirs(prepared: Prepared, name: str, home: str) -> None:
-    assert next(place for place in PLACES if place.name == home).home == getattr(prepared, name).role
+    assert next(page for page in PAGES if page.name == home).home == getattr(prepared, name).role
     open_app(getattr(prepared, name))
     lease = table_of(tables.Lease)
     with prepared.engine.connect() as connection:
@@ -88,7 +88,7 @@ def test_everybody_begins_on_a_page_of_theirs(prepared: Prepared, name: str, hom
 def test_the_language_is_switched_and_stays(prepared: Prepared) -> None:
     app = open_app(prepared.ann)
     app.segmented_control[0].set_value("zh").run()
-    assert text_in("zh", "label.positive") in [one.label for one in app.button]
+    assert text_in("zh", "label.positive") in [button.label for button in app.button]
     app.run()
     assert text_in("zh", "task.sentiment.question") in blocks(app)
     assert '<input type="hidden" name="lang" value="zh">' in blocks(app)
@@ -159,7 +159,7 @@ def test_a_manager_adds_an_account(prepared: Prepared) -> None:
     assert len(list_accounts(prepared.engine)) == 5
     with prepared.engine.connect() as connection:
         stored = connection.execute(select(table_of(tables.Annotator).c.password)).scalars().all()
-    assert all(str(one).startswith("$argon2id$") for one in stored)
+    assert all(str(row).startswith("$argon2id$") for row in stored)
 
 
 def test_a_manager_disables_enables_and_gives_a_password(prepared: Prepared) -> None:
@@ -171,7 +171,7 @@ def test_a_manager_disables_enables_and_gives_a_password(prepared: Prepared) -> 
     assert text_in("en", "welcome.what") in said(ann.run())
     app.button(key=f"enable-{prepared.ann.id}").click().run()
     app.text_input[-1].set_value("another password")
-    next(one for one in app.button if one.label == text_in("en", "accounts.set_password")).click().run()
+    next(button for button in app.button if button.label == text_in("en", "accounts.set_password")).click().run()
     assert text_in("en", "accounts.password_set") in said(app)
     assert log_in(prepared.engine, "ann", "another password") == prepared.ann
     app.selectbox(key="change-who").set_value(prepared.boss.id).run()

@@ -33,7 +33,7 @@ def body(app) -> str:
 
 
 def answers(app) -> list[str]:
-    return [one.label for one in app.button if str(one.key).startswith("judge-")]
+    return [button.label for button in app.button if str(button.key).startswith("judge-")]
 
 
 @in_both
@@ -45,7 +45,7 @@ def test_a_summary_is_shown_under_its_text_and_apart_from_it(pairs: Prepared, la
     text, output = page.index(shown.texts[0]), page.index("audit-output")
     assert text < output < page.rindex(shown.output)
     assert text_in(language, "task.summarization.output") in page
-    assert answers(app) == [text_in(language, f"label.{one}") for one in (*shown.labels, "unsure")]
+    assert answers(app) == [text_in(language, f"label.{label}") for label in (*shown.labels, "unsure")]
     app.button(key=f"guideline-{shown.id}").click().run()
     assert guideline_of("summarization", "pair", language).text in said(app)
     app.button(key=f"judge-{shown.id}-minor_gaps").click().run()
@@ -79,11 +79,11 @@ def test_two_texts_are_shown_with_their_names(pairs: Prepared, language: str) ->
     shown = to_task(pairs, pairs.ann.id, "similarity", PAIR[0])
     app = open_app(pairs.ann, language)
     page = body(app)
-    places = [page.index(one) for one in (text_in(language, "asked.text_1"), shown.texts[0],
+    places = [page.index(text) for text in (text_in(language, "asked.text_1"), shown.texts[0],
                                           text_in(language, "asked.text_2"), shown.texts[1])]  # fmt: skip
     assert places == sorted(places)
     assert "<mark>" not in page  # what differs is for the annotator to see
-    assert answers(app) == [text_in(language, f"label.{one}") for one in (*get_task("similarity").labels, "unsure")]
+    assert answers(app) == [text_in(language, f"label.{label}") for label in (*get_task("similarity").labels, "unsure")]
 
 
 @in_both
@@ -121,7 +121,7 @@ def test_a_disputed_summary_is_settled_by_an_adjudicator(pairs: Prepared, langua
     app.text_area(key=f"reason-{shown.id}").set_value("It says another score.")
     app.button(key=f"settle-{shown.id}").click().run()
     assert not app.exception
-    settled = {(one["question_id"], one["origin"]): one["allowed"] for one in rows(pairs, tables.Answer)}
+    settled = {(row["question_id"], row["origin"]): row["allowed"] for row in rows(pairs, tables.Answer)}
     assert settled[shown.id, "adjudicated"] == ["unfaithful"]
 
 

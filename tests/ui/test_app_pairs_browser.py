@@ -15,9 +15,9 @@ _OUTPUT = ".audit-output .audit-text"
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     folder = tmp_path_factory.mktemp("pairs")
-    made = prepare_pairs(folder / "audit.db")
-    with app_server(str(made.path), folder / "log.txt") as address:
-        yield address, made
+    prepared = prepare_pairs(folder / "audit.db")
+    with app_server(str(prepared.path), folder / "log.txt") as address:
+        yield address, prepared
 
 
 @pytest.mark.parametrize("window", ["en", "zh"], indirect=True)
@@ -25,8 +25,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
 def test_a_summary_stays_in_sight_beside_a_long_text(
     served: tuple[str, Prepared], window: Window, width: int, request: pytest.FixtureRequest
 ) -> None:
-    made = served[1]
-    to_task(made, made.ann.id, "summarization", LONG[:40])
+    prepared = served[1]
+    to_task(prepared, prepared.ann.id, "summarization", LONG[:40])
     window.resize(width, 720)
     window.log_in("ann")
     until(lambda: window.all(_OUTPUT))
@@ -37,10 +37,10 @@ def test_a_summary_stays_in_sight_beside_a_long_text(
 
 
 def test_a_summary_is_graded_by_key(served: tuple[str, Prepared], window: Window) -> None:
-    made = served[1]
-    to_task(made, made.ben.id, "summarization", "甲赢了第")
-    before = judgements(made, made.ben.id)
+    prepared = served[1]
+    to_task(prepared, prepared.ben.id, "summarization", "甲赢了第")
+    before = judgements(prepared, prepared.ben.id)
     window.log_in("ben")
     until(lambda: window.all(_OUTPUT))
     window.press("3")
-    until(lambda: judgements(made, made.ben.id) == [*before, "misses_point"])
+    until(lambda: judgements(prepared, prepared.ben.id) == [*before, "misses_point"])

@@ -83,7 +83,7 @@ def test_alarms_are_said_in_words(
 def test_the_download_has_every_number_and_no_formula(prepared: Prepared) -> None:
     judged(prepared)
     (ann, _) = quality_report(judging_record(prepared.engine))["annotators"]
-    row = quality._flat(ann | {"annotator": "=1+1"})
+    row = quality._flatten(ann | {"annotator": "=1+1"})
     assert row["annotator"] == "'=1+1"
     assert row["others_value"] == 0.5
     assert row["bias_neutral_value"] is None
@@ -97,19 +97,21 @@ def test_settings_are_shown_and_changed(prepared: Prepared, opened: Callable[...
     app.number_input(key="judging-pass_mark").set_value(80.0)
     app.number_input(key="judging-gold_share").set_value(5.0)
     app.number_input(key="judging-repeat_after").set_value(7)
-    next(one for one in app.button if one.label == text_in(language, "judging.save")).click().run()
+    next(button for button in app.button if button.label == text_in(language, "judging.save")).click().run()
     assert not app.exception
     assert text_in(language, "judging.done") in said(app)
     with prepared.engine.connect() as connection:
-        found = settings_of(connection)
-    assert (found.pass_mark, found.gold_share, found.repeat_after, found.fastest) == (0.8, 0.05, 7, 1.0)
+        settings = settings_of(connection)
+    assert (settings.pass_mark, settings.gold_share, settings.repeat_after, settings.fastest) == (0.8, 0.05, 7, 1.0)
     log = [row for row in rows(prepared, tables.Log) if row["action"] == "setting"]
     assert {row["detail"]["name"] for row in log} == {"pass_mark", "gold_share", "repeat_after"}
     assert {row["annotator_id"] for row in log} == {prepared.boss.id}
 
 
 def press(app: AppTest, label: str, key: str | None = None) -> None:
-    next(one for one in app.button if one.label == label and (key is None or key in str(one.key))).click().run()
+    next(
+        button for button in app.button if button.label == label and (key is None or key in str(button.key))
+    ).click().run()
     assert not app.exception
 
 
@@ -134,8 +136,13 @@ def test_known_questions_are_listed_made_and_removed(
     app.text_input(key="known-numbers").set_value("1")
     app.text_area(key="known-why").set_value(HOSTILE)
     press(app, text_in(language, "known.do_add"), "known-settled")
-    (one,) = known_questions(prepared.engine)
-    assert (one.id, one.purpose, one.allowed, one.explanation) == (1, "training", ("negative",), HOSTILE)
+    (known_question,) = known_questions(prepared.engine)
+    assert (known_question.id, known_question.purpose, known_question.allowed, known_question.explanation) == (
+        1,
+        "training",
+        ("negative",),
+        HOSTILE,
+    )
     assert list(app.dataframe[0].value[text_in(language, "known.question")]) == [1]
     app.multiselect(key="known-gone").set_value([1])
     press(app, text_in(language, "known.do_remove"))
@@ -146,17 +153,17 @@ def test_known_questions_are_listed_made_and_removed(
 def contradicted(prepared: Prepared) -> None:
     """Make an adjudicator's answers about a source and its follow-up by MR3.1 or MR1.4 fall apart."""
     member, draw = table_of(tables.Member), table_of(tables.Draw)
-    given = table_of(tables.Input)
+    input_table = table_of(tables.Input)
     query = (
-        select(member.c.group_id, member.c.role, member.c.input_id, given.c.key)
+        select(member.c.group_id, member.c.role, member.c.input_id, input_table.c.key)
         .join(draw, draw.c.group_id == member.c.group_id)
-        .join(given, given.c.id == member.c.input_id)
+        .join(input_table, input_table.c.id == member.c.input_id)
         .order_by(member.c.group_id, member.c.step)
     )
     with prepared.engine.begin() as connection:
-        found = connection.execute(query).all()
-        group = found[0].group_id
-        pair = [(row.input_id, bytes(row.key)) for row in dict.fromkeys(found) if row.group_id == group][:2]
+        members = connection.execute(query).all()
+        group = members[0].group_id
+        pair = [(row.input_id, bytes(row.key)) for row in dict.fromkeys(members) if row.group_id == group][:2]
         open_questions(connection, "sentiment", [Wanted(id, key, 1) for id, key in pair], annotators=2)
         question = table_of(tables.Question)
         ids = [
@@ -172,17 +179,17 @@ def test_contradictions_go_to_the_adjudicators(
 ) -> None:
     assert text_in(language, "contradiction.none") in said(opened("contradictions", language))
     contradicted(prepared)
-    (one,) = contradictions(prepared.engine)
+    (contradiction,) = contradictions(prepared.engine)
     app = opened("contradictions", language)
     assert text_in(language, "contradiction.what") in said(app)
-    assert text_in(language, "contradiction.question", number=one.follow_up.question) in blocks(app)
+    assert text_in(language, "contradiction.question", number=contradiction.follow_up.question) in blocks(app)
     press(app, text_in(language, "contradiction.send"))
     assert text_in(language, "contradiction.sent", count=2) in said(app)
     assert text_in(language, "contradiction.waits") in said(app)
     waiting = flagged_ids(prepared.engine, prepared.judge.id)
-    assert set(waiting) == {one.source.question, one.follow_up.question}
+    assert set(waiting) == {contradiction.source.question, contradiction.follow_up.question}
     (said_of_it,) = opinions(prepared.engine, prepared.judge.id, waiting[0])
-    assert text_in(language, "contradiction.default", relation=one.relation) in said_of_it.flags
+    assert text_in(language, "contradiction.default", relation=contradiction.relation) in said_of_it.flags
 
 
 def test_a_hostile_known_text_is_shown_as_it_is(prepared: Prepared, opened: Callable[..., AppTest]) -> None:

@@ -15,7 +15,7 @@ from audit.reports.study import study_report
 from audit.studies.deviations import Primary, name_primary, resolve
 from audit.ui import results_parts
 from audit.ui.language import plain, text_in, texts
-from audit.ui.results import TAB, TABS, _file
+from audit.ui.results import TAB, TABS, _weights_csv
 
 
 @pytest.fixture
@@ -80,10 +80,10 @@ def test_the_ranking_of_a_relation_is_the_report_s(judged: Prepared) -> None:
     report = study_report(judged.engine, weights=read_weights("equal"))
     entry = report["relations"][app.selectbox(key="results-relation").value]
     table = app.dataframe[0].value.set_index("System")
-    for one in entry["ranking"]:
-        row = table.loc[one["system"]]
-        assert row["Letters"] == one["letters"]
-        assert row["P(best) %"] == pytest.approx(100 * one["p_best"])
+    for ranked in entry["ranking"]:
+        row = table.loc[ranked["system"]]
+        assert row["Letters"] == ranked["letters"]
+        assert row["P(best) %"] == pytest.approx(100 * ranked["p_best"])
     assert "groups that apply to all systems" in said(app)
     # Every satisfied group was judged; for texts to come that is a sample.
     assert "the differences are exact for this corpus" not in said(app)
@@ -107,17 +107,17 @@ def test_roll_ups_of_every_level(judged: Prepared) -> None:
     for level in ("relation", "family", "overall", "system"):
         app.segmented_control(key="results-level").set_value(level).run()
         assert not app.exception
-        known = [one for one in report["rollups"] if one["by"] == level]
+        rollups = [rollup for rollup in report["rollups"] if rollup["by"] == level]
         table = app.dataframe[0].value
-        assert table["Name"].tolist() == [one["name"] for one in known]
-        assert table["SR_g %"].tolist() == pytest.approx([100 * one["sr_genuine"] for one in known])
+        assert table["Name"].tolist() == [rollup["name"] for rollup in rollups]
+        assert table["SR_g %"].tolist() == pytest.approx([100 * rollup["sr_genuine"] for rollup in rollups])
 
 
 @in_both
 def test_a_primary_comparison_is_said_above_the_numbers(prepared: Prepared, language: str) -> None:
     report = study_report(prepared.engine)
-    one, other = (entry["system"] for entry in report["relations"][0]["ranking"][:2])
-    for study, ids in resolve(prepared.engine, Primary(one, other)).items():
+    leader, second = (entry["system"] for entry in report["relations"][0]["ranking"][:2])
+    for study, ids in resolve(prepared.engine, Primary(leader, second)).items():
         name_primary(prepared.engine, study, ids)
     app = results(prepared, language=language)
     words = {word: texts(language)[f"primary.{word}"] for word in ENGLISH}
@@ -137,7 +137,7 @@ def test_the_known_error_of_gold_is_a_note_or_a_refusal(judged: Prepared, langua
     assert "gold_error:0.02,0.05" in app.code[0].value
     app.text_input(key="results-gold-error").set_value("5%").run()
     assert not app.exception
-    assert "0.02-0.05" in " ".join(one.value for one in [*app.error, *app.warning]).replace("\\", "")
+    assert "0.02-0.05" in " ".join(element.value for element in [*app.error, *app.warning]).replace("\\", "")
 
 
 def test_weights_of_one_s_own_are_ranked_and_can_be_used_by_the_command(judged: Prepared, tmp_path: Path) -> None:
@@ -150,13 +150,13 @@ def test_weights_of_one_s_own_are_ranked_and_can_be_used_by_the_command(judged: 
     app.run()
     assert "weights:weights.csv" in app.code[0].value
     path = tmp_path / results_parts.FILE
-    path.write_text(_file({"MR1.4": 3.0, "MR3.1": 1.0}), encoding="utf-8")
+    path.write_text(_weights_csv({"MR1.4": 3.0, "MR3.1": 1.0}), encoding="utf-8")
     expected = study_report(judged.engine, weights=read_weights(str(path)))
     table = app.dataframe[-2].value.set_index("System")
-    for one in expected["preference"]["ranking"]:
-        assert table.loc[one["system"], "After %"] == pytest.approx(100 * one["score"])
+    for entry in expected["preference"]["ranking"]:
+        assert table.loc[entry["system"], "After %"] == pytest.approx(100 * entry["score"])
     options = results_parts.Options(profile="own", own=(("MR1.4", 3.0), ("MR3.1", 1.0)))
-    assert results_parts.view(judged.engine, options).report == expected
+    assert results_parts.compute_view(judged.engine, options).report == expected
 
 
 def test_weights_that_do_not_fit_leave_the_rest_as_it_is(judged: Prepared) -> None:

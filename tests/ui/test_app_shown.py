@@ -94,7 +94,7 @@ def test_an_answer_that_was_seen_cannot_be_undone(shown: Prepared) -> None:
     ben = open_app(shown.ben)
     press_answer(ben, "positive")
     ann.run()
-    ann.button(key=next(str(one.key) for one in ann.button if str(one.key).startswith("undo"))).click().run()
+    ann.button(key=next(str(button.key) for button in ann.button if str(button.key).startswith("undo"))).click().run()
     assert "seeing your answer" in said(ann)
     assert len(rows(shown, tables.Judgement)) == 2
 
@@ -143,10 +143,10 @@ def test_inspections(shown: Prepared, language: str) -> None:
     questions = []
     for _ in range(2):
         for person in (shown.ann, shown.ben):
-            one = next_question(shown.engine, person.id)
-            assert one is not None
-            judge(shown.engine, person.id, one.id, "positive", comment=COMMENT)
-        questions.append(one.id)
+            question = next_question(shown.engine, person.id)
+            assert question is not None
+            judge(shown.engine, person.id, question.id, "positive", comment=COMMENT)
+        questions.append(question.id)
     app = open_app(shown.judge, language)
     go(app, "adjudicate")
     app.segmented_control(key="adjudicate-mode").set_value("inspections").run()

@@ -21,9 +21,9 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
-    made = prepare(tmp_path_factory.mktemp("shown") / "audit.db")
-    draw_all(made.engine, Size(per_relation=20), protocol="shown")
-    with streamlit_server(made) as served:
+    prepared = prepare(tmp_path_factory.mktemp("shown") / "audit.db")
+    draw_all(prepared.engine, Size(per_relation=20), protocol="shown")
+    with streamlit_server(prepared) as served:
         yield served
 
 
@@ -31,14 +31,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
 def test_an_earlier_answer_is_in_view_and_the_keys_work(
     served: tuple[str, Prepared], tmp_path: Path, language: str
 ) -> None:
-    address, made = served
-    with made.engine.begin() as connection:  # what the window before looked at
+    address, prepared = served
+    with prepared.engine.begin() as connection:  # what the window before looked at
         connection.execute(table_of(tables.Lease).delete())
-    first = next_question(made.engine, made.ann.id)
+    first = next_question(prepared.engine, prepared.ann.id)
     assert first is not None
-    judge(made.engine, made.ann.id, first.id, "negative", comment="Sarcasm, I think: <b>'great'</b>.")
+    judge(prepared.engine, prepared.ann.id, first.id, "negative", comment="Sarcasm, I think: <b>'great'</b>.")
     question = table_of(tables.Question)
-    with made.engine.begin() as connection:  # what ben is asked next
+    with prepared.engine.begin() as connection:  # what ben is asked next
         connection.execute(question.update().where(question.c.id == first.id).values(priority=0))
     with Window(address, tmp_path / "profile", language) as window:
         window.resize(1280, 720)
@@ -53,10 +53,12 @@ def test_an_earlier_answer_is_in_view_and_the_keys_work(
         window.picture(f"shown-{language}")
         window.press("3")
         judgement = table_of(tables.Judgement)
-        query = select(judgement.c.saw).where(judgement.c.annotator_id == made.ben.id).order_by(judgement.c.id.desc())
+        query = (
+            select(judgement.c.saw).where(judgement.c.annotator_id == prepared.ben.id).order_by(judgement.c.id.desc())
+        )
 
         def stored() -> list[int | None]:
-            with made.engine.connect() as connection:
+            with prepared.engine.connect() as connection:
                 return list(connection.execute(query).scalars())
 
         until(stored)
@@ -66,15 +68,15 @@ def test_an_earlier_answer_is_in_view_and_the_keys_work(
         window.resize(1280, 720)
         window.log_in("judge")
         name = text_in(language, "inspect.inspections", count=1)
-        until(lambda: [one for one in window.all("button") if one.text.strip() == name])[0].click()
+        until(lambda: [button for button in window.all("button") if button.text.strip() == name])[0].click()
         until(lambda: window.all(".audit-votes"))
         window.picture(f"inspection-{language}")
         confirm = text_in(language, "inspect.confirm", answer=text_in(language, "label.negative"))
-        until(lambda: [one for one in window.all("button") if one.text.strip() == confirm])[0].click()
+        until(lambda: [button for button in window.all("button") if button.text.strip() == confirm])[0].click()
         adjudication = table_of(tables.Adjudication)
 
         def inspected() -> list[str]:
-            with made.engine.connect() as connection:
+            with prepared.engine.connect() as connection:
                 of = adjudication.c.question_id == first.id
                 return list(connection.execute(select(adjudication.c.reason).where(of)).scalars())
 

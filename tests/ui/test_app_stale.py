@@ -24,13 +24,13 @@ def judged(prepared: Prepared) -> Prepared:
     return prepared
 
 
-def number(made: Prepared) -> int:
-    with made.engine.connect() as connection:
+def number(prepared: Prepared) -> int:
+    with prepared.engine.connect() as connection:
         return connection.execute(select(func.count()).select_from(table_of(tables.Judgement))).scalar_one()
 
 
 def button(app, label: str):
-    return next(one for one in app.button if one.label == label)
+    return next(button for button in app.button if button.label == label)
 
 
 @in_both

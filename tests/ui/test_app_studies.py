@@ -39,7 +39,7 @@ def plans(prepared: Prepared) -> list[tuple[str, int, bool]]:
 
 
 def button(app: AppTest, key: str):
-    return next(one for one in app.button if str(one.key).startswith(key))
+    return next(button for button in app.button if str(button.key).startswith(key))
 
 
 def test_a_plan_by_the_form(prepared: Prepared) -> None:
@@ -88,7 +88,7 @@ def test_freezing_asks_first_and_is_seen(prepared: Prepared, language: str) -> N
     button(app, "freeze-").click().run()
     assert plans(prepared) == [("films", 1, False), ("films", 2, True)]
     assert text_in(language, "studies.has_frozen", name="films", version=2) in said(app).replace("\\", "")
-    assert not [one for one in app.button if str(one.key).startswith("freeze-")]
+    assert not [button for button in app.button if str(button.key).startswith("freeze-")]
     set_plan(prepared.engine, read_plan(PLAN | {"sample": {"per_relation": 9}}))
     app.run()
     assert "sample.per_relation 4 -> 9" in str(app.dataframe[1].value.to_dict())
@@ -124,7 +124,7 @@ def test_an_upload_that_is_no_plan_is_refused(prepared: Prepared, monkeypatch, c
     shown = said(app)
     assert message in shown.replace("\\", "")
     assert "<script>" not in shown
-    assert not [one for one in app.button if one.key == "store-file"]
+    assert not [button for button in app.button if button.key == "store-file"]
     assert plans(prepared) == []
 
 
@@ -144,7 +144,7 @@ def test_a_run_from_the_page_goes_on_without_it(prepared: Prepared) -> None:
     app = page(prepared)
     button(app, "run-").click().run()
     assert not app.exception
-    assert [one.key for one in app.button if str(one.key).startswith(("stop-", "run-"))]
+    assert [button.key for button in app.button if str(button.key).startswith(("stop-", "run-"))]
     del app  # the tab is closed
     end = time.monotonic() + PATIENCE
     while (work := jobs(prepared.engine)[0]).live:
@@ -172,7 +172,7 @@ def test_a_failed_and_a_lost_run_say_so_and_can_be_gone_on_with(prepared: Prepar
     app = page(prepared)
     assert "\\*\\*the\\*\\* corpus went away" in app.warning[0].value.lower()
     assert button(app, "run-").label == text_in("en", "studies.go_on")
-    assert "last words" in [one.value for one in app.code]
+    assert "last words" in [element.value for element in app.code]
     with prepared.engine.begin() as connection:
         connection.execute(
             table_of(tables.Job).insert(), row | {"state": "running", "seen_at": moment.replace(year=2020)}

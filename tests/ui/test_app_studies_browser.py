@@ -40,9 +40,9 @@ def opened(address: str, folder: Path, language: str = "en") -> Window:
 @pytest.fixture
 def begun() -> Iterator[list[int]]:
     """The processes of jobs; none of them, and nothing that they began, outlives the test."""
-    found: list[int] = []
-    yield found
-    for job in found:
+    jobs: list[int] = []
+    yield jobs
+    for job in jobs:
         with suppress(ProcessLookupError):
             os.killpg(job, signal.SIGKILL)
 
@@ -60,29 +60,29 @@ def hold_workers(engine: Engine) -> int:
 
 
 def test_a_run_survives_the_tab_and_the_app(tmp_path: Path, begun: list[int]) -> None:
-    made: Prepared = prepare(tmp_path / "audit.db")
-    set_plan(made.engine, read_plan(PLAN))
-    with app_server(str(made.path), tmp_path / "log.txt") as address:
+    prepared: Prepared = prepare(tmp_path / "audit.db")
+    set_plan(prepared.engine, read_plan(PLAN))
+    with app_server(str(prepared.path), tmp_path / "log.txt") as address:
         window = opened(address, tmp_path / "first")
         window.click("button", text_in("en", "studies.run"))
         until(lambda: "of 8,530 sources" in window.text(), PATIENCE)
-        begun.append(hold_workers(made.engine))
+        begun.append(hold_workers(prepared.engine))
         window.driver.quit()
         second = opened(address, tmp_path / "second", "zh")
         until(lambda: "8,530" in second.text(), PATIENCE)
-        before = jobs(made.engine)[0].done
+        before = jobs(prepared.engine)[0].done
         os.killpg(begun[0], signal.SIGCONT)
-        until(lambda: jobs(made.engine)[0].done > before, PATIENCE)
-        hold_workers(made.engine)
+        until(lambda: jobs(prepared.engine)[0].done > before, PATIENCE)
+        hold_workers(prepared.engine)
         second.driver.save_screenshot(str(tmp_path / "running.png"))
         second.driver.quit()
-        assert jobs(made.engine)[0].live
+        assert jobs(prepared.engine)[0].live
     # The app is gone, and everything of its session with it.
-    assert jobs(made.engine)[0].live
+    assert jobs(prepared.engine)[0].live
     os.killpg(begun[0], signal.SIGCONT)
-    until(lambda: not jobs(made.engine)[0].live, PATIENCE)
-    assert jobs(made.engine)[0].state == "done", jobs(made.engine)[0].log
-    with app_server(str(made.path), tmp_path / "again.txt") as address:
+    until(lambda: not jobs(prepared.engine)[0].live, PATIENCE)
+    assert jobs(prepared.engine)[0].state == "done", jobs(prepared.engine)[0].log
+    with app_server(str(prepared.path), tmp_path / "again.txt") as address:
         window = opened(address, tmp_path / "third")
         window.see("Carried out")
         window.driver.save_screenshot(str(tmp_path / "done.png"))
@@ -90,7 +90,7 @@ def test_a_run_survives_the_tab_and_the_app(tmp_path: Path, begun: list[int]) ->
     calm = open_store(str(tmp_path / "calm.db"), create=True)
     with InProcess() as executor:
         carry_out(calm, read_plan(PLAN), executor)
-    ours, theirs = study_report(made.engine, study=2), study_report(calm)
+    ours, theirs = study_report(prepared.engine, study=2), study_report(calm)
     drop = ("study", "study_id", "id")
 
     def numbers(report):

@@ -5,14 +5,13 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import given, strategies
 
 from audit.relations import all_relations
 from audit.relations.chinese import TASKS as CHINESE
 from audit.resources import data_file
 from audit.tasks import TASKS
-from audit.ui.language import LANGUAGES, compared, html, plain, sentence_in, text_in, texts
+from audit.ui.language import LANGUAGES, difference_html, html, plain, sentence_in, text_in, texts
 from audit.ui.settings import FLAGS, arguments
 
 ROOT = Path(__file__).parents[2]
@@ -40,22 +39,24 @@ def test_languages_have_the_same_keys_and_fields(code: str) -> None:
 
 
 def test_summaries_are_of_relations_that_there_are() -> None:
-    known = {f"relation.{one.task}.{one.name}" for one in all_relations()}
+    registered = {f"relation.{relation.task}.{relation.name}" for relation in all_relations()}
     # The study of Chinese systems has seven relations of each of its tasks.
-    known |= {f"relation.{task}.MR{number}.{place}" for task, (place, _) in CHINESE.items() for number in range(1, 8)}
+    registered |= {
+        f"relation.{task}.MR{number}.{place}" for task, (place, _) in CHINESE.items() for number in range(1, 8)
+    }
     for code in LANGUAGES:
-        found = {key for key in texts(code) if key.startswith("relation.")}
-        assert found <= known
-        assert not found or found == known
+        translated = {key for key in texts(code) if key.startswith("relation.")}
+        assert translated <= registered
+        assert not translated or translated == registered
 
 
 def test_every_key_in_the_code_exists() -> None:
-    found = [(path.name, match.groupdict()) for path, code in CODE.items() for match in KEY.finditer(code)]
-    assert len(found) > 80
-    for name, match in found:
+    keys = [(path.name, match.groupdict()) for path, code in CODE.items() for match in KEY.finditer(code)]
+    assert len(keys) > 80
+    for name, match in keys:
         if match["formatted"]:
             pattern = re.compile(re.sub(r"\{.*?\}", ".+", match["formatted"].replace(".", r"\.", 1)))
-            assert any(pattern.fullmatch(known) for known in texts("en")), (name, match)
+            assert any(pattern.fullmatch(key) for key in texts("en")), (name, match)
         else:
             assert (match["plain"] or match["single"]) in texts("en"), (name, match)
 
@@ -83,8 +84,8 @@ def test_sentences_are_spelled_as_the_other_rooms_spell_them() -> None:
 
 def test_sentences_with_numbers_are_translated_with_them() -> None:
     english = "2 of 3 relations have no order after correction and no test, as too few groups are judged: MR1, MR2. "
-    found = sentence_in("zh", english + "Needed are 30, or all.")
-    assert "3 个蜕变关系" in found
+    chinese = sentence_in("zh", english + "Needed are 30, or all.")
+    assert "3 个蜕变关系" in chinese
     assert (
         sentence_in("zh", "there is an account 'a {b}' already; choose another name")
         == "账号 'a {b}' 已存在，请另选用户名。"
@@ -99,13 +100,13 @@ def test_no_unsafe_html() -> None:
 def test_flags_are_options_of_the_installed_streamlit() -> None:
     from streamlit import config
 
-    known = config.get_config_options()
+    options = config.get_config_options()
     for name in FLAGS:
-        assert name in known, name
+        assert name in options, name
     assert arguments(1234)[:2] == ["--server.port", "1234"]
 
 
-@given(some.text())
+@given(strategies.text())
 def test_html_of_any_text_has_no_tags_and_can_be_sent(text: str) -> None:
     shown = html(text)
     assert "<" not in shown
@@ -113,27 +114,30 @@ def test_html_of_any_text_has_no_tags_and_can_be_sent(text: str) -> None:
     shown.encode("utf-8")
 
 
-@given(some.text(alphabet=some.characters(codec="utf-8")), some.text(alphabet=some.characters(codec="utf-8")))
+@given(
+    strategies.text(alphabet=strategies.characters(codec="utf-8")),
+    strategies.text(alphabet=strategies.characters(codec="utf-8")),
+)
 def test_compared_shows_the_whole_text_and_only_marks(before: str, after: str) -> None:
-    shown = compared(before, after, "en")
+    shown = difference_html(before, after, "en")
     inside = shown.partition(">")[2].removesuffix("</div>")
     assert inside.replace("<mark>", "").replace("</mark>", "") == html(after)
 
 
 def test_compared_marks_words_and_chinese_signs() -> None:
-    assert "is <mark>not</mark><" not in compared("It is good.", "It is good.", "en")
-    assert "<mark>wonderful</mark>." in compared("It is good.", "It is wonderful.", "en")
-    assert "很<mark>坏</mark>" in compared("很好", "很坏", "zh")
+    assert "is <mark>not</mark><" not in difference_html("It is good.", "It is good.", "en")
+    assert "<mark>wonderful</mark>." in difference_html("It is good.", "It is wonderful.", "en")
+    assert "很<mark>坏</mark>" in difference_html("很好", "很坏", "zh")
 
 
-@given(some.text(alphabet="\\`*_{}[]()#+-.!|~$:<>a \n"))
+@given(strategies.text(alphabet="\\`*_{}[]()#+-.!|~$:<>a \n"))
 def test_plain_escapes_every_mark(text: str) -> None:
     assert re.sub(r"\\(.)", r"\1", plain(text)) == text
 
 
 def test_compared_marks_one_word_of_a_long_review() -> None:
     long = " ".join(f"The scene {number} is, in a way, the best of the film." for number in range(300))
-    shown = compared(long, long.replace("scene 150", "moment 150"), "en")
+    shown = difference_html(long, long.replace("scene 150", "moment 150"), "en")
     assert re.findall("<mark>(.*?)</mark>", shown) == ["moment"]
 
 

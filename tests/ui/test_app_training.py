@@ -29,7 +29,9 @@ def train_by(prepared: Prepared, mark: float) -> None:
 
 def button(app: AppTest, begin: str, end: str = "") -> None:
     """Press the first button whose key begins and ends so."""
-    next(one for one in app.button if str(one.key).startswith(begin) and str(one.key).endswith(end)).click().run()
+    next(
+        button for button in app.button if str(button.key).startswith(begin) and str(button.key).endswith(end)
+    ).click().run()
     assert not app.exception
 
 
@@ -44,14 +46,14 @@ def attempt(app: AppTest, language: str, right: bool) -> None:
         label = RIGHT[on_screen(app)]
         other = "positive" if label == "negative" else "negative"
         button(app, "judge-training", label if right else other)
-        names = {one: text_in(language, f"label.{one}") for one in (label, other)}
+        names = {name: text_in(language, f"label.{name}") for name in (label, other)}
         if right:
             assert text_in(language, "training.right", answer=names[label]) in said(app)
         else:
             assert text_in(language, "training.wrong", answer=names[other], right=names[label]) in said(app)
         # The explanation is shown as it was written, never as Markdown or HTML.
         assert r"\& \<b\>" in said(app)
-        assert not [one for one in app.button if str(one.key).startswith("judge-")]
+        assert not [button for button in app.button if str(button.key).startswith("judge-")]
         button(app, "training-seen")
 
 
@@ -135,17 +137,17 @@ def test_hidden_questions_cannot_be_told_by_what_the_browser_gets(
         assert page == {**ordinary, "said": page["said"]}
     # Twelve are left, then eleven, eleven and ten: in tens, as they are shown, the hidden one cannot be counted out.
     left = [re.search(r"about (\d+) left", page["said"]) for page in pages]
-    assert [one and one[1] for one in left] == ["20", "20", "20", "10"]
+    assert [text and text[1] for text in left] == ["20", "20", "20", "10"]
     counted = [re.search(r"(\d+) today · (\d+) in all", page["said"]) for page in pages]
-    assert [one and one.groups() for one in counted] == [(str(n), str(n)) for n in range(4)]
+    assert [text and text.groups() for text in counted] == [(str(n), str(n)) for n in range(4)]
 
 
 def seen(app: AppTest) -> dict[str, object]:
     """What the page is made of, but for the text that is asked about and the names of questions."""
-    keys = [re.sub(r"-[0-9a-f]{12}", "-NAME", str(one.key)) for one in app.button]
+    keys = [re.sub(r"-[0-9a-f]{12}", "-NAME", str(button.key)) for button in app.button]
     assert all("NAME" in key for key in keys)
     html = re.sub(r'(<div class="audit-text[^>]*>).*?</div>', r"\1", blocks(app), flags=re.DOTALL)
-    return {"keys": keys, "labels": [one.label for one in app.button], "html": html, "said": said(app)}
+    return {"keys": keys, "labels": [button.label for button in app.button], "html": html, "said": said(app)}
 
 
 def test_names_of_questions_are_their_numbers_where_nothing_is_hidden(prepared: Prepared) -> None:
@@ -154,4 +156,4 @@ def test_names_of_questions_are_their_numbers_where_nothing_is_hidden(prepared: 
     assert app.button(key=f"judge-{id}-neutral")
     change_settings(prepared.engine, prepared.boss.id, {"repeat_share": 0.1})
     app = open_app(prepared.ann)
-    assert not [one for one in app.button if f"-{id}-" in f"{one.key}-"]
+    assert not [button for button in app.button if f"-{id}-" in f"{button.key}-"]

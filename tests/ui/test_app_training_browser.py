@@ -26,18 +26,18 @@ RIGHT = {
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     """An app with a training round."""
-    made = prepare(tmp_path_factory.mktemp("training") / "audit.db")
+    prepared = prepare(tmp_path_factory.mktemp("training") / "audit.db")
     items = [KnownText(Input.of(text), (label,), why) for text, (label, why) in RIGHT.items()]
-    add_known(made.engine, "training", items)
-    add_known(made.engine, "gold", [KnownText(Input.of(f"A known film {n}."), ("neutral",)) for n in range(30)])
-    change_settings(made.engine, None, {"pass_mark": 0.6, "gold_share": 0.5})
-    with streamlit_server(made) as served:
+    add_known(prepared.engine, "training", items)
+    add_known(prepared.engine, "gold", [KnownText(Input.of(f"A known film {n}."), ("neutral",)) for n in range(30)])
+    change_settings(prepared.engine, None, {"pass_mark": 0.6, "gold_share": 0.5})
+    with streamlit_server(prepared) as served:
         yield served
 
 
-def passes(made: Prepared, account: int) -> list[int]:
+def passes(prepared: Prepared, account: int) -> list[int]:
     judgement = table_of(tables.Judgement)
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         query = select(judgement.c.round).where(judgement.c.annotator_id == account).order_by(judgement.c.id)
         return list(connection.execute(query).scalars())
 
@@ -54,7 +54,7 @@ def attempt(window: Window, language: str, right: int) -> None:
         if number == 1:
             window.picture(f"training-question-{language}")
         window.press(KEYS[said])
-        names = {one: text_in(language, f"label.{one}") for one in KEYS}
+        names = {key: text_in(language, f"label.{key}") for key in KEYS}
         if number < right:
             window.see(text_in(language, "training.right", answer=names[label]))
         else:
@@ -70,8 +70,8 @@ def attempt(window: Window, language: str, right: int) -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_training_by_keys(served: tuple[str, Prepared], tmp_path: Path, language: str) -> None:
-    address, made = served
-    account, name = {"en": (made.ann, "ann"), "zh": (made.ben, "ben")}[language]
+    address, prepared = served
+    account, name = {"en": (prepared.ann, "ann"), "zh": (prepared.ben, "ben")}[language]
     with Window(address, tmp_path / "profile", language) as window:
         window.log_in(name)
         window.see(text_in(language, "training.what", questions=3, mark="60"))
@@ -82,19 +82,19 @@ def test_training_by_keys(served: tuple[str, Prepared], tmp_path: Path, language
         attempt(window, language, right=2)
         window.see(text_in(language, "training.passed", right=2, of=3))
         window.picture(f"training-passed-{language}")
-        assert passes(made, account.id) == [0] * 6
+        assert passes(prepared, account.id) == [0] * 6
         window.press("n")
         until(window.question)
         for _ in range(8):
             page = str(window.script("return document.querySelector('.st-key-judge').outerHTML"))
-            assert not [id for id in _ids(made) if f"judge-{id}-" in page]
+            assert not [id for id in _ids(prepared) if f"judge-{id}-" in page]
             window.judge("2")
         window.picture(f"training-judging-{language}")
-        given = passes(made, account.id)[6:]
-        assert len(given) == 8
-        assert set(given) == {1, 3}
+        later_passes = passes(prepared, account.id)[6:]
+        assert len(later_passes) == 8
+        assert set(later_passes) == {1, 3}
 
 
-def _ids(made: Prepared) -> list[int]:
-    with made.engine.connect() as connection:
+def _ids(prepared: Prepared) -> list[int]:
+    with prepared.engine.connect() as connection:
         return list(connection.execute(select(table_of(tables.Question).c.id)).scalars())

@@ -4,7 +4,7 @@ import re
 import sys
 
 import pytest
-from app_driver import Prepared, blocks, closed, go, in_both, open_app, opened_copy, press_answer, rows, said
+from app_driver import Prepared, blocks, closed, go, in_both, open_app, press_answer, rows, said
 from sqlalchemy import select
 from translation_driver import both_say, prepare_translations, to_translation
 from translations import FRENCH, SPANISH, TEXTS
@@ -34,11 +34,6 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     return closed(prepare_translations(tmp_path_factory.mktemp("translations"), groups=20))
 
 
-@pytest.fixture
-def made(original: Prepared, tmp_path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
-    return opened_copy(original, tmp_path / "audit.db", monkeypatch)
-
-
 def body(app) -> str:
     """The page's HTML without its style sheet."""
     return re.sub(r"<style>.*?</style>", "", blocks(app), flags=re.DOTALL)
@@ -61,9 +56,9 @@ def titled(language: str, key: str, *names: str) -> str:
 
 
 @in_both
-def test_a_question_names_both_languages_and_no_system(made: Prepared, language: str) -> None:
-    shown = to_translation(made, made.ann.id, TEXTS[2])
-    app = open_app(made.ann, language)
+def test_a_question_names_both_languages_and_no_system(prepared: Prepared, language: str) -> None:
+    shown = to_translation(prepared, prepared.ann.id, TEXTS[2])
+    app = open_app(prepared.ann, language)
     page = body(app)
     english, spanish, _ = NAMES[language]
     assert text_in(language, "task.translation.question") in page
@@ -77,26 +72,26 @@ def test_a_question_names_both_languages_and_no_system(made: Prepared, language:
     assert "<mark>" not in page
     sent = page + said(app) + str(app.session_state)
     assert not re.search(r"\b(one|two|satisfied)\b", sent)
-    assert [one.label for one in app.button if str(one.key).startswith("judge-")] == [
+    assert [button.label for button in app.button if str(button.key).startswith("judge-")] == [
         text_in(language, f"label.{label}") for label in (*shown.labels, "unsure")
     ]
     app.button(key=f"guideline-{shown.id}").click().run()
     assert text_in(language, "label.omitted_or_added") in said(app)
     press_answer(app, "mistranslated")
-    assert rows(made, tables.Judgement)[-1]["answer"] == "mistranslated"
+    assert rows(prepared, tables.Judgement)[-1]["answer"] == "mistranslated"
 
 
-def test_long_texts_stand_side_by_side_and_short_ones_do_not(made: Prepared) -> None:
-    to_translation(made, made.ann.id, TEXTS[3][:30])
-    assert "audit-beside" in body(open_app(made.ann))
-    to_translation(made, made.ben.id, TEXTS[0])
-    assert "audit-beside" not in body(open_app(made.ben))
+def test_long_texts_stand_side_by_side_and_short_ones_do_not(prepared: Prepared) -> None:
+    to_translation(prepared, prepared.ann.id, TEXTS[3][:30])
+    assert "audit-beside" in body(open_app(prepared.ann))
+    to_translation(prepared, prepared.ben.id, TEXTS[0])
+    assert "audit-beside" not in body(open_app(prepared.ben))
 
 
 @in_both
-def test_a_link_is_asked_about_in_its_own_direction(made: Prepared, language: str) -> None:
-    to_translation(made, made.ann.id, SPANISH[1], into="en")
-    page = body(open_app(made.ann, language))
+def test_a_link_is_asked_about_in_its_own_direction(prepared: Prepared, language: str) -> None:
+    to_translation(prepared, prepared.ann.id, SPANISH[1], into="en")
+    page = body(open_app(prepared.ann, language))
     english, spanish, _ = NAMES[language]
     assert headings(page) == [
         titled(language, "task.translation.text", spanish),
@@ -106,11 +101,11 @@ def test_a_link_is_asked_about_in_its_own_direction(made: Prepared, language: st
 
 
 @in_both
-def test_a_question_about_a_group_names_the_direction_of_each_member(made: Prepared, language: str) -> None:
+def test_a_question_about_a_group_names_the_direction_of_each_member(prepared: Prepared, language: str) -> None:
     english, spanish, french = NAMES[language]
-    while len((shown := to_translation(made, made.boss.id, kind="group")).group.members) < 3:
-        judge(made.engine, made.boss.id, shown.id, "holds")
-    app = go(open_app(made.boss, language), "annotate")
+    while len((shown := to_translation(prepared, prepared.boss.id, kind="group")).group.members) < 3:
+        judge(prepared.engine, prepared.boss.id, shown.id, "holds")
+    app = go(open_app(prepared.boss, language), "annotate")
     page = body(app)
     assert shown.group.relation == "P"
     assert headings(page) == [
@@ -125,9 +120,9 @@ def test_a_question_about_a_group_names_the_direction_of_each_member(made: Prepa
 
 
 @in_both
-def test_a_dispute_is_shown_and_settled(made: Prepared, language: str) -> None:
-    question = both_say(made, TEXTS[0], "accurate", "mistranslated")
-    app = go(open_app(made.judge, language), "adjudicate")
+def test_a_dispute_is_shown_and_settled(prepared: Prepared, language: str) -> None:
+    question = both_say(prepared, TEXTS[0], "accurate", "mistranslated")
+    app = go(open_app(prepared.judge, language), "adjudicate")
     page = body(app)
     english, spanish, _ = NAMES[language]
     assert titled(language, "task.translation.text", english) in headings(page)
@@ -137,19 +132,19 @@ def test_a_dispute_is_shown_and_settled(made: Prepared, language: str) -> None:
     app.text_area(key=f"reason-{question}").set_value("Clumsy, but right.")
     app.button(key=f"settle-{question}").click().run()
     assert not app.exception
-    settled = {(one["question_id"], one["origin"]): one["allowed"] for one in rows(made, tables.Answer)}
+    settled = {(row["question_id"], row["origin"]): row["allowed"] for row in rows(prepared, tables.Answer)}
     assert settled[question, "adjudicated"] == ["not_fluent"]
     app.session_state["adjudicate-mode"] = "mine"
-    mine = body(go(app, "adjudicate"))
+    own_adjudications = body(go(app, "adjudicate"))
     direction = text_in(language, "asked.direction", source=english, target=spanish)
-    assert f" · {direction} · " in mine
+    assert f" · {direction} · " in own_adjudications
 
 
 @in_both
-def test_a_flagged_translation_reaches_an_adjudicator(made: Prepared, language: str) -> None:
-    shown = to_translation(made, made.ann.id, TEXTS[1])
-    flag(made.engine, made.ann.id, shown.id, "Is this Spanish?")
-    app = open_app(made.judge, language)
+def test_a_flagged_translation_reaches_an_adjudicator(prepared: Prepared, language: str) -> None:
+    shown = to_translation(prepared, prepared.ann.id, TEXTS[1])
+    flag(prepared.engine, prepared.ann.id, shown.id, "Is this Spanish?")
+    app = open_app(prepared.judge, language)
     app.session_state["adjudicate-mode"] = "flags"
     page = body(go(app, "adjudicate"))
     assert "Is this Spanish?" in page + said(app)
@@ -163,12 +158,12 @@ def in_state(app, language: str, state: str) -> None:
 
 
 @in_both
-def test_browse_names_directions_and_compares_only_what_is_in_one_language(made: Prepared, language: str) -> None:
-    both_say(made, TEXTS[1], "mistranslated", "mistranslated")
+def test_browse_names_directions_and_compares_only_what_is_in_one_language(prepared: Prepared, language: str) -> None:
+    both_say(prepared, TEXTS[1], "mistranslated", "mistranslated")
     english, spanish, french = NAMES[language]
-    app = go(open_app(made.judge, language), "browse")
+    app = go(open_app(prepared.judge, language), "browse")
     relation = table_of(tables.Relation)
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         ids = {row.name: row.id for row in connection.execute(select(relation.c.name, relation.c.id))}
     app.selectbox(key="browse-relation").set_value(ids["P"])
     in_state(app, language, "false")
@@ -189,9 +184,9 @@ def test_browse_names_directions_and_compares_only_what_is_in_one_language(made:
 
 
 @in_both
-def test_causes_show_the_links_of_a_false_satisfaction(made: Prepared, language: str) -> None:
-    both_say(made, TEXTS[1], "untranslated", "untranslated")
-    app = open_app(made.judge, language)
+def test_causes_show_the_links_of_a_false_satisfaction(prepared: Prepared, language: str) -> None:
+    both_say(prepared, TEXTS[1], "untranslated", "untranslated")
+    app = open_app(prepared.judge, language)
     app.session_state["adjudicate-mode"] = "causes"
     page = body(go(app, "adjudicate"))
     english, spanish, _ = NAMES[language]
@@ -199,11 +194,11 @@ def test_causes_show_the_links_of_a_false_satisfaction(made: Prepared, language:
 
 
 @in_both
-def test_training_teaches_a_translation(made: Prepared, language: str) -> None:
-    question = both_say(made, TEXTS[0], "accurate", "accurate")
-    know_questions(made.engine, "training", [question], "See the guideline.", by=made.boss.id)
-    change_settings(made.engine, made.boss.id, {"pass_mark": 0.5})
-    new = add_account(made.engine, "new", "annotator", "long enough", languages=["es", "en"])
+def test_training_teaches_a_translation(prepared: Prepared, language: str) -> None:
+    question = both_say(prepared, TEXTS[0], "accurate", "accurate")
+    know_questions(prepared.engine, "training", [question], "See the guideline.", by=prepared.boss.id)
+    change_settings(prepared.engine, prepared.boss.id, {"pass_mark": 0.5})
+    new = add_account(prepared.engine, "new", "annotator", "long enough", languages=["es", "en"])
     app = open_app(new, language)
     app.button(key="training-begin-1").click().run()
     page = body(app)
@@ -211,24 +206,26 @@ def test_training_teaches_a_translation(made: Prepared, language: str) -> None:
     press_training(app, "mistranslated")
     assert text_in(language, "label.accurate") in said(app)
     assert titled(language, "task.translation.output", NAMES[language][1]) in headings(body(app))
-    known = go(open_app(made.boss, language), "quality")
-    assert not known.exception
+    quality = go(open_app(prepared.boss, language), "quality")
+    assert not quality.exception
     # Who does not read Spanish is not trained in it, and goes on to what they read.
-    other = add_account(made.engine, "fra", "annotator", "long enough", languages=["fr", "en"])
-    assert next_question(made.engine, other.id).languages == ("en", "fr")
+    other = add_account(prepared.engine, "fra", "annotator", "long enough", languages=["fr", "en"])
+    assert next_question(prepared.engine, other.id).languages == ("en", "fr")
 
 
 def press_training(app, answer: str) -> None:
     """Press an answer of the training."""
-    next(one for one in app.button if str(one.key).startswith("judge-training") and answer in str(one.key)).click()
+    next(
+        button for button in app.button if str(button.key).startswith("judge-training") and answer in str(button.key)
+    ).click()
     app.run()
     assert not app.exception
 
 
-def test_the_list_of_known_questions_says_the_direction(made: Prepared) -> None:
-    question = both_say(made, TEXTS[0], "accurate", "accurate")
-    know_questions(made.engine, "gold", [question], by=made.boss.id)
-    app = open_app(made.boss)
+def test_the_list_of_known_questions_says_the_direction(prepared: Prepared) -> None:
+    question = both_say(prepared, TEXTS[0], "accurate", "accurate")
+    know_questions(prepared.engine, "gold", [question], by=prepared.boss.id)
+    app = open_app(prepared.boss)
     app.session_state["quality-mode"] = "known"
     app = go(app, "quality")
     column = app.dataframe[0].value[text_in("en", "known.text")]
@@ -236,30 +233,30 @@ def test_the_list_of_known_questions_says_the_direction(made: Prepared) -> None:
 
 
 @in_both
-def test_the_dashboard_warns_of_languages_that_nobody_reads(made: Prepared, language: str) -> None:
-    app = open_app(made.boss, language)
+def test_the_dashboard_warns_of_languages_that_nobody_reads(prepared: Prepared, language: str) -> None:
+    app = open_app(prepared.boss, language)
     app.session_state[TAB] = text_in(language, "dashboard.progress")
     app = go(app, "dashboard")
     assert not app.exception
     english, spanish, french = NAMES[language]
-    warned = [one.value for one in app.warning]
+    warned = [warning.value for warning in app.warning]
     # ann and ben read English and Spanish; each of three other sets of languages is told.
     both = text_in(language, "browse.and")
     assert len(warned) == 3
-    for some in ((english, french), (french, spanish), (english, spanish, french)):
-        assert any(both.join(some) in one for one in warned), (some, warned)
-    accounts = go(open_app(made.boss, language), "accounts")
-    assert [one.value for one in accounts.warning] == warned
+    for names in ((english, french), (french, spanish), (english, spanish, french)):
+        assert any(both.join(names) in warning for warning in warned), (names, warned)
+    accounts = go(open_app(prepared.boss, language), "accounts")
+    assert [warning.value for warning in accounts.warning] == warned
     for name in ("dan", "eve"):
-        add_account(made.engine, name, "annotator", "long enough", languages=["en", "es", "fr"])
-    assert not go(open_app(made.boss, language), "accounts").warning
+        add_account(prepared.engine, name, "annotator", "long enough", languages=["en", "es", "fr"])
+    assert not go(open_app(prepared.boss, language), "accounts").warning
 
 
 @in_both
 @pytest.mark.parametrize("page", ["results", "quality", "stale", "studies", "log", "account"])
-def test_other_pages_of_a_study_of_translations(made: Prepared, page: str, language: str) -> None:
-    both_say(made, TEXTS[0], "accurate", "mistranslated")
-    assert not go(open_app(made.boss, language), page).exception
+def test_other_pages_of_a_study_of_translations(prepared: Prepared, page: str, language: str) -> None:
+    both_say(prepared, TEXTS[0], "accurate", "mistranslated")
+    assert not go(open_app(prepared.boss, language), page).exception
 
 
 def test_contradicting_translations_are_compared_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,14 +264,14 @@ def test_contradicting_translations_are_compared_by_language(monkeypatch: pytest
     follow = Side(2, (SPANISH[0],), ("es", "en"), TEXTS[0], ("mistranslated",), "people", False)
     sent: list[str] = []
     monkeypatch.setattr(quality.st, "html", sent.append)
-    quality._side("Follow-up", follow, source)
+    quality._show_side("Follow-up", follow, source)
     assert headings(sent[0]) == ["Follow-up (Spanish → English)"]
     assert codes(sent[0]) == ["es", "en"]
     assert "<mark>" not in sent[0]
 
 
 @pytest.mark.parametrize(
-    ("given", "other", "found"),
+    ("task_input", "other", "expected"),
     [
         (Input.of("b", target="es"), Input.of("a", target="fr"), "a"),
         (Input.of("b", language="es", target="en"), Input.of("a", target="es"), None),
@@ -282,20 +279,20 @@ def test_contradicting_translations_are_compared_by_language(monkeypatch: pytest
         (Input.of("b", "c"), Input.of("a"), "a"),
     ],
 )
-def test_texts_are_compared_in_one_language_only(given: Input, other: Input | None, found: str | None) -> None:
-    assert comparable(given, other, 0) == found
-    assert comparable(given, other, 1) is None
+def test_texts_are_compared_in_one_language_only(task_input: Input, other: Input | None, expected: str | None) -> None:
+    assert comparable(task_input, other, 0) == expected
+    assert comparable(task_input, other, 1) is None
 
 
 @pytest.mark.parametrize("reader", LANGUAGES)
 def test_names_of_languages_are_those_of_cldr(reader: str) -> None:
     babel = pytest.importorskip("babel", reason="babel is not installed")
-    known = babel.Locale(reader).languages
+    cldr_names = babel.Locale(reader).languages
     named = {key.partition(".")[2]: name for key, name in texts(reader).items() if key.startswith("language_name.")}
     assert len(named) > 60
-    assert named == {code: known[code] for code in named}
+    assert named == {code: cldr_names[code] for code in named}
     assert name_in(reader, "pt-BR") == babel.Locale.parse("pt_BR").get_display_name(reader)
-    assert name_in(reader, "yi") == known["yi"]
+    assert name_in(reader, "yi") == cldr_names["yi"]
 
 
 def test_a_language_that_nobody_knows_is_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,8 +313,8 @@ def test_browse_leaves_out_probes_that_found_nothing_or_became_links() -> None:
         Part("probe", around, Output(text="Plou."), (), "", None),
         Part("link", through, Output(text="Il pleut."), (), "", None),
     )
-    found = Detail("c", "translation", "MCMT", "s", "1", "1", "satisfied", 0.5, None, parts, None, "")
+    group = Detail("c", "translation", "MCMT", "s", "1", "1", "satisfied", 0.5, None, parts, None, "")
     for probes, texts_shown in ((True, ["Llueve.", "Plou.", "Il pleut."]), (False, ["Llueve.", "Il pleut."])):
-        assert [text in block for text, block in zip(texts_shown, members(found, probes), strict=True)] == [
+        assert [text in block for text, block in zip(texts_shown, members(group, probes), strict=True)] == [
             True for _ in texts_shown
         ]

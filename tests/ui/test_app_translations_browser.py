@@ -18,18 +18,18 @@ _OUTPUT = ".audit-output .audit-text"
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     folder = tmp_path_factory.mktemp("translations")
-    made = prepare_translations(folder, groups=20)
-    with app_server(str(made.path), folder / "log.txt") as address:
-        yield address, made
+    prepared = prepare_translations(folder, groups=20)
+    with app_server(str(prepared.path), folder / "log.txt") as address:
+        yield address, prepared
 
 
 def titles(window: Window) -> list[str]:
-    return [one.text for one in window.all(".audit-part h4")]
+    return [heading.text for heading in window.all(".audit-part h4")]
 
 
 def spoken(window: Window) -> list[str]:
     """Languages of the texts on the screen."""
-    return [one.get_attribute("lang") for one in window.all(".audit-text")]
+    return [element.get_attribute("lang") for element in window.all(".audit-text")]
 
 
 def ends_in_sight(window: Window) -> bool:
@@ -43,16 +43,16 @@ def ends_in_sight(window: Window) -> bool:
 
 @pytest.mark.parametrize("window", ["zh"], indirect=True)
 def test_a_chinese_reader_answers_by_key(served: tuple[str, Prepared], window: Window) -> None:
-    made = served[1]
-    to_translation(made, made.ann.id, TEXTS[0])
-    before = judgements(made, made.ann.id)
+    prepared = served[1]
+    to_translation(prepared, prepared.ann.id, TEXTS[0])
+    before = judgements(prepared, prepared.ann.id)
     window.log_in("ann")
     until(lambda: window.all(_OUTPUT))
     assert titles(window) == ["原文（英语）", "译文（西班牙语）"]
     assert spoken(window) == ["en", "es"]
     window.picture("translation-zh")
     window.press("5")
-    until(lambda: judgements(made, made.ann.id) == [*before, "omitted_or_added"])
+    until(lambda: judgements(prepared, prepared.ann.id) == [*before, "omitted_or_added"])
 
 
 @pytest.mark.parametrize("window", ["en", "zh"], indirect=True)
@@ -60,8 +60,8 @@ def test_a_chinese_reader_answers_by_key(served: tuple[str, Prepared], window: W
 def test_a_long_translation_stays_in_sight(
     served: tuple[str, Prepared], window: Window, width: int, request: pytest.FixtureRequest
 ) -> None:
-    made = served[1]
-    to_translation(made, made.ben.id, TEXTS[3][:30])
+    prepared = served[1]
+    to_translation(prepared, prepared.ben.id, TEXTS[3][:30])
     window.resize(width, 720)
     window.log_in("ben")
     until(lambda: window.all(_OUTPUT))
@@ -81,9 +81,9 @@ def test_a_long_translation_stays_in_sight(
 def test_pictures_of_a_group_a_dispute_and_a_warning(
     served: tuple[str, Prepared], window: Window, request: pytest.FixtureRequest
 ) -> None:
-    made, language = served[1], request.node.callspec.params["window"]
-    while len((shown := to_translation(made, made.boss.id, kind="group")).group.members) < 3:
-        judge(made.engine, made.boss.id, shown.id, "holds")
+    prepared, language = served[1], request.node.callspec.params["window"]
+    while len((shown := to_translation(prepared, prepared.boss.id, kind="group")).group.members) < 3:
+        judge(prepared.engine, prepared.boss.id, shown.id, "holds")
     window.log_in("boss")
     until(lambda: window.all(".stAlert"))
     window.picture(f"translation-warning-{language}")

@@ -1,9 +1,7 @@
 """The results page's values: rates at other bounds, means and levels are those of the documents, with their charts."""
 
-from pathlib import Path
-
 import pytest
-from app_driver import Prepared, closed, go, in_both, open_app, opened_copy, said
+from app_driver import Prepared, closed, go, in_both, open_app, said
 from sqlalchemy import text
 from streamlit.testing.v1 import AppTest
 from test_app_results import charts
@@ -19,13 +17,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     return closed(prepare_values(tmp_path_factory.mktemp("values")))
 
 
-@pytest.fixture
-def made(original: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
-    return opened_copy(original, tmp_path / "audit.db", monkeypatch)
-
-
-def values(made: Prepared, language: str = "en") -> AppTest:
-    app = open_app(made.boss, language)
+def values(prepared: Prepared, language: str = "en") -> AppTest:
+    app = open_app(prepared.boss, language)
     app.session_state[TAB] = text_in(language, "results.values")
     app = go(app, "results")
     assert not app.exception
@@ -40,24 +33,24 @@ def choose(app: AppTest, relation: str) -> AppTest:
 
 
 @in_both
-def test_rates_at_other_bounds_and_means_are_the_documents(made: Prepared, language: str) -> None:
-    app = choose(values(made, language), "RTT")
+def test_rates_at_other_bounds_and_means_are_the_documents(prepared: Prepared, language: str) -> None:
+    app = choose(values(prepared, language), "RTT")
     assert not app.exception
     assert charts(app) == 3  # bounds, target languages, systems
-    cells = [one for one in bounds_report(made.engine, at=BOUND_VALUES)["cells"] if one["relation"] == "RTT"]
-    bounds, means, tests, differences = (one.value for one in app.dataframe)
+    cells = [cell for cell in bounds_report(prepared.engine, at=BOUND_VALUES)["cells"] if cell["relation"] == "RTT"]
+    bounds, means, tests, differences = (frame.value for frame in app.dataframe)
     rate = f"{text_in(language, 'sheet.sr_observed')}"
-    assert bounds[rate].tolist() == pytest.approx([100 * one["sr_observed"] for one in cells])
-    report = means_report(made.engine, "RTT", 1)
-    assert means[text_in(language, "sheet.mean")].tolist() == pytest.approx([one["mean"] for one in report["means"]])
+    assert bounds[rate].tolist() == pytest.approx([100 * cell["sr_observed"] for cell in cells])
+    report = means_report(prepared.engine, "RTT", 1)
+    assert means[text_in(language, "sheet.mean")].tolist() == pytest.approx([mean["mean"] for mean in report["means"]])
     assert name_in(language, "es") in means[text_in(language, "sheet.factor_level")].tolist()
-    assert tests[text_in(language, "sheet.f")].tolist() == pytest.approx([one["f"] for one in report["tests"]])
+    assert tests[text_in(language, "sheet.f")].tolist() == pytest.approx([test["f"] for test in report["tests"]])
     assert len(differences) == len(report["comparisons"]) == 11  # one pair of languages, ten of systems
     assert not (differences["p"] == "0.0000").any()
 
 
-def test_another_relation_and_independent_values_are_other_numbers(made: Prepared) -> None:
-    app = choose(values(made), "MCMT")
+def test_another_relation_and_independent_values_are_other_numbers(prepared: Prepared) -> None:
+    app = choose(values(prepared), "MCMT")
     first = app.dataframe[1].value
     app.toggle(key="results-values-independent").set_value(True).run()
     assert not app.exception
@@ -65,21 +58,21 @@ def test_another_relation_and_independent_values_are_other_numbers(made: Prepare
     assert first["Mean"].tolist() == pytest.approx(second["Mean"].tolist())
     assert first["Standard error"].tolist() != second["Standard error"].tolist()
     assert "as in the MCMT study" in said(app)
-    assert means_report(made.engine, "MCMT", 1)["means"][0]["mean"] == pytest.approx(first["Mean"][0])
+    assert means_report(prepared.engine, "MCMT", 1)["means"][0]["mean"] == pytest.approx(first["Mean"][0])
 
 
-def test_levels_are_shown_once_two_of_them_have_verdicts(made: Prepared) -> None:
-    assert text_in("en", "values.levels") not in said(values(made))
-    with made.engine.begin() as connection:  # the tab asks for names, and these have values
+def test_levels_are_shown_once_two_of_them_have_verdicts(prepared: Prepared) -> None:
+    assert text_in("en", "values.levels") not in said(values(prepared))
+    with prepared.engine.begin() as connection:  # the tab asks for names, and these have values
         connection.execute(text("UPDATE relation SET name = 'MGMT-word' WHERE name = 'RTT'"))
-    app = values(made)
+    app = values(prepared)
     assert charts(app) == 4
     assert text_in("en", "values.levels") in said(app)
 
 
-def test_where_no_relation_has_a_bound_the_tab_says_so(made: Prepared) -> None:
-    with made.engine.begin() as connection:
+def test_where_no_relation_has_a_bound_the_tab_says_so(prepared: Prepared) -> None:
+    with prepared.engine.begin() as connection:
         connection.execute(text("UPDATE relation SET params = '{}'"))
-    app = values(made, "zh")
+    app = values(prepared, "zh")
     assert charts(app) == 0
-    assert "没有将值与界限相比较" in said(app) + "".join(one.value for one in app.info)
+    assert "没有将值与界限相比较" in said(app) + "".join(element.value for element in app.info)

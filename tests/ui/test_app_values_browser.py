@@ -18,9 +18,9 @@ _CHART = "[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] sv
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     folder = tmp_path_factory.mktemp("values")
-    made = prepare_values(folder)
-    with app_server(str(made.path), folder / "log.txt") as address:
-        yield address, made
+    prepared = prepare_values(folder)
+    with app_server(str(prepared.path), folder / "log.txt") as address:
+        yield address, prepared
 
 
 def boxes(window: Window, selector: str) -> list[dict[str, float]]:
@@ -47,5 +47,5 @@ def test_charts_have_their_size_and_tabs_their_place(
     # Streamlit squeezes a chart with numbers beside its plot, unless it is told not to.
     until(lambda: all(box["width"] > 300 for box in boxes(window, _CHART)))
     tabs = boxes(window, "[role=tab]")
-    assert all(one["right"] <= other["left"] + 1 for one, other in pairwise(tabs))
+    assert all(pair["right"] <= other["left"] + 1 for pair, other in pairwise(tabs))
     window.picture(f"values-{language}-{width}")

@@ -33,27 +33,27 @@ NAME = "<img src=x onerror=hit=1> **b**"
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     """Every text of the corpus, a comment, a flag, a reason and a name are hostile."""
     folder = tmp_path_factory.mktemp("hostile")
-    made = prepare(folder / "audit.db")
-    add_account(made.engine, NAME, "annotator", PASSWORD)
-    given = table_of(tables.Input)
-    with made.engine.begin() as connection:
-        for id, texts in connection.execute(select(given.c.id, given.c.texts)).all():
+    prepared = prepare(folder / "audit.db")
+    add_account(prepared.engine, NAME, "annotator", PASSWORD)
+    input_table = table_of(tables.Input)
+    with prepared.engine.begin() as connection:
+        for id, texts in connection.execute(select(input_table.c.id, input_table.c.texts)).all():
             connection.execute(
-                given.update().where(given.c.id == id).values(texts=[f"{HOSTILE} {text}" for text in texts])
+                input_table.update().where(input_table.c.id == id).values(texts=[f"{HOSTILE} {text}" for text in texts])
             )
-    for account, label in ((made.ann, "positive"), (made.ben, "negative")):
-        shown = next_question(made.engine, account.id)
+    for account, label in ((prepared.ann, "positive"), (prepared.ben, "negative")):
+        shown = next_question(prepared.engine, account.id)
         assert shown is not None
-        judge(made.engine, account.id, shown.id, label, comment=HOSTILE)
-    again = next_question(made.engine, made.ann.id)
+        judge(prepared.engine, account.id, shown.id, label, comment=HOSTILE)
+    again = next_question(prepared.engine, prepared.ann.id)
     assert again is not None
-    flag(made.engine, made.ann.id, again.id, HOSTILE)
-    one = next_question(made.engine, made.ben.id)
-    assert one is not None
-    judge(made.engine, made.ben.id, one.id, "neutral")
-    let_go_stale(made.engine, made.boss.id, Choice(labels=("neutral",)), HOSTILE)
-    with app_server(str(made.path), folder / "log.txt") as address:
-        yield address, made
+    flag(prepared.engine, prepared.ann.id, again.id, HOSTILE)
+    question = next_question(prepared.engine, prepared.ben.id)
+    assert question is not None
+    judge(prepared.engine, prepared.ben.id, question.id, "neutral")
+    let_go_stale(prepared.engine, prepared.boss.id, Choice(labels=("neutral",)), HOSTILE)
+    with app_server(str(prepared.path), folder / "log.txt") as address:
+        yield address, prepared
 
 
 CODE = """
@@ -138,10 +138,10 @@ class _Elsewhere(BaseHTTPRequestHandler):
 
 def test_a_page_on_another_port_of_the_machine_gets_no_session(window: Window, served: tuple[str, Prepared]) -> None:
     """Browsers send cookies to every port of a host: whoever is logged in opens a page that another program serves."""
-    address, made = served
+    address, prepared = served
     window.log_in("boss")
     login = table_of(tables.Login)
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         before = connection.execute(select(login.c.key)).all()
     _Elsewhere.page = ELSEWHERE.replace("PORT", address.rpartition(":")[2]).encode()
     with ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere) as elsewhere:
@@ -152,5 +152,5 @@ def test_a_page_on_another_port_of_the_machine_gets_no_session(window: Window, s
     assert told == dict.fromkeys(("socket", "page", "file", "config", "upload"), "refused")
     window.driver.get(address)
     until(lambda: window.all(".st-key-log-out"))
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         assert connection.execute(select(login.c.key)).all() == before

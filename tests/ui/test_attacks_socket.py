@@ -16,21 +16,21 @@ from audit.judging.judgements import judge
 from audit.ui.annotate import LEAST
 from audit.ui.gate import HOURLY, policy
 from audit.ui.language import text_in
-from audit.ui.places import PLACES
+from audit.ui.pages import PAGES
 from audit.ui.settings import LARGEST_UPLOAD
 
 pytestmark = pytest.mark.slow  # a server of its own, and many waits for its guard against keys that come too soon
 
-MANAGERS = [place.name for place in PLACES if "annotator" not in place.roles]
+MANAGERS = [page.name for page in PAGES if "annotator" not in page.roles]
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Prepared]]:
     folder = tmp_path_factory.mktemp("attacks")
-    made = prepare(folder / "audit.db")
-    people = {name: getattr(made, name).id for name in ("ann", "ben", "judge", "boss")}
-    with app_server(str(made.path), folder / "log.txt") as address:
-        yield Served(address, made.engine, folder / "log.txt", people), made
+    prepared = prepare(folder / "audit.db")
+    people = {name: getattr(prepared, name).id for name in ("ann", "ben", "judge", "boss")}
+    with app_server(str(prepared.path), folder / "log.txt") as address:
+        yield Served(address, prepared.engine, folder / "log.txt", people), prepared
 
 
 @pytest.fixture
@@ -78,15 +78,15 @@ def test_what_is_sent_honestly_is_stored(served: Served, content) -> None:  # ty
 def test_a_button_of_another_question_does_nothing(served: Served, content) -> None:  # type: ignore[no-untyped-def]
     with as_(served, "ann") as work:
         screen = work.open()
-        mine = shown(screen)
+        own = shown(screen)
         before = history(content, served)
-        for other in (mine + 1, mine + 2, 999_999, -1):
-            forged = screen.id("judge-").replace(f"judge-{mine}-", f"judge-{other}-")
+        for other in (own + 1, own + 2, 999_999, -1):
+            forged = screen.id("judge-").replace(f"judge-{own}-", f"judge-{other}-")
             after = slow(work, screen, forged)
-            assert shown(after) == mine
+            assert shown(after) == own
         for name in ("skip", "flag"):
-            forged = screen.id(f"{name}-").replace(str(mine), str(mine + 1))
-            assert shown(slow(work, screen, forged)) == mine
+            forged = screen.id(f"{name}-").replace(str(own), str(own + 1))
+            assert shown(slow(work, screen, forged)) == own
         assert history(content, served) == before
 
 
@@ -95,10 +95,10 @@ def test_a_button_that_the_page_has_not(served: Served, content) -> None:  # typ
     with as_(served, "ann") as work:
         screen = work.open()
         before = history(content, served)
-        mine = screen.id("judge-")
-        label = mine.rsplit("-", 1)[1]
+        own = screen.id("judge-")
+        label = own.rsplit("-", 1)[1]
         for forged in (
-            mine.replace(f"-{label}", "-withdrawn"),
+            own.replace(f"-{label}", "-withdrawn"),
             "$$ID-0-disable-1",
             f"settle-{shown(screen)}",
             "x" * 100_000,
@@ -202,7 +202,7 @@ def test_a_page_by_its_address_has_nothing_in_it_for_an_annotator(served: Served
     ann.be("ann")
     boss.be("boss")
     # A role's own first page is the one without a name, to which the server sends its name on.
-    pages = [one.get(f"{served.address}/{name}") for one in (ann, boss)]
+    pages = [account.get(f"{served.address}/{name}") for account in (ann, boss)]
     assert [page.status_code for page in pages] == [200, 200]
     assert pages[0].text == pages[1].text
 
@@ -270,7 +270,7 @@ def test_what_streamlit_serves_beside_pages(
     if annotators != managers:
         add_account(served.engine, "noa", "annotator", None)
         noa = Browser(served)
-        served.people["noa"] = next(one.id for one in list_accounts(served.engine) if one.name == "noa")
+        served.people["noa"] = next(account.id for account in list_accounts(served.engine) if account.name == "noa")
         noa.be("noa")
         assert noa.look(path).status_code == annotators
 
@@ -306,13 +306,13 @@ def test_a_question_that_is_answered_elsewhere_is_refused_by_the_message(
     world: tuple[Served, Prepared], content
 ) -> None:  # type: ignore[no-untyped-def]
     """A replayed message: the question was answered meanwhile, in another tab."""
-    served, made = world
+    served, prepared = world
     with as_(served, "judge") as work:
         page = work.open().pages["annotate"]
         screen = work.open(page)
-        shown_now = next_question(made.engine, made.judge.id)
+        shown_now = next_question(prepared.engine, prepared.judge.id)
         assert shown_now is not None
-        judge(made.engine, made.judge.id, shown_now.id, "positive")
+        judge(prepared.engine, prepared.judge.id, shown_now.id, "positive")
         before = history(content, served)
         after = slow(work, screen, screen.id("judge-"))
         assert text_in("en", "sentence.not_leased")[:30].lower() in "".join(after.said).replace("\\", "").lower()

@@ -20,7 +20,7 @@ from http_driver import Browser, Served
 from socket_driver import session
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from audit.ui.gate import Most
+from audit.ui.gate import ConnectionLimits
 
 pytestmark = pytest.mark.slow
 IDLE = 300
@@ -31,11 +31,11 @@ STEADY = 10
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Prepared]]:
     folder = tmp_path_factory.mktemp("floods")
-    made = prepare(folder / "audit.db")
-    people = {name: getattr(made, name).id for name in ("ann", "ben", "judge", "boss")}
+    prepared = prepare(folder / "audit.db")
+    people = {name: getattr(prepared, name).id for name in ("ann", "ben", "judge", "boss")}
     # As an ordinary login of a person has it: 1,024 open files, and leave to have more.
-    with app_server(str(made.path), folder / "log.txt", open_files=1_024) as address:
-        yield Served(address, made.engine, folder / "log.txt", people), made
+    with app_server(str(prepared.path), folder / "log.txt", open_files=1_024) as address:
+        yield Served(address, prepared.engine, folder / "log.txt", people), prepared
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_three_hundred_idle_connections_of_a_stranger(served: Served) -> None:
 def test_connections_of_an_account_have_an_end(served: Served) -> None:
     sent = cookie(served, "ben")
     with ExitStack() as flood:
-        for _ in range(Most().account):
+        for _ in range(ConnectionLimits().account):
             flood.enter_context(session(served.address, sent))
         with pytest.raises(websockets.exceptions.InvalidStatus), session(served.address, sent):
             pass

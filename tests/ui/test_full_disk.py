@@ -36,10 +36,10 @@ def answer(work: Session, screen: Screen) -> tuple[int, Screen]:
 
 def test_what_is_acknowledged_is_stored_and_the_rest_is_told(small_disk, tmp_path: Path) -> None:
     small_disk.resize("20m")
-    made = closed(prepare(tmp_path / "audit.db"))
+    prepared = closed(prepare(tmp_path / "audit.db"))
     database = small_disk.folder / "audit.db"
-    shutil.copy(made.path, database)
-    people = {name: getattr(made, name).id for name in ("ann", "ben")}
+    shutil.copy(prepared.path, database)
+    people = {name: getattr(prepared, name).id for name in ("ann", "ben")}
     log = tmp_path / "log.txt"
     with app_server(str(database), log) as address:
         served = Served(address, open_store(str(database)), log, people)
@@ -57,7 +57,7 @@ def test_what_is_acknowledged_is_stored_and_the_rest_is_told(small_disk, tmp_pat
                 acknowledged.append(question)
                 assert judged(served) == acknowledged
                 screen = after
-            assert any(FULL in one for one in after.said)
+            assert any(FULL in line for line in after.said)
             refused = Browser(served).enter("ben", PASSWORD)
             assert (refused.status_code, FULL in refused.text) == (503, True)
             small_disk.free()
@@ -66,4 +66,6 @@ def test_what_is_acknowledged_is_stored_and_the_rest_is_told(small_disk, tmp_pat
             assert judged(served) == [*acknowledged, question]
         served.engine.dispose()
     assert "Traceback" not in log.read_text(encoding="utf-8")
-    assert [one for one in doctor(str(database)) if not one.ok and one.check not in ("disk", "queue")] == []
+    assert [
+        finding for finding in doctor(str(database)) if not finding.ok and finding.check not in ("disk", "queue")
+    ] == []

@@ -34,8 +34,8 @@ def judge_in_vain(window: Window) -> None:
     until(refused)
 
 
-def judgements(made: Prepared) -> int:
-    with made.engine.connect() as connection:
+def judgements(prepared: Prepared) -> int:
+    with prepared.engine.connect() as connection:
         return len(connection.execute(select(table_of(tables.Judgement).c.id)).all())
 
 
@@ -48,7 +48,9 @@ def test_a_reload_stays_in_and_the_page_asked_for_comes(served: tuple[str, Prepa
     window.driver.refresh()
     window.see(text_in("en", "accounts.change"))
     assert "audit_login" not in str(window.script("return document.cookie"))
-    assert [one["httpOnly"] for one in window.driver.get_cookies() if one["name"].startswith("audit_login")] == [True]
+    assert [
+        cookie["httpOnly"] for cookie in window.driver.get_cookies() if cookie["name"].startswith("audit_login")
+    ] == [True]
 
 
 def test_back_after_logging_out_shows_nothing(window: Window) -> None:
@@ -79,18 +81,18 @@ def test_logging_out_in_one_tab_ends_the_other(served: tuple[str, Prepared], win
 
 
 def test_an_expired_login_stores_nothing(served: tuple[str, Prepared], window: Window) -> None:
-    made = served[1]
+    prepared = served[1]
     window.log_in("ben")
     until(window.question)
     login = table_of(tables.Login)
-    with made.engine.begin() as connection:
-        expired = login.update().where(login.c.annotator_id == made.ben.id)
+    with prepared.engine.begin() as connection:
+        expired = login.update().where(login.c.annotator_id == prepared.ben.id)
         connection.execute(expired.values(expires_at=tables.now() - timedelta(seconds=1)))
-    before = judgements(made)
+    before = judgements(prepared)
     judge_in_vain(window)
-    assert judgements(made) == before
+    assert judgements(prepared) == before
     assert not window.all(".audit-who")
-    next(one for one in window.all("button") if one.text == "中文").click()
+    next(button for button in window.all("button") if button.text == "中文").click()
     window.see(text_in("zh", "app.logged_out"))
     window.driver.refresh()
     until(lambda: at_log_in(window))

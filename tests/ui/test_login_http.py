@@ -54,7 +54,7 @@ def test_the_page_that_somebody_begins_on_is_found_by_its_name_too(browser: Brow
 
 def test_the_cookie_is_out_of_reach_and_its_token_is_not_in_the_database(served: Served, browser: Browser) -> None:
     answer = browser.enter("ann")
-    cookie = next(one for one in answer.raw.headers.getlist("Set-Cookie") if "audit_login" in one)
+    cookie = next(cookie for cookie in answer.raw.headers.getlist("Set-Cookie") if "audit_login" in cookie)
     assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
     assert "Secure" not in cookie
     assert "Max-Age" not in cookie
@@ -94,10 +94,10 @@ def test_a_form_with_another_next_leads_to_the_first_page(browser: Browser) -> N
 
 def test_a_wrong_password_and_an_unknown_name_are_told_alike(browser: Browser) -> None:
     answers = [browser.enter("judge", "wrong password"), browser.enter("nobody", "wrong password")]
-    assert [one.status_code for one in answers] == [403, 403]
-    for one in answers:
-        assert "Name or password is wrong, or the account is disabled." in one.text
-        assert "wrong password" not in one.text
+    assert [answer.status_code for answer in answers] == [403, 403]
+    for answer in answers:
+        assert "Name or password is wrong, or the account is disabled." in answer.text
+        assert "wrong password" not in answer.text
     assert browser.token is None
     assert browser.enter("judge").status_code == 303
 
@@ -231,8 +231,8 @@ def test_an_expired_login_is_nobody(served: Served, browser: Browser) -> None:
         browser.be("ann")
         assert browser.look("/").status_code == 200
         with served.engine.begin() as connection:
-            mine = table.c.key == cookie_key(str(browser.token))
-            connection.execute(table.update().where(mine).values({column: tables.now() - age}))
+            logins = table.c.key == cookie_key(str(browser.token))
+            connection.execute(table.update().where(logins).values({column: tables.now() - age}))
         assert browser.look("/").headers["Location"] == "/login", column
 
 
@@ -291,9 +291,9 @@ def test_html_in_the_name_stays_a_text(browser: Browser) -> None:
 
 def test_the_page_speaks_chinese_when_asked(browser: Browser) -> None:
     assert f"<h1>{text_in('en', 'welcome.title')}</h1>" in browser.look("/login").text
-    asked = browser.look("/login?lang=zh&next=browse")
-    assert '<html lang="zh">' in asked.text
-    assert fields_of(asked.text)["next"] == "browse"
+    page = browser.look("/login?lang=zh&next=browse")
+    assert '<html lang="zh">' in page.text
+    assert fields_of(page.text)["next"] == "browse"
     assert f"<h1>{text_in('zh', 'welcome.title')}</h1>" in browser.look("/login").text  # and stays so
     assert "用户名或密码错误" in browser.enter("nobody", "wrong password").text
     browser.cookies.clear()
@@ -332,5 +332,5 @@ def test_limits_https_and_a_base_path_are_settings(served: Served, tmp_path: Pat
         form = fields_of(page.text) | {"name": "judge", "password": PASSWORD}
         answer = there.submit("/login", form, Cookie=cookie)
         assert answer.headers["Location"] == "/judge/here/"
-    row = max(served.rows(), key=lambda one: one["created_at"])
+    row = max(served.rows(), key=lambda row: row["created_at"])
     assert row["expires_at"] - row["created_at"] == timedelta(minutes=30)

@@ -34,10 +34,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
     folder = tmp_path_factory.mktemp("provider")
     (folder / ".streamlit").mkdir()
     (folder / ".streamlit" / "secrets.toml").write_text(SECRETS, encoding="utf-8")
-    made = prepare(folder / "audit.db")
-    add_account(made.engine, "eva@example.org", "adjudicator", None)
-    with app_server(str(made.path), folder / "log.txt", folder=folder) as address:
-        yield address, made
+    prepared = prepare(folder / "audit.db")
+    add_account(prepared.engine, "eva@example.org", "adjudicator", None)
+    with app_server(str(prepared.path), folder / "log.txt", folder=folder) as address:
+        yield address, prepared
 
 
 def identity(address: str, email: str, nonce: str = "1", **more: Any) -> dict[str, Any]:
@@ -46,8 +46,8 @@ def identity(address: str, email: str, nonce: str = "1", **more: Any) -> dict[st
     return {**claims, "origin": address, "is_logged_in": True, "provider": "default"}
 
 
-def signed(found: dict[str, Any], secret: str = SECRET) -> str:
-    return create_signed_value(secret, COOKIE, json.dumps(found)).decode()
+def signed(content: dict[str, Any], secret: str = SECRET) -> str:
+    return create_signed_value(secret, COOKIE, json.dumps(content)).decode()
 
 
 def fetch(address: str, path: str, cookie: str | None = None) -> requests.Response:
@@ -74,28 +74,28 @@ def test_the_page_offers_the_provider_and_files_need_a_true_cookie(served: tuple
         assert fetch(address, "/media/x.json", cookie).status_code == 403
 
 
-def come_back(window: Window, address: str, found: dict[str, Any]) -> None:
+def come_back(window: Window, address: str, content: dict[str, Any]) -> None:
     """Stand in the browser as somebody whom the provider has just sent back."""
     window.driver.get(f"{address}/login")
-    window.driver.add_cookie({"name": COOKIE, "value": signed(found), "path": "/", "httpOnly": True})
+    window.driver.add_cookie({"name": COOKIE, "value": signed(content), "path": "/", "httpOnly": True})
     window.driver.get(address)
 
 
 @pytest.mark.browser
 def test_an_account_comes_in_by_its_provider_and_leaves(served: tuple[str, Prepared], window: Window) -> None:
-    address, made = served
+    address, prepared = served
     eva = identity(address, "eva@example.org", "2")
     come_back(window, address, eva)
     window.see(text_in("en", "menu.adjudicate"))
     window.see("eva@example.org")
     # The page and the gate before it find the same login: Streamlit's public and its own way agree.
     login = table_of(tables.Login)
-    with made.engine.connect() as connection:
+    with prepared.engine.connect() as connection:
         assert identity_key(claims_of(eva)) in connection.execute(select(login.c.key)).scalars().all()
     assert fetch(address, "/media/x.json", signed(eva)).status_code == 404
     until(lambda: window.all(".st-key-leave button"))[0].click()
     until(lambda: window.all("input[name=password]"))
-    assert COOKIE not in [one["name"] for one in window.driver.get_cookies()]
+    assert COOKIE not in [cookie["name"] for cookie in window.driver.get_cookies()]
     assert fetch(address, "/media/x.json", signed(eva)).status_code == 403
     come_back(window, address, eva)  # the old cookie, kept by somebody
     window.see("This login has ended; log in again")

@@ -19,14 +19,14 @@ STYLE = data_file("ui/style.css").read_text(encoding="utf-8")
 
 def rgb(text: str) -> Colour:
     digits = text.lstrip("#")
-    digits = "".join(2 * one for one in digits) if len(digits) == 3 else digits
+    digits = "".join(2 * digit for digit in digits) if len(digits) == 3 else digits
     return (int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16))
 
 
 def mixed(above: Colour, share: float, below: Colour) -> Colour:
     """So much of one colour over another."""
-    one, two, three = (share * a + (1 - share) * b for a, b in zip(above, below, strict=True))
-    return (one, two, three)
+    red, green, blue = (share * a + (1 - share) * b for a, b in zip(above, below, strict=True))
+    return (red, green, blue)
 
 
 def luminance(colour: Colour) -> float:
@@ -35,15 +35,15 @@ def luminance(colour: Colour) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: Colour, other: Colour) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(first: Colour, second: Colour) -> float:
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
 def in_style(pattern: str) -> tuple[str, ...]:
-    found = re.search(pattern, STYLE)
-    assert found, pattern
-    return found.groups()
+    match = re.search(pattern, STYLE)
+    assert match, pattern
+    return match.groups()
 
 
 def form_colours(theme: str) -> dict[str, Colour]:

@@ -8,7 +8,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from audit.annotation.accounts import Account
-from audit.ui.gate import LARGEST_MESSAGE, Most, Sockets, Visitor
+from audit.ui.gate import LARGEST_MESSAGE, ConnectionLimits, Sockets, Visitor
 
 HOST = "audit.example.org"
 ANN, BOSS = (Visitor(Account(id, name, role)) for id, name, role in ((1, "ann", "annotator"), (2, "boss", "manager")))
@@ -155,13 +155,16 @@ def test_what_is_no_message_ends_the_connection(frame: bytes | str, code: int) -
 @pytest.mark.parametrize("limit", ["account", "address", "all"])
 def test_connections_are_counted_and_counted_off(limit: str) -> None:
     """Two of three: the third is refused, and let in once the others are closed."""
-    sockets = Sockets(Most(**{"account": 9, "address": 9, "all": 9, limit: 2}))
+    sockets = Sockets(ConnectionLimits(**{"account": 9, "address": 9, "all": 9, limit: 2}))
     whose = [Visitor(Account(1 if limit == "account" else id, "", "annotator")) for id in (1, 2, 3)]
     addresses = ["192.0.2.1"] * 3 if limit == "address" else ["192.0.2.1", "192.0.2.2", "192.0.2.3"]
 
     async def story() -> tuple[bool, bool]:
         first, second, third, again = (Connection(address=address) for address in [*addresses, addresses[2]])
-        two = [asyncio.create_task(one.serve(sockets, who)) for one, who in zip((first, second), whose, strict=False)]
+        two = [
+            asyncio.create_task(connection.serve(sockets, visitor))
+            for connection, visitor in zip((first, second), whose, strict=False)
+        ]
         await first.open.wait()
         await second.open.wait()
         await third.serve(sockets, whose[2])

@@ -14,24 +14,24 @@ from audit.judging.judgements import judge
 from audit.reports.worker import request_line
 from audit.store import open_store
 from audit.ui import background_cache
-from audit.ui.background_cache import QUICK, Found, Worker, Workshop, computed, made, state_of
+from audit.ui.background_cache import QUICK, AnswerCache, CachedAnswer, Worker, computed, produce, state_of
 
 ORIGINAL = Worker._answer
 """The real one: conftest.py puts another in its place."""
 
 
 @pytest.fixture(autouse=True)
-def shop(monkeypatch: pytest.MonkeyPatch) -> Workshop:
+def cache(monkeypatch: pytest.MonkeyPatch) -> AnswerCache:
     """A workshop of its own for each test."""
-    shop = Workshop()
-    monkeypatch.setattr(background_cache, "_shop", lambda: shop)
-    return shop
+    cache = AnswerCache()
+    monkeypatch.setattr(background_cache, "_cache", lambda: cache)
+    return cache
 
 
-def slow(shop: Workshop) -> None:
+def slow(cache: AnswerCache) -> None:
     """As if everything that was found had taken long."""
-    for key, found in shop.found.items():
-        shop.found[key] = Found(found.value, found.state, found.at, QUICK + 1)
+    for key, answer in cache.answers.items():
+        cache.answers[key] = CachedAnswer(answer.value, answer.state, answer.at, QUICK + 1)
 
 
 def one_judgement(prepared: Prepared) -> None:
@@ -47,44 +47,44 @@ def test_what_was_found_is_kept_until_answers_come(prepared: Prepared) -> None:
     one_judgement(prepared)
     second = computed(prepared.engine, "people", values)
     assert second.state != first.state
-    assert sum(one["judgements"] for one in second.value) == 1
+    assert sum(row["judgements"] for row in second.value) == 1
 
 
-def test_what_took_long_is_shown_as_it_was_until_it_is_asked_for(prepared: Prepared, shop: Workshop) -> None:
+def test_what_took_long_is_shown_as_it_was_until_it_is_asked_for(prepared: Prepared, cache: AnswerCache) -> None:
     values = {"by": prepared.boss.id}
     first = computed(prepared.engine, "people", values)
-    slow(shop)
+    slow(cache)
     assert computed(prepared.engine, "people", values).current
     one_judgement(prepared)
     again = computed(prepared.engine, "people", values)
     assert not again.current
     assert again.value is first.value
-    assert computed(prepared.engine, "people", values, anew=True).current
+    assert computed(prepared.engine, "people", values, recompute=True).current
 
 
-def test_a_refusal_is_not_kept(prepared: Prepared, shop: Workshop) -> None:
+def test_a_refusal_is_not_kept(prepared: Prepared, cache: AnswerCache) -> None:
     for _ in range(2):
         with pytest.raises(AuditError, match="role annotator"):
             computed(prepared.engine, "people", {"by": prepared.ann.id})
-    assert not shop.begun
-    assert not shop.found
+    assert not cache.running
+    assert not cache.answers
 
 
 def test_two_sessions_that_ask_the_same_wait_for_one_computation(prepared: Prepared, monkeypatch: Any) -> None:
-    asked = []
+    lines = []
 
     def answer(_: Worker, line: str) -> list[int]:
-        asked.append(line)
+        lines.append(line)
         time.sleep(0.3)
         return [1]
 
     monkeypatch.setattr(Worker, "_answer", answer)
-    threads = [threading.Thread(target=made, args=("people", {}, (1,))) for _ in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert len(asked) == 1
+    threads = [threading.Thread(target=produce, args=("people", {}, (1,))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(lines) == 1
 
 
 def test_every_kind_of_change_changes_the_state(prepared: Prepared) -> None:
@@ -107,7 +107,7 @@ def test_a_real_worker_answers_and_is_begun_again_after_it_died(prepared: Prepar
     worker = Worker()
     line = request_line("people", str(prepared.path), [1], {"by": prepared.boss.id})
     try:
-        assert {one["name"] for one in worker.ask(line).result()} == {"ann", "ben", "boss", "judge"}
+        assert {row["name"] for row in worker.ask(line).result()} == {"ann", "ben", "boss", "judge"}
         first = worker._process
         assert first is not None
         assert worker.ask(line).result()
@@ -173,7 +173,7 @@ def test_a_page_that_waits_says_for_how_long(monkeypatch: pytest.MonkeyPatch) ->
             future.set_result(7)
         return at
 
-    assert background_cache._waited(future, clock) == 7
+    assert background_cache._wait(future, clock) == 7
     assert said == ["Computing for 3 s …", ""]
 
 

@@ -38,19 +38,19 @@ def _prepared(engine: Engine, path: Path) -> Prepared:
     return Prepared(engine, path, **people)
 
 
-def to_translation(made: Prepared, account: int, text: str = "", into: str = "es", kind: str = "pair") -> Shown:
+def to_translation(prepared: Prepared, account: int, text: str = "", into: str = "es", kind: str = "pair") -> Shown:
     """Answer questions until one of this kind, into this language and with this in its text, is next; returns it."""
     while True:
-        shown = next_question(made.engine, account)
+        shown = next_question(prepared.engine, account)
         assert shown is not None
         if shown.kind == kind and shown.languages[-1] == into and text in shown.texts[0]:
             return shown
-        judge(made.engine, account, shown.id, shown.labels[0])
+        judge(prepared.engine, account, shown.id, shown.labels[0])
 
 
-def both_say(made: Prepared, question: str, ann: str, ben: str) -> int:
+def both_say(prepared: Prepared, question: str, ann: str, ben: str) -> int:
     """Ann and ben answer the question from English into Spanish with this in its text, so; its id."""
-    for account, answer in ((made.ann.id, ann), (made.ben.id, ben)):
-        shown = to_translation(made, account, question)
-        judge(made.engine, account, shown.id, answer)
+    for account, answer in ((prepared.ann.id, ann), (prepared.ben.id, ben)):
+        shown = to_translation(prepared, account, question)
+        judge(prepared.engine, account, shown.id, answer)
     return shown.id

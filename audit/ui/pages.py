@@ -1,0 +1,51 @@
+"""The pages and who may see them. A new page is one module and one line in `PAGES`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from audit.annotation.accounts import ROLES
+from audit.ui import accounts, adjudicate, annotate, browse, dashboard, log, quality, results, stale, studies
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its name in the URL and in the texts (`menu.NAME`), its icon, and the roles whose menu has it.
+
+    `home` is the role that begins on it. Only annotators begin with a question: looking at one keeps it from others.
+    """
+
+    name: str
+    icon: str
+    roles: tuple[str, ...]
+    show: Callable[[], None]
+    home: str | None = None
+    wide: bool = False
+
+
+PAGES = (
+    Page("annotate", ":material/edit_note:", ROLES, annotate.page, home="annotator"),
+    Page("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page, home="adjudicator", wide=True),
+    Page("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
+    Page("dashboard", ":material/dashboard:", dashboard.ROLES, dashboard.page, home="manager", wide=True),
+    Page("results", ":material/bar_chart:", results.ROLES, results.page, wide=True),
+    Page("quality", ":material/rule:", quality.ROLES, quality.page, wide=True),
+    Page("studies", ":material/science:", studies.ROLES, studies.page),
+    Page("stale", ":material/update:", stale.ROLES, stale.page),
+    Page("accounts", ":material/group:", accounts.ROLES, accounts.page),
+    Page("log", ":material/history:", log.ROLES, log.page, wide=True),
+    Page("account", ":material/person:", ROLES, accounts.account_page),
+)
+
+
+def page_named(name: str) -> str:
+    """The name of a page of ours, or nothing: whatever else stands in `next` leads to the first page.
+
+    >>> page_named("results"), page_named("//evil.example"), page_named("https://evil.example")
+    ('results', '', '')
+    """
+    return name if name in {page.name for page in PAGES} else ""
+
+
+def pages_for(role: str) -> list[Page]:
+    """The pages in the menu of this role."""
+    return [page for page in PAGES if role in page.roles]
