@@ -50,7 +50,7 @@ class Vote:
     comment: str | None
 
 
-class _Wanted(NamedTuple):
+class _QuestionState(NamedTuple):
     """What settling has to know of a question."""
 
     number: int
@@ -86,26 +86,26 @@ def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
     Writes what has changed and nothing else. Returns the questions that have other answers than before.
     """
     ids = list(question_ids)
-    wanted, votes = _wanted(connection, ids), _votes(connection, ids)
-    _note_filled(connection, wanted, votes)
-    rows = _answers(connection, wanted, votes)
+    states, votes = _question_states(connection, ids), _votes(connection, ids)
+    _update_filled(connection, states, votes)
+    rows = _answers(connection, states, votes)
     before: dict[tuple[int, str], list[str]] = {}
-    for piece in pieces(id for id, one in wanted.items() if one.answered):
+    for piece in pieces(id for id, state in states.items() if state.answered):
         before.update(
             ((int(id), origin), allowed) for id, origin, allowed in connection.execute(_stored(), {"ids": piece})
         )
-    other = [key for key in before.keys() | rows.keys() if before.get(key) != rows.get(key)]
+    changed = [key for key in before.keys() | rows.keys() if before.get(key) != rows.get(key)]
     answer = table_of(tables.Answer)
-    for id, origin in other:
+    for id, origin in changed:
         if (id, origin) in before:
             connection.execute(delete(answer).where(answer.c.question_id == id, answer.c.origin == origin))
     new = [
         {"question_id": id, "origin": origin, "allowed": rows[id, origin]}
-        for id, origin in other
+        for id, origin in changed
         if (id, origin) in rows
     ]
     insert_new(connection, tables.Answer, new)
-    return {id for id, _ in other}
+    return {id for id, _ in changed}
 
 
 def wrongly_filled(connection: Connection) -> int:
@@ -116,16 +116,19 @@ def wrongly_filled(connection: Connection) -> int:
     ).scalar_one()
 
 
-def _note_filled(connection: Connection, wanted: Mapping[int, _Wanted], votes: Mapping[int, list[Vote]]) -> None:
+def _update_filled(
+    connection: Connection, states: Mapping[int, _QuestionState], votes: Mapping[int, list[Vote]]
+) -> None:
     question = table_of(tables.Question)
-    for says in (True, False):
-        wrong = [
+    for filled in (True, False):
+        outdated = [
             id
-            for id, one in wanted.items()
-            if one.filled != says and says == (sum(vote.role in ROLES for vote in votes.get(id, ())) >= one.number)
+            for id, state in states.items()
+            if state.filled != filled
+            and filled == (sum(vote.role in ROLES for vote in votes.get(id, ())) >= state.number)
         ]
-        for piece in pieces(wrong):
-            connection.execute(question.update().where(question.c.id.in_(piece)).values(filled=says))
+        for piece in pieces(outdated):
+            connection.execute(question.update().where(question.c.id.in_(piece)).values(filled=filled))
 
 
 def counts(judgement: Any) -> ColumnElement[bool]:
@@ -178,7 +181,7 @@ def stands(adjudication: Any) -> ColumnElement[bool]:
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
     """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
     ids = list(question_ids)
-    return _answers(connection, _wanted(connection, ids), _votes(connection, ids))
+    return _answers(connection, _question_states(connection, ids), _votes(connection, ids))
 
 
 def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
@@ -191,16 +194,16 @@ def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
 
 
 def _answers(
-    connection: Connection, wanted: Mapping[int, _Wanted], votes: Mapping[int, list[Vote]]
+    connection: Connection, states: Mapping[int, _QuestionState], votes: Mapping[int, list[Vote]]
 ) -> dict[tuple[int, str], list[str]]:
     rows: dict[tuple[int, str], list[str]] = {}
-    for piece in pieces(id for id, one in wanted.items() if one.adjudicated):
+    for piece in pieces(id for id, state in states.items() if state.adjudicated):
         last = {int(id): sorted(allowed) for id, allowed in connection.execute(_adjudications(), {"ids": piece})}
         rows.update(((id, "adjudicated"), allowed) for id, allowed in last.items() if allowed)
-    for question_id, some in votes.items():
+    for question_id, question_votes in votes.items():
         rows.update(
             ((question_id, origin), [label])
-            for origin, label in voted_answers(some, wanted[question_id].number).items()
+            for origin, label in voted_answers(question_votes, states[question_id].number).items()
         )
     return rows
 
@@ -214,17 +217,17 @@ def voted_answers(votes: Sequence[Vote], wanted: int) -> dict[str, str]:
     """
     people = [vote.answer for vote in votes if vote.role in ROLES]
     gold = [vote.answer for vote in votes if vote.role == "gold"]
-    found = {}
+    answers = {}
     if people and standing(people, wanted) == "agreed":
-        found["people"] = people[0]
+        answers["people"] = people[0]
     if gold and len(set(gold)) == 1:
-        found["gold"] = gold[0]
-    return found
+        answers["gold"] = gold[0]
+    return answers
 
 
-def _wanted(connection: Connection, ids: list[int]) -> dict[int, _Wanted]:
+def _question_states(connection: Connection, ids: list[int]) -> dict[int, _QuestionState]:
     rows = (row for piece in pieces(ids) for row in connection.execute(_questions(), {"ids": piece}))
-    return {int(row[0]): _Wanted(int(row[1]), bool(row[2]), bool(row[3]), bool(row[4])) for row in rows}
+    return {int(row[0]): _QuestionState(int(row[1]), bool(row[2]), bool(row[3]), bool(row[4])) for row in rows}
 
 
 def _votes(connection: Connection, ids: list[int]) -> dict[int, list[Vote]]:
@@ -258,7 +261,9 @@ def _counting_votes() -> Select[Any]:
 
 @cache
 def _questions() -> Select[Any]:
-    question, adjudication, answer = (table_of(one) for one in (tables.Question, tables.Adjudication, tables.Answer))
+    question, adjudication, answer = (
+        table_of(model) for model in (tables.Question, tables.Adjudication, tables.Answer)
+    )
     adjudicated = exists().where(adjudication.c.question_id == question.c.id)
     answered = exists().where(answer.c.question_id == question.c.id)
     columns = (question.c.id, question.c.annotators, question.c.filled, adjudicated, answered)
@@ -319,10 +324,10 @@ def browser(user_agent: str | None) -> str:
     >>> browser("curl/8.0 <script>")
     'audit 0.1.0; another browser'
     """
-    given = (user_agent or "")[:_READ]
-    named = next((f"{name} {found[1]}" for name, known in _FAMILIES if (found := known.search(given))), None)
-    platform = next((name for sign, name in _PLATFORMS if sign in given), None)
-    return _joined(named or "another browser", platform)
+    header = (user_agent or "")[:_READ]
+    family = next((f"{name} {match[1]}" for name, pattern in _FAMILIES if (match := pattern.search(header))), None)
+    platform = next((name for token, name in _PLATFORMS if token in header), None)
+    return _joined(family or "another browser", platform)
 
 
 def command(name: str) -> str:

@@ -48,8 +48,8 @@ def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
             allows(adjudication),
         ),
     )
-    mine = [] if account is None else [aside.c.annotator_id == account]
-    return question.c.id.in_(select(aside.c.question_id).where(aside.c.kind == FLAG, *mine, ~replied))
+    by_account = [] if account is None else [aside.c.annotator_id == account]
+    return question.c.id.in_(select(aside.c.question_id).where(aside.c.kind == FLAG, *by_account, ~replied))
 
 
 def taken_back(flag: FromClause) -> ColumnElement[bool]:

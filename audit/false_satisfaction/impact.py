@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, delete, false, select
 
 from audit.annotation.accounts import ADJUDICATORS, ROLES, require
 from audit.annotation.answers import counting_votes
-from audit.annotation.causes import TAKEN_BACK, Pair, add_cause, check_cause, last_given, standing_causes
+from audit.annotation.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
 from audit.annotation.questions import ABOUT_OUTPUTS, Asked, labels_of
 from audit.errors import Refused
 from audit.false_satisfaction.cells import CELL, count
@@ -464,7 +464,7 @@ def false_satisfactions(engine: Engine, account_id: int, stakes: Stakes | None =
     """
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
-        known, causes = known_answers(connection), standing_causes(connection)
+        known, causes = known_answers(connection), current_causes(connection)
     stakes = stakes or read_stakes(engine, account_id)
     found: list[tuple[int, int, Pair]] = []
     for cell in stakes.cells:
@@ -546,7 +546,7 @@ def cause_of(engine: Engine, account_id: int, group_id: int, system_id: int) -> 
     """Code and comment of the cause that counts; None: none was given. Raises NotAllowed."""
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
-        found = standing_causes(connection, group_id).get((group_id, system_id))
+        found = current_causes(connection, group_id).get((group_id, system_id))
         return None if found is None else (found.code, found.comment)
 
 

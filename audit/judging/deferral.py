@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, delete, exists, func, select
 from audit.annotation.accounts import ADJUDICATORS, ROLES, require
 from audit.annotation.answers import counting_votes, counts
 from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
-from audit.annotation.queue import LEASE, lend
+from audit.annotation.queue import LEASE, lease_question
 from audit.errors import Refused
 from audit.judging.unit import Work, unit_of_work
 from audit.sampling.designs import SHOWN
@@ -71,7 +71,7 @@ def unflag(engine: Engine, account_id: int) -> int | None:
         if not _has_place(connection, question_id):
             return None
         add_row(connection, account_id, question_id, UNFLAG, None)
-        lend(connection, question_id, account_id, tables.now() + LEASE)
+        lease_question(connection, question_id, account_id, tables.now() + LEASE)
         return question_id
 
 

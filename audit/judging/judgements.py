@@ -13,7 +13,7 @@ from audit.annotation.accounts import ROLES, require
 from audit.annotation.answers import WITHDRAWN, counts, is_adjudicated
 from audit.annotation.control_questions import FIRST
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.queue import LEASE, lend, seen, seen_by_somebody, take_from_others
+from audit.annotation.queue import LEASE, end_leases_of_others, lease_question, seen, seen_by_somebody
 from audit.errors import Refused
 from audit.judging.unit import check_answer, unit_of_work
 from audit.sampling.designs import SHOWN
@@ -105,7 +105,7 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None) -> int |
         if row["round"] == FIRST and connection.execute(select(is_adjudicated(question_id))).scalar():
             raise Refused("an adjudicator has settled this question since; it cannot be undone")
         if row["round"] == FIRST:
-            take_from_others(connection, question_id, account_id)
+            end_leases_of_others(connection, question_id, account_id)
         if row["round"] == FIRST and seen_by_somebody(connection, question_id, int(row["id"])):
             raise Refused("somebody has answered this question since, seeing your answer; it cannot be undone")
         withdrawn = {
@@ -119,7 +119,7 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None) -> int |
             "client": client,
         }
         work.add(tables.Judgement, [withdrawn])
-        lend(connection, question_id, account_id, tables.now() + LEASE, row["round"])
+        lease_question(connection, question_id, account_id, tables.now() + LEASE, row["round"])
         return question_id
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Engine, select
 
-from audit.annotation.activity import AtWork, Overview
+from audit.annotation.activity import Overview, PersonActivity
 from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Clusters, Counted, source_clusters
@@ -179,7 +179,9 @@ CELLS = (
 """Keys of each cell."""
 
 
-def progress_document(found: Overview, people: Sequence[AtWork], cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def progress_document(
+    found: Overview, people: Sequence[PersonActivity], cells: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
     """The document of `audit progress --json`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
     return {**totals(found), "cells": list(cells), "people": [person(one) for one in people]}
 
@@ -204,7 +206,7 @@ def totals(found: Overview) -> dict[str, Any]:
     }
 
 
-def person(one: AtWork) -> dict[str, Any]:
+def person(one: PersonActivity) -> dict[str, Any]:
     """One person at work, with shares: None where there is nothing to divide by."""
     return {
         **asdict(one),

@@ -103,8 +103,8 @@ def begin_job(engine: Engine, name: str, where: str, *, by: int) -> int:
         }
         if connection.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
             connection.execute(text("LOCK TABLE job IN SHARE ROW EXCLUSIVE MODE"))
-        made = connection.execute(table.insert(), row).inserted_primary_key
-        id = int(made[0]) if made else 0
+        inserted = connection.execute(table.insert(), row).inserted_primary_key
+        id = int(inserted[0]) if inserted else 0
         _refuse_second(connection, id, plan.study)
     try:
         pid = _begin_process(name, id, where)
@@ -176,8 +176,8 @@ def _refuse_second(connection: Connection, id: int, study: dict[str, Any]) -> No
             raise AuditError(f"this study is being run already, by the plan {row['plan']!r}; wait for it, or stop it")
 
 
-def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return all(one[key] == other[key] for key in ("task", "corpus", "fingerprint", "seed", "limit"))
+def _same(study: dict[str, Any], other: dict[str, Any]) -> bool:
+    return all(study[key] == other[key] for key in ("task", "corpus", "fingerprint", "seed", "limit"))
 
 
 def _state(row: RowMapping) -> str:
@@ -255,14 +255,14 @@ class Worker(Watcher):
         """The last word."""
         self._over.set()
         self._thread.join()
-        said = None if message is None else redacted(" ".join(message.split()), self._secrets)[:_MESSAGE]
+        text = None if message is None else redacted(" ".join(message.split()), self._secrets)[:_MESSAGE]
         moment = tables.now()
-        self._write(self._seen() | {"state": state, "message": said, "seen_at": moment, "ended_at": moment})
+        self._write(self._seen() | {"state": state, "message": text, "seen_at": moment, "ended_at": moment})
 
     def _beat(self) -> None:
         written: dict[str, Any] = {}
         last = monotonic()
-        asked = False
+        signalled = False
         while not self._over.wait(BEAT):
             now = self._seen()
             try:
@@ -272,16 +272,16 @@ class Worker(Watcher):
                 stop = self._asked_to_stop()
             except OperationalError:
                 continue  # locked or gone for a moment: the next beat says it
-            if stop and not asked:
-                asked = True
+            if stop and not signalled:
+                signalled = True
                 # To the main thread, which may be waiting for a worker: nothing but a signal wakes it.
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
     def _seen(self) -> dict[str, Any]:
         # By its place: the position in the file is shared with whoever prints.
         tail = os.pread(self._printed, TAIL, max(0, os.fstat(self._printed).st_size - TAIL))
-        said = tail.decode("utf-8", "replace").replace("\0", "")
-        return self._now | {"log": redacted(said, self._secrets)}
+        printed = tail.decode("utf-8", "replace").replace("\0", "")
+        return self._now | {"log": redacted(printed, self._secrets)}
 
     def _write(self, values: dict[str, Any]) -> None:
         table = table_of(tables.Job)
@@ -304,12 +304,12 @@ def at_work(engine: Engine, id: int, where: str) -> Iterator[tuple[Worker, int |
     table = table_of(tables.Job)
     claimed = {"state": "running", "pid": os.getpid(), "host": socket.gethostname(), "seen_at": tables.now()}
     with engine.begin() as connection:
-        mine = connection.execute(table.update().where(table.c.id == id, table.c.state == "waiting").values(**claimed))
+        claim = connection.execute(table.update().where(table.c.id == id, table.c.state == "waiting").values(**claimed))
         row = connection.execute(select(table.c.annotator_id, table.c.state).where(table.c.id == id)).first()
-        if mine.rowcount != 1 and row is not None and row.state == "stopping":
+        if claim.rowcount != 1 and row is not None and row.state == "stopping":
             ended = {"state": "stopped", "ended_at": tables.now()}
             connection.execute(table.update().where(table.c.id == id).values(**ended))
-    if mine.rowcount != 1 or row is None:
+    if claim.rowcount != 1 or row is None:
         raise AuditError(f"job {id} does not wait to be begun; begin another in the app, or leave --job out")
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     with _kept_prints() as printed:
@@ -438,7 +438,7 @@ def carry_out(
     )
     begin("sample")
     primary = primary_named(plan.report["primary"], plan.report["primary_relation"])
-    named = resolve(engine, primary, ran.study.id) if primary else {}
+    primaries = resolve(engine, primary, ran.study.id) if primary else {}
     drawn = draw(
         engine,
         ran.study.id,
@@ -451,8 +451,8 @@ def carry_out(
         sample["domain"],
         by=by,
     )
-    for one, ids in named.items():
-        name_primary(engine, one, ids, by)
+    for study_id, ids in primaries.items():
+        name_primary(engine, study_id, ids, by)
     gilded = None
     if plan.judging["gold"]:
         begin("gold")

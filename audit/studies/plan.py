@@ -67,11 +67,11 @@ def choice(names: Iterable[str], renamed: Mapping[str, str] | None = None) -> Ki
     >>> choice(["a", "b"]).allowed, choice(["a", "b"], {"old": "a"}).clean("old")
     ('one of a, b', 'a')
     """
-    known, now = list(names), renamed or {}
+    allowed, current = list(names), renamed or {}
     return Kind(
-        f"one of {', '.join(known)}",
-        lambda value: isinstance(value, str) and (value in known or value in now),
-        lambda value: now.get(value, value),
+        f"one of {', '.join(allowed)}",
+        lambda value: isinstance(value, str) and (value in allowed or value in current),
+        lambda value: current.get(value, value),
     )
 
 
@@ -81,8 +81,8 @@ def task() -> Kind:
     >>> task().fits("classification/finance,sports"), task().fits("classification")
     (True, False)
     """
-    known = [name if of.labels else f"{name}/SCHEME" for name, of in TASKS.items()]
-    return Kind(f"one of {', '.join(known)}", _is_task)
+    allowed = [name if definition.labels else f"{name}/SCHEME" for name, definition in TASKS.items()]
+    return Kind(f"one of {', '.join(allowed)}", _is_task)
 
 
 def _is_task(value: Any) -> bool:
@@ -157,10 +157,14 @@ def parameters() -> Kind:
         'tables of parameters by relation, such as [study.set."MR6.1"] with sentences = 5 under it',
         lambda value: (
             isinstance(value, Mapping)
-            and all(isinstance(some, Mapping) for some in value.values())
-            and all(_is_text(name) and _is_plain(one) for some in value.values() for name, one in some.items())
+            and all(isinstance(settings, Mapping) for settings in value.values())
+            and all(
+                _is_text(name) and _is_plain(setting)
+                for settings in value.values()
+                for name, setting in settings.items()
+            )
         ),
-        lambda value: {name: dict(some) for name, some in value.items() if some},
+        lambda value: {name: dict(settings) for name, settings in value.items() if settings},
     )
 
 
@@ -308,13 +312,13 @@ def read_plan(content: Mapping[str, Any], file: str = "the plan", registered_onl
 
 def refuse(file: str, mistakes: Iterable[tuple[str, str]]) -> None:
     """Raise BadFile for mistakes (where, reason): one as a sentence, several as a list; nothing where there is none."""
-    found = [f"{where}: {reason}" for where, reason in mistakes]
-    if len(found) == 1:
-        raise BadFile(f"{file}, {found[0]}")
-    if found:
-        listed = "\n".join(f"  {line}" for line in found[:10])
-        more = f"\n  and {len(found) - 10} more" if len(found) > 10 else ""
-        raise BadFile(f"{file}: {len(found)} mistakes, so nothing was changed:\n{listed}{more}")
+    lines = [f"{where}: {reason}" for where, reason in mistakes]
+    if len(lines) == 1:
+        raise BadFile(f"{file}, {lines[0]}")
+    if lines:
+        listed = "\n".join(f"  {line}" for line in lines[:10])
+        more = f"\n  and {len(lines) - 10} more" if len(lines) > 10 else ""
+        raise BadFile(f"{file}: {len(lines)} mistakes, so nothing was changed:\n{listed}{more}")
 
 
 def check_name(name: object) -> str | None:
@@ -340,17 +344,17 @@ def _name(name: object, note: Note) -> str:
     return str(name)
 
 
-def _table(table: str, given: Any, note: Note) -> dict[str, Any]:
+def _table(table: str, values: Any, note: Note) -> dict[str, Any]:
     """The keys of one table, each with a value of its kind or its default."""
-    known = TABLES[table]
-    if not isinstance(given, Mapping):
+    keys = TABLES[table]
+    if not isinstance(values, Mapping):
         note(table, f"must be a table, [{table}] with keys under it")
-        given = {}
-    for name in sorted(set(given) - set(known), key=str):
-        note(f"{table}.{name}"[:120], f"there is no such key; allowed are {', '.join(known)}")
-    found = {}
-    for name, key in known.items():
-        value = given.get(name)
+        values = {}
+    for name in sorted(set(values) - set(keys), key=str):
+        note(f"{table}.{name}"[:120], f"there is no such key; allowed are {', '.join(keys)}")
+    result = {}
+    for name, key in keys.items():
+        value = values.get(name)
         if value is None:
             if key.needed:
                 note(f"{table}.{name}", f"is missing; it must be {key.kind.allowed}")
@@ -358,8 +362,8 @@ def _table(table: str, given: Any, note: Note) -> dict[str, Any]:
         elif not key.kind.fits(value):
             note(f"{table}.{name}", f"{_short(value)} must be {key.kind.allowed}")
             value = key.default
-        found[name] = key.kind.clean(value) if value is not None else None
-    return found
+        result[name] = key.kind.clean(value) if value is not None else None
+    return result
 
 
 def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bool) -> None:
@@ -396,22 +400,22 @@ def foreign(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     ['report.weights', 'study.corpus', 'study.systems']
     """
     study, weights = content["study"], content["report"]["weights"]
-    corpora = [one.name for one in all_corpora(study["task"])]
-    systems = [one.name for one in all_systems(study["task"])]
-    way = "files and systems of your own are set and run with `audit study` where the database is"
-    found = {}
+    corpora = [corpus.name for corpus in all_corpora(study["task"])]
+    systems = [system.name for system in all_systems(study["task"])]
+    advice = "files and systems of your own are set and run with `audit study` where the database is"
+    refusals = {}
     if study["corpus"] not in corpora:
-        found["study.corpus"] = f"{_short(study['corpus'])} is not one of {', '.join(corpora)}; {way}"
+        refusals["study.corpus"] = f"{_short(study['corpus'])} is not one of {', '.join(corpora)}; {advice}"
     if strange := [name for name in study["systems"] if name not in systems]:
-        found["study.systems"] = f"{_short(strange[0])} is not one of {', '.join(systems)}; {way}"
+        refusals["study.systems"] = f"{_short(strange[0])} is not one of {', '.join(systems)}; {advice}"
     for relation, values in study["set"].items():
         for name, value in values.items():
             # hanlp:FOLDER, ngram:FILE, corenlp:ADDRESS: what stands behind a colon is the machine's.
             if isinstance(value, str) and not _NAMES_ONLY.fullmatch(value):
-                found["study.set"] = f"{relation} has {name} = {_short(value)}, not only names; {way}"
+                refusals["study.set"] = f"{relation} has {name} = {_short(value)}, not only names; {advice}"
     if weights is not None and weights not in WEIGHTS:
-        found["report.weights"] = f"{_short(weights)} is not one of {', '.join(WEIGHTS)}; {way}"
-    return found
+        refusals["report.weights"] = f"{_short(weights)} is not one of {', '.join(WEIGHTS)}; {advice}"
+    return refusals
 
 
 def need_registered(plan: Plan) -> None:
@@ -443,9 +447,9 @@ def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
 
 def _systems(study: dict[str, Any], note: Note) -> dict[str, str]:
     """Completes the systems; returns the names that these have when they are run, by how the plan spells them."""
-    named = [_ask("study.systems", partial(loaded, [name]), note) for name in study["systems"]]
+    loads = [_ask("study.systems", partial(loaded, [name]), note) for name in study["systems"]]
     # A plan names every engine, so that one that is recorded later is a change of the plan.
-    systems = {spec: system for some in named for spec, system in (some or {}).items()}
+    systems = {spec: system for by_spec in loads for spec, system in (by_spec or {}).items()}
     study["systems"] = list(systems)
     for spec, system in systems.items():
         if not any(matches(study["task"], does) for does in system.tasks):
@@ -456,17 +460,17 @@ def _systems(study: dict[str, Any], note: Note) -> dict[str, str]:
 
 
 def _relations(study: dict[str, Any], corpus: Corpus, note: Note) -> None:
-    asked = [*(study["relations"] or ()), *study["set"]]
+    names = [*(study["relations"] or ()), *study["set"]]
     places = ["study.relations"] * len(study["relations"] or ()) + ["study.set"] * len(study["set"])
-    known = [
-        _ask(place, partial(get_relation, study["task"], name), note) for name, place in zip(asked, places, strict=True)
+    relations = [
+        _ask(place, partial(get_relation, study["task"], name), note) for name, place in zip(names, places, strict=True)
     ]
     if study["document_share"] == 0:
         note("study.document_share", "0 must be above 0 and at most 1")
-    elif None not in known:
+    elif None not in relations:
         where = "study.set" if study["set"] and not study["relations"] else "study.relations"
-        fit = _ask(where, lambda: fitting(corpus, study["relations"], study["document_share"], study["set"]), note)
-        study["relations"] = [one.name for one in fit or ()]
+        fitted = _ask(where, lambda: fitting(corpus, study["relations"], study["document_share"], study["set"]), note)
+        study["relations"] = [relation.name for relation in fitted or ()]
         if unused := sorted(set(study["set"]) - set(study["relations"])):
             note("study.set", f"{unused[0]} is not among the relations that are run: {', '.join(study['relations'])}")
 
@@ -535,12 +539,12 @@ def as_key(sentence: str) -> str:
     >>> as_key("--per-relation 0: must be at least 1")
     'per_relation 0: must be at least 1'
     """
-    return _OPTION.sub(lambda found: found[1].replace("-", "_"), sentence)
+    return _OPTION.sub(lambda option: option[1].replace("-", "_"), sentence)
 
 
 def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
+    spelling = repr(value)
+    return spelling if len(spelling) <= 60 else spelling[:57] + "..."
 
 
 # Plans as TOML: reading a file or an upload, and writing one.
@@ -598,7 +602,7 @@ def to_toml(plan: Plan) -> str:
         for key, value in values.items():
             for name, inner in value.items() if isinstance(value, Mapping) else ():
                 lines += ["", f"[{table}.{key}.{_key(name)}]"]
-                lines += [f"{_key(one)} = {spelled(other)}" for one, other in inner.items()]
+                lines += [f"{_key(parameter)} = {spelled(setting)}" for parameter, setting in inner.items()]
     return "\n".join(lines) + "\n"
 
 

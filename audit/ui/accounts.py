@@ -9,11 +9,11 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import (
     LONGEST,
     Account,
-    Kept,
+    AccountDetails,
+    account_details,
     add_account,
     disable_account,
     enable_account,
-    kept_accounts,
     own_account,
     set_password,
 )
@@ -33,7 +33,7 @@ def page() -> None:
     """The list of accounts, the form that adds one, and what changes one."""
     engine = session.engine()
     account = session.allowed(engine, *ROLES)
-    known = kept_accounts(engine, by=account.id)
+    known = account_details(engine, by=account.id)
     st.subheader(t("menu.accounts"))
     st.dataframe([_row(one) for one in known], hide_index=True)
     warn_of_unread([asdict(one) for one in unread_questions(engine, by=account.id)])
@@ -43,7 +43,7 @@ def page() -> None:
     _changing(engine, known)
 
 
-def _row(one: Kept) -> dict[str, str]:
+def _row(one: AccountDetails) -> dict[str, str]:
     seen = f"{one.seen_at:%Y-%m-%d %H:%M} UTC" if one.seen_at else t("accounts.never")
     return {
         t("accounts.name"): one.name,
@@ -75,7 +75,7 @@ def _adding(engine: Engine) -> None:
         _do(engine, "added", lambda by: add_account(engine, name, role, given, languages=codes, by=by))
 
 
-def _changing(engine: Engine, known: list[Kept]) -> None:
+def _changing(engine: Engine, known: list[AccountDetails]) -> None:
     st.subheader(t("accounts.change"))
     by_id = {one.id: one for one in known}
     chosen = by_id[

@@ -31,7 +31,7 @@ from audit.annotation.accounts import (
     end_login,
     form_token,
     log_in,
-    name_behind,
+    name_of_login,
     new_token,
     open_login,
     own_account,
@@ -518,7 +518,7 @@ def _known_browser(sent: dict[str, str], name: str) -> bytes | None:
         key = bytes.fromhex(sent.get(settings.browser_name(), ""))
     except ValueError:
         return None
-    return key if key and name_behind(session.engine(), key) == name else None
+    return key if key and name_of_login(session.engine(), key) == name else None
 
 
 def _enter(name: str, password: str, token: str, before: str | None) -> None:

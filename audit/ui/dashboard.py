@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import Account, kept_accounts
+from audit.annotation.accounts import Account, account_details
 from audit.annotation.answers import ORIGINS
 from audit.false_satisfaction.resolution import Whose
 from audit.reports.dashboard_charts import (
@@ -346,7 +346,7 @@ def people_section(engine: Engine, account: Account) -> None:
     """A table and a chart of judgements. No ranking: the pace is for planning, not for comparing people."""
     found = current(engine, "people", {"by": account.id}, "people")
     # Somebody may come without judging anything, which changes no number but this.
-    seen = {one.name: one.seen_at for one in kept_accounts(engine, by=account.id)}
+    seen = {one.name: one.seen_at for one in account_details(engine, by=account.id)}
     st.caption(t("dashboard.people_legend"))
     rows = [
         one

@@ -19,6 +19,7 @@ from audit.annotation.accounts import (
     LONGEST_WAIT,
     Attempts,
     Limits,
+    account_details,
     account_of,
     account_of_identity,
     add_account,
@@ -27,7 +28,6 @@ from audit.annotation.accounts import (
     enable_account,
     end_login,
     identity_key,
-    kept_accounts,
     log_in,
     name_in,
     new_token,
@@ -165,7 +165,7 @@ def test_rows_of_long_ago_go_and_the_last_use_stays(engine, who, clock):
         open_login(engine, who["ann"].id, cookie_key(f"a{number}"), LIMITS)
         clock(days=1)
     assert len(rows(engine)) == 1
-    seen = {one.name: one.seen_at for one in kept_accounts(engine)}
+    seen = {one.name: one.seen_at for one in account_details(engine)}
     assert seen["ada"] is None
     assert timedelta(hours=23) < tables.now() - seen["ann"] < timedelta(hours=25)
 
@@ -200,7 +200,7 @@ def test_two_managers_who_disable_each_other_at_once_leave_one(engine, who):
     for thread in threads:
         thread.join()
     assert len(failed) == 1
-    assert [one.name for one in kept_accounts(engine) if one.role == "manager" and not one.disabled] == failed
+    assert [one.name for one in account_details(engine) if one.role == "manager" and not one.disabled] == failed
 
 
 @pytest.mark.parametrize("name", ["nobody", "gold", "", "Ann"])
@@ -212,11 +212,11 @@ def test_an_unknown_name_is_said(engine, who, name):
 
 def test_languages_are_kept_and_checked(engine):
     add_account(engine, "ann", "annotator", PASSWORD, languages=["en", "zh", "en"])
-    assert kept_accounts(engine)[0].languages == ("en", "zh")
+    assert account_details(engine)[0].languages == ("en", "zh")
     for bad in ("EN", "en,zh", "english!", ""):
         with pytest.raises(AuditError, match="is no code such as"):
             add_account(engine, "ben", "annotator", PASSWORD, languages=[bad])
-    assert len(kept_accounts(engine)) == 1
+    assert len(account_details(engine)) == 1
 
 
 # Passwords

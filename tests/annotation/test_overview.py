@@ -11,7 +11,7 @@ from small_corpus import SmallCorpus
 from sqlalchemy import select
 
 from audit.annotation import activity as module
-from audit.annotation.activity import PAUSE, Speed, overview, people_at_work, progress, speed_of
+from audit.annotation.activity import PAUSE, Speed, overview, people_activity, progress, speed_of
 from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flag
@@ -80,7 +80,7 @@ def test_people_at_work(world):
     first = give(engine, people["ann"], ["positive", "unsure", "negative"], seconds=10)
     give(engine, people["ben"], ["positive"], seconds=4)
     adjudicate(engine, people["ada"], first[2], ["positive", "neutral"], "not negative")
-    by_name = {one.name: one for one in people_at_work(engine, people["mia"])}
+    by_name = {one.name: one for one in people_activity(engine, people["mia"])}
     ann, ben = by_name["ann"], by_name["ben"]
     assert (ann.judgements, ann.today, ann.unsure) == (3, 3, 1)
     assert ann.seconds == pytest.approx(10, abs=0.5)
@@ -97,7 +97,7 @@ def test_a_withdrawn_judgement_counts_nowhere_but_took_its_time(world):
     found = overview(engine)
     assert (found.today, found.left) == (0, 12)
     assert found.speed.judgements == 1
-    assert people_at_work(engine)[1].judgements == 0
+    assert people_activity(engine)[1].judgements == 0
 
 
 def test_what_was_judged_elsewhere_has_no_pace(world):

@@ -37,7 +37,7 @@ WITHOUT_ACCOUNT = {
     accounts.account_of_identity: "it is how an account comes in, by its provider",
     accounts.open_login: "refuses disabled accounts; called when somebody has proved who they are",
     accounts.account_of: "it is how the app asks who is there",
-    accounts.name_behind: "needs the key of the login itself; it is how a browser is known again",
+    accounts.name_of_login: "needs the key of the login itself; it is how a browser is known again",
     accounts.end_login: "needs the key of the login itself",
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",

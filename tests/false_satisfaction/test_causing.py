@@ -5,7 +5,7 @@ from conftest_rows import row
 from film_world import answer, world
 
 from audit.annotation.accounts import add_account
-from audit.annotation.causes import standing_causes
+from audit.annotation.causes import current_causes
 from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.impact import (
     cause_of,
@@ -100,7 +100,7 @@ def test_a_cause_of_what_is_true_now_is_kept_and_counts_nowhere(made):
     give_cause(engine, judge, *pair, "doubtful")
     answer(engine, dict.fromkeys(RIGHT, "positive"))
     with engine.connect() as connection:
-        assert pair in standing_causes(connection)
+        assert pair in current_causes(connection)
     assert pair not in false_satisfactions(engine, judge).all
 
 

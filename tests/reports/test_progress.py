@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from audit.annotation.activity import overview, people_at_work
+from audit.annotation.activity import overview, people_activity
 from audit.cli import main
 from audit.reports.over_time import CELLS, cells_at_work, progress_document, progress_lines
 from audit.reports.study import cells_of_report, evidence, report_of
@@ -21,7 +21,7 @@ def test_the_document_has_the_cells_of_the_report(judged):
     found = evidence(engine)
     report = report_of(found)
     document = progress_document(
-        overview(engine), people_at_work(engine), cells_at_work(found.counted, cells_of_report(found))
+        overview(engine), people_activity(engine), cells_at_work(found.counted, cells_of_report(found))
     )
     drawn = [one for one in report["cells"] if one["drawn"]]
     assert [{name: one[name] for name in CELLS if name != "settled"} for one in drawn] == [
