@@ -64,13 +64,13 @@ def current_causes(connection: Connection, group_id: int | None = None) -> dict[
         query = query.where(table.c.group_id == group_id)
     history: dict[Pair, list[GivenCause]] = {}
     for row in connection.execute(query).mappings():
-        some = history.setdefault((int(row["group_id"]), int(row["system_id"])), [])
+        row_causes = history.setdefault((int(row["group_id"]), int(row["system_id"])), [])
         if row["code"] != TAKEN_BACK:
-            some.append(GivenCause(int(row["id"]), str(row["code"]), row["comment"], int(row["annotator_id"])))
+            row_causes.append(GivenCause(int(row["id"]), str(row["code"]), row["comment"], int(row["annotator_id"])))
             continue
-        own = [position for position, cause in enumerate(some) if cause.annotator_id == row["annotator_id"]]
+        own = [position for position, cause in enumerate(row_causes) if cause.annotator_id == row["annotator_id"]]
         if own:
-            del some[own[-1]]
+            del row_causes[own[-1]]
     return {pair: causes[-1] for pair, causes in history.items() if causes}
 
 

@@ -84,11 +84,13 @@ def known_from(name: str | Path, text: str, task: str = "sentiment", language: s
         if reason := _row_problem(row, texts, allowed, code, labels):
             bad.append((line, reason))
             continue
-        one = KnownText(Input.of(*(row[name] for name in texts), language=code), allowed, row.get("explanation", ""))
-        if one.input.key in lines:
-            bad.append((line, f"the text of line {lines[one.input.key]} again; give each text once"))
-        lines[one.input.key] = line
-        texts_read.append(one)
+        known_text = KnownText(
+            Input.of(*(row[name] for name in texts), language=code), allowed, row.get("explanation", "")
+        )
+        if known_text.input.key in lines:
+            bad.append((line, f"the text of line {lines[known_text.input.key]} again; give each text once"))
+        lines[known_text.input.key] = line
+        texts_read.append(known_text)
     refuse_bad_rows(name, bad, len(rows))
     return texts_read
 

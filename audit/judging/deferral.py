@@ -61,11 +61,11 @@ def unflag(engine: Engine, account_id: int) -> int | None:
             return None
         since = select(func.count()).where(judgement.c.annotator_id == account_id, judgement.c.decided_at >= last.at)
         # A hidden question waits for nobody, and a repeat was answered: neither is given as an ordinary one.
-        mine_of_it = (judgement.c.question_id == question.c.id) & (judgement.c.annotator_id == account_id)
-        answered = exists().where(mine_of_it, counts(judgement))
+        own = (judgement.c.question_id == question.c.id) & (judgement.c.annotator_id == account_id)
+        answered = exists().where(own, counts(judgement))
         waits = (question.c.id == last.question_id) & question.c.priority.is_not(None) & ~answered
-        mine = select(question.c.id).where(waits, is_flagged(account_id))
-        if connection.execute(since).scalar() or connection.execute(mine).first() is None:
+        still_flagged = select(question.c.id).where(waits, is_flagged(account_id))
+        if connection.execute(since).scalar() or connection.execute(still_flagged).first() is None:
             return None
         question_id = int(last.question_id)
         if not _has_place(connection, question_id):
@@ -124,10 +124,10 @@ def refer(engine: Engine, account_id: int, question_ids: Sequence[int], comment:
         if not comment.strip():
             raise Refused("say in the comment what an adjudicator should look at, then flag the question")
         check_comment(comment)
-        known = {
+        existing = {
             int(row[0]) for row in connection.execute(select(question.c.id).where(question.c.id.in_(question_ids)))
         }
-        if missing := [id for id in question_ids if id not in known]:
+        if missing := [id for id in question_ids if id not in existing]:
             raise Refused(f"there is no question {missing[0]}")
         flagged = select(question.c.id).where(question.c.id.in_(question_ids), is_flagged())
         waiting = {int(row[0]) for row in connection.execute(flagged)}
@@ -156,9 +156,9 @@ def _put(work: Work, account_id: int, question_id: int, kind: str, comment: str 
 def _has_place(connection: Connection, question_id: int) -> bool:
     """Whether the question, which is held, wants more answers than others have given it or are about to give."""
     question, lease = table_of(tables.Question), table_of(tables.Lease)
-    asked = select(question.c.annotators, question.c.protocol).where(question.c.id == question_id)
-    wanted, protocol = connection.execute(asked).one()
+    query = select(question.c.annotators, question.c.protocol).where(question.c.id == question_id)
+    required, protocol = connection.execute(query).one()
     looking = select(func.count()).where(lease.c.question_id == question_id, lease.c.expires_at >= tables.now())
     votes = [vote for vote in counting_votes(connection, [question_id]) if vote.role in ROLES]
     others = int(connection.execute(looking).scalar() or 0)
-    return not (protocol == SHOWN and others) and len(votes) + others < wanted
+    return not (protocol == SHOWN and others) and len(votes) + others < required

@@ -117,28 +117,30 @@ def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
     """
     judgement, question = table_of(tables.Judgement), table_of(tables.Question)
     adjudication = table_of(tables.Adjudication)
-    found: Counter[tuple[str, str, str, int | None, str]] = Counter()
+    numbers: Counter[tuple[str, str, str, int | None, str]] = Counter()
     with engine.connect() as connection:
         require_manager(connection, by)
-        given = (
+        judged = (
             select(question.c.task, question.c.kind, judgement.c.guideline, judgement.c.answer)
             .join(question, question.c.id == judgement.c.question_id)
             .where(is_vote(judgement))
         )
-        for task, kind, guideline, label in connection.execute(given):
-            found["judgement", task, kind, guideline, label] += 1
+        for task, kind, guideline, label in connection.execute(judged):
+            numbers["judgement", task, kind, guideline, label] += 1
         settled = (
             select(question.c.task, question.c.kind, adjudication.c.guideline, adjudication.c.allowed)
             .join(question, question.c.id == adjudication.c.question_id)
             .where(stands(adjudication))
         )
         for task, kind, guideline, allowed in connection.execute(settled):
-            found["adjudication", task, kind, guideline, "|".join(sorted(allowed))] += 1
+            numbers["adjudication", task, kind, guideline, "|".join(sorted(allowed))] += 1
     tallies = [
         Tally(*key, all(label in _labels(key[1], key[2]) for label in key[4].split("|")), number)
-        for key, number in found.items()
+        for key, number in numbers.items()
     ]
-    return sorted(tallies, key=lambda one: (one.what != "judgement", *one[1:3], one.guideline or 0, one.label))
+    return sorted(
+        tallies, key=lambda tally: (tally.what != "judgement", *tally[1:3], tally.guideline or 0, tally.label)
+    )
 
 
 def would_go(engine: Engine, choice: Choice, by: int | None = None) -> Stale:
@@ -156,27 +158,29 @@ def losing(engine: Engine, stale: Stale, by: int | None = None) -> Losing:
     question, member = table_of(tables.Question), table_of(tables.Member)
     with engine.connect() as connection:
         require_manager(connection, by)
-        told: dict[Asked, Known | None] = {}
+        changed: dict[Asked, Known | None] = {}
         holds = 0
         for piece in pieces(sorted(stale.changed)):
             query = select(*(question.c[name] for name in ("id", "task", "kind", "input_id", "output")))
-            for id, task, kind, given, output in connection.execute(query.where(question.c.id.in_(piece))):
-                left = stale.changed[id]
+            for id, task, kind, input_id, output in connection.execute(query.where(question.c.id.in_(piece))):
+                remaining = stale.changed[id]
                 if kind == "group":
-                    holds += not left
+                    holds += not remaining
                 else:
-                    origin = next((one for one in ORIGINS if one in left), None)
-                    told[task, int(given), output] = None if origin is None else Known(frozenset(left[origin]), origin)
+                    origin = next((candidate for candidate in ORIGINS if candidate in remaining), None)
+                    changed[task, int(input_id), output] = (
+                        None if origin is None else Known(frozenset(remaining[origin]), origin)
+                    )
         touched: set[int] = set()
-        for piece in pieces(sorted({given for _, given, _ in told})):
+        for piece in pieces(sorted({input_id for _, input_id, _ in changed})):
             query = select(member.c.group_id).where(member.c.input_id.in_(piece), member.c.role != "probe")
             touched |= {int(row[0]) for row in connection.execute(query)}
         before = known_answers(connection)
-        after = {key: one for key, one in before.items() if key not in told}
-        after |= {key: one for key, one in told.items() if one is not None}
+        after = {key: answer for key, answer in before.items() if key not in changed}
+        after |= {key: answer for key, answer in changed.items() if answer is not None}
         states: dict[tuple[int, int], tuple[State, State]] = {}
         for drawn in drawn_groups(connection, None, touched):
-            if not any(drawn.asked(step) in told for step in drawn.steps):
+            if not any(drawn.asked(step) in changed for step in drawn.steps):
                 continue  # it has the text, and another output for it
             now = settle_group(drawn, before).state
             if now is not State.WAITING:
@@ -242,18 +246,18 @@ def let_go_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client
             "adjudications": effect.adjudications,
             "questions": effect.questions,
         }
-        note(connection, by, "stale", **numbers, **_said(choice))
+        note(connection, by, "stale", **numbers, **_log_detail(choice))
     return effect
 
 
-def _said(choice: Choice) -> dict[str, Any]:
+def _log_detail(choice: Choice) -> dict[str, Any]:
     """A choice for the log; the numbers there have the name of the adjudications."""
-    given = {name: value for name, value in asdict(choice).items() if value not in (None, (), False)}
+    values = {name: value for name, value in asdict(choice).items() if value not in (None, (), False)}
     if choice.labels:
-        given["labels"] = list(choice.labels)
-    if given.pop("adjudications", False):
-        given["adjudications_too"] = True
-    return given
+        values["labels"] = list(choice.labels)
+    if values.pop("adjudications", False):
+        values["adjudications_too"] = True
+    return values
 
 
 def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_Row]]:
@@ -263,42 +267,48 @@ def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_R
     """
     _need_labels(connection, choice.labels)
     question, answer = table_of(tables.Question), table_of(tables.Answer)
-    wanted = []
+    conditions = []
     if choice.task is not None:
-        wanted.append(question.c.task == choice.task)
+        conditions.append(question.c.task == choice.task)
     if choice.kind is not None:
-        wanted.append(question.c.kind == choice.kind)
+        conditions.append(question.c.kind == choice.kind)
     if choice.unsettled:
         settled = answer.c.origin.in_(PEOPLE)
-        wanted.append(~exists().where(answer.c.question_id == question.c.id, settled))
+        conditions.append(~exists().where(answer.c.question_id == question.c.id, settled))
     judgement = table_of(tables.Judgement)
-    of = judgement.c
-    some = list(wanted)
+    judged = judgement.c
+    of_judgements = list(conditions)
     if choice.below is not None:
-        ours = and_(of.guideline > ELSEWHERE, of.guideline < choice.below)
-        some.append(or_(ours, of.guideline == ELSEWHERE) if choice.elsewhere else ours)
+        ours = and_(judged.guideline > ELSEWHERE, judged.guideline < choice.below)
+        of_judgements.append(or_(ours, judged.guideline == ELSEWHERE) if choice.elsewhere else ours)
     elif not choice.elsewhere:
-        some.append(of.guideline > ELSEWHERE)
+        of_judgements.append(judged.guideline > ELSEWHERE)
     if choice.labels:
-        some.append(of.answer.in_(choice.labels))
+        of_judgements.append(judged.answer.in_(choice.labels))
     query = (
-        select(of.id, of.question_id, of.annotator_id, of.round, of.guideline)
-        .join(question, question.c.id == of.question_id)
-        .where(is_vote(judgement), *some)
-        .order_by(of.id)
+        select(judged.id, judged.question_id, judged.annotator_id, judged.round, judged.guideline)
+        .join(question, question.c.id == judged.question_id)
+        .where(is_vote(judgement), *of_judgements)
+        .order_by(judged.id)
     )
     judgements = [_Row(*row) for row in connection.execute(query)]
     if not choice.adjudications:
         return judgements, []
     adjudication = table_of(tables.Adjudication)
-    its = adjudication.c
+    adjudicated = adjudication.c
     if choice.below is not None:
-        wanted.append(or_(its.guideline.is_(None), its.guideline < choice.below))
+        conditions.append(or_(adjudicated.guideline.is_(None), adjudicated.guideline < choice.below))
     settled_by = (
-        select(its.id, its.question_id, its.annotator_id, its.guideline, its.allowed)
-        .join(question, question.c.id == its.question_id)
-        .where(stands(adjudication), *wanted)
-        .order_by(its.id)
+        select(
+            adjudicated.id,
+            adjudicated.question_id,
+            adjudicated.annotator_id,
+            adjudicated.guideline,
+            adjudicated.allowed,
+        )
+        .join(question, question.c.id == adjudicated.question_id)
+        .where(stands(adjudication), *conditions)
+        .order_by(adjudicated.id)
     )
     return judgements, [
         _Row(id, question_id, annotator_id, 1, guideline or 0)
@@ -311,34 +321,36 @@ def _need_labels(connection: Connection, labels: Sequence[str]) -> None:
     judgement, adjudication = table_of(tables.Judgement), table_of(tables.Adjudication)
     if not labels:
         return
-    there = set(connection.execute(select(judgement.c.answer).distinct()).scalars()) - {WITHDRAWN}
+    existing = set(connection.execute(select(judgement.c.answer).distinct()).scalars()) - {WITHDRAWN}
     for allowed in connection.execute(select(adjudication.c.allowed)).scalars():
-        there |= set(allowed)
-    if strange := sorted(set(labels) - there):
-        raise Refused(f"nobody ever answered {strange[0]!r}; answers there are: {', '.join(sorted(there)) or 'none'}")
+        existing |= set(allowed)
+    if unknown := sorted(set(labels) - existing):
+        raise Refused(
+            f"nobody ever answered {unknown[0]!r}; answers there are: {', '.join(sorted(existing)) or 'none'}"
+        )
 
 
 def _repeats(connection: Connection, judgements: Sequence[_Row]) -> list[_Row]:
     """The hidden repeats of these answers: they would be compared with what no longer counts."""
     judgement = table_of(tables.Judgement)
-    of = judgement.c
+    columns = judgement.c
     pairs = {(row.question_id, row.annotator_id) for row in judgements}
-    found = []
+    repeats = []
     for piece in pieces(sorted({question_id for question_id, _ in pairs})):
-        query = select(of.id, of.question_id, of.annotator_id, of.round, of.guideline).where(
-            of.question_id.in_(piece), of.round == 2, by_people(judgement), counts(judgement)
+        query = select(columns.id, columns.question_id, columns.annotator_id, columns.round, columns.guideline).where(
+            columns.question_id.in_(piece), columns.round == 2, by_people(judgement), counts(judgement)
         )
-        found += [row for one in connection.execute(query) if (row := _Row(*one))[1:3] in pairs]
-    return found
+        repeats += [row for fields in connection.execute(query) if (row := _Row(*fields))[1:3] in pairs]
+    return repeats
 
 
 def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: Sequence[_Row]) -> Stale:
     """What goes, and what is left of the answers of its questions."""
     touched = {row.question_id for row in (*judgements, *adjudications)}
-    gone, unsettled = {row.id for row in judgements}, {row.question_id for row in adjudications}
+    stale_ids, unsettled = {row.id for row in judgements}, {row.question_id for row in adjudications}
     before: dict[int, dict[str, list[str]]] = defaultdict(dict)
     answer, question = table_of(tables.Answer), table_of(tables.Question)
-    wanted: dict[int, int] = {}
+    required: dict[int, int] = {}
     votes: dict[int, list[str]] = defaultdict(list)
     judgement = table_of(tables.Judgement)
     for piece in pieces(sorted(touched)):
@@ -347,17 +359,17 @@ def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: S
         ):
             before[id][origin] = sorted(allowed)
         rows = connection.execute(select(question.c.id, question.c.annotators).where(question.c.id.in_(piece)))
-        wanted.update((int(id), int(number)) for id, number in rows)
-        counting = select(judgement.c.id, judgement.c.question_id, judgement.c.answer).where(
+        required.update((int(id), int(number)) for id, number in rows)
+        query = select(judgement.c.id, judgement.c.question_id, judgement.c.answer).where(
             judgement.c.question_id.in_(piece), is_vote(judgement)
         )
-        for id, question_id, label in connection.execute(counting.order_by(judgement.c.id)):
-            if id not in gone:
+        for id, question_id, label in connection.execute(query.order_by(judgement.c.id)):
+            if id not in stale_ids:
                 votes[question_id].append(label)
     changed = {}
     for id in sorted(touched):
         after = {origin: allowed for origin, allowed in before[id].items() if origin == "gold"}
-        if votes[id] and standing(votes[id], wanted[id]) == "agreed":
+        if votes[id] and standing(votes[id], required[id]) == "agreed":
             after["people"] = [votes[id][0]]
         if "adjudicated" in before[id] and id not in unsettled:
             after["adjudicated"] = before[id]["adjudicated"]

@@ -97,15 +97,15 @@ class Work:
             update_queue(self.connection, None if self._everything else changed)
 
 
-def check_answer(asked: Row[Any] | None, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
+def check_answer(question: Row[Any] | None, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
     """Task and kind of the question, which is as `Work.hold` returned it, if it can be answered so. Raises Refused."""
-    if asked is None:
+    if question is None:
         raise Refused(f"there is no question {question_id}")
-    labels = labels_of(asked.task, asked.kind)
+    labels = labels_of(question.task, question.kind)
     if answer not in (*labels, UNSURE):
         raise Refused(f"answer {answer[:40]!r} is not one of {', '.join(labels)}, {UNSURE}")
     check_comment(comment)
-    return str(asked.task), str(asked.kind)
+    return str(question.task), str(question.kind)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from audit.annotation.settings import change_settings, settings_of
 from audit.corpora import get_corpus
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import queue_length
-from audit.judging.labels import Gilded, answer_with_gold
+from audit.judging.labels import GoldAnswers, answer_with_gold
 from audit.judging.samples import draw
 from audit.runner.executors import Executor
 from audit.runner.leases import another_python, began, its_environment
@@ -387,7 +387,7 @@ class CarriedOut:
     plan: str
     ran: Ran
     drawn: Drawn
-    gilded: Gilded | None
+    gilded: GoldAnswers | None
     waiting: int
     """Questions of all samples that wait for an answer."""
     audits: int
