@@ -18,7 +18,7 @@ from audit.annotation.accounts import Account, is_person, note, require_manager
 from audit.annotation.answers import ORIGINS, UNSURE, WITHDRAWN, counts, settled_answers, settled_by_people
 from audit.annotation.deferral import BACK, COMMENT
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.questions import ABOUT_OUTPUTS, Asked, asks_pairs, kind_of, labels_of, question_key, readable
+from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs, kind_of, labels_of, question_key, readable
 from audit.annotation.settings import JudgingSettings, settings_of
 from audit.errors import AuditError, BadFile, Refused
 from audit.files import read_table, read_text, refuse_bad_rows
@@ -220,8 +220,8 @@ def add_known(
         ids = input_ids(connection, [item.input for item in items])
         questions = _questions(connection, [((name, ids[key], None), key) for key in by_key])
         rows = {
-            questions[name, ids[key], None]: (sorted(set(one.allowed)), one.explanation.strip())
-            for key, one in by_key.items()
+            questions[name, ids[key], None]: (sorted(set(known_text.allowed)), known_text.explanation.strip())
+            for key, known_text in by_key.items()
         }
         return _store(connection, purpose, rows, by)
 
@@ -341,7 +341,7 @@ def _store(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[s
     return Added(added, len(stored))
 
 
-def _questions(connection: Connection, subjects: Iterable[tuple[Asked, bytes]]) -> dict[Asked, int]:
+def _questions(connection: Connection, subjects: Iterable[tuple[Subject, bytes]]) -> dict[Subject, int]:
     """The question about each (what is asked, the input's key), by what is asked; nobody waits for a new one."""
     keys = {question_key(subject[0], kind_of(subject[2]), key, subject[2]): subject for subject, key in subjects}
     sample = table_of(tables.Sample)
@@ -360,14 +360,14 @@ def _questions(connection: Connection, subjects: Iterable[tuple[Asked, bytes]]) 
     ]
     insert_new(connection, tables.Question, rows)
     table = table_of(tables.Question)
-    ids: dict[Asked, int] = {}
+    ids: dict[Subject, int] = {}
     for piece in pieces(keys):
         for id, key in connection.execute(select(table.c.id, table.c.key).where(table.c.key.in_(piece))):
             ids[keys[bytes(key)]] = int(id)
     return ids
 
 
-Candidate = tuple[Asked, bytes, frozenset[str]]
+Candidate = tuple[Subject, bytes, frozenset[str]]
 """(what is asked, the input's key, allowed labels)"""
 
 
@@ -375,7 +375,7 @@ def _candidates(connection: Connection) -> list[Candidate]:
     source, study, input_table = table_of(tables.Source), table_of(tables.Study), table_of(tables.Input)
     question, control = table_of(tables.Question), table_of(tables.Known)
     draw, member, answer = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Answer)
-    labels: dict[Asked, set[str]] = {}
+    labels: dict[Subject, set[str]] = {}
     gold = (
         select(study.c.task, source.c.input_id, source.c.gold)
         .join(study, study.c.id == source.c.study_id)
@@ -427,7 +427,7 @@ def _spread(candidates: Iterable[Candidate], count: int, seed: int) -> list[Cand
     return chosen[:count]
 
 
-def _output_of(subject: Asked) -> tuple[str, ...]:
+def _output_of(subject: Subject) -> tuple[str, ...]:
     """The output that is asked about, if any."""
     return () if subject[2] is None else (subject[2],)
 

@@ -26,7 +26,7 @@ from audit.sampling.designs import BLIND
 from audit.store import insert_new, pieces, table_of, tables
 from audit.tasks import get_task
 
-Asked = tuple[str, int, str | None]
+Subject = tuple[str, int, str | None]
 """(task, input, output): what a question asks about whose answer says which outputs are right. The output is None where
 the answer is about the input alone (kind `input`), and its text where it is about the two together (kind `pair`)."""
 
@@ -223,10 +223,10 @@ def close_questions(connection: Connection, question_ids: Iterable[int]) -> None
         connection.execute(table.update().where(table.c.id.in_(piece)).values(priority=None, waits=0))
 
 
-def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) -> dict[Asked, int]:
+def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) -> dict[Subject, int]:
     """The questions about these inputs, or about one of them and an output, by what they ask about."""
     table = table_of(tables.Question)
-    ids: dict[Asked, int] = {}
+    ids: dict[Subject, int] = {}
     for piece in pieces(input_ids):
         query = select(table.c.input_id, table.c.output, table.c.id).where(
             table.c.task == task, table.c.kind.in_(ABOUT_OUTPUTS), table.c.input_id.in_(piece)

@@ -51,8 +51,10 @@ def right_outputs(engine: Engine, counted: Counted) -> list[RightOutputs]:
     keys = counted.keys[["study_id", "system_id", "system"]].drop_duplicates()
     with engine.connect() as connection:
         return [
-            _of_study(connection, int(str(one["id"])), str(one["task"]), keys[keys["study_id"] == one["id"]].values)
-            for one in counted.studies
+            _of_study(
+                connection, int(str(study["id"])), str(study["task"]), keys[keys["study_id"] == study["id"]].values
+            )
+            for study in counted.studies
         ]
 
 

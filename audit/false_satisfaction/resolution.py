@@ -22,7 +22,7 @@ from typing import Literal
 from sqlalchemy import Connection, and_, or_, select
 
 from audit.annotation.answers import ORIGINS, PEOPLE
-from audit.annotation.questions import ABOUT_OUTPUTS, Asked, asks_pairs
+from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
 from audit.relations import COUNTED, find_relation
 from audit.relations.base import Carry, Seen, declared, nothing
 from audit.store import pieces, table_of, tables
@@ -81,7 +81,7 @@ class Drawn:
         """What the relation carries."""
         return self.looked_up or carry_of(self.task, self.relation, self.params)
 
-    def asked(self, step: Step) -> Asked:
+    def subject(self, step: Step) -> Subject:
         """What the question asks about whose answer says whether the output of this step is right."""
         return self.task, step.input_id, step.output.text if asks_pairs(self.task) else None
 
@@ -92,7 +92,7 @@ class Settled:
 
     drawn: Drawn
     state: State
-    waits_for: tuple[Asked, ...] = ()
+    waits_for: tuple[Subject, ...] = ()
     wrong_step: int | None = None
     origins: tuple[str, ...] = ()
     """Where each counted member's answer came from: an origin, `carried ORIGIN`, or `` (none)."""
@@ -107,7 +107,7 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownAnswer:
     """The answer to a question that counts, and its origin."""
 
     allowed: frozenset[str]
@@ -119,7 +119,7 @@ def known_answers(
     whose: Whose = "both",
     inputs: Collection[int] | None = None,
     precedence: Sequence[str] = ORIGINS,
-) -> dict[Asked, Known]:
+) -> dict[Subject, KnownAnswer]:
     """The answer that counts by what was asked, of the origins that were asked for; about these inputs, or about all.
 
     Of several origins the first in `precedence` counts.
@@ -133,13 +133,15 @@ def known_answers(
     queries = (
         [query] if inputs is None else [query.where(question.c.input_id.in_(piece)) for piece in pieces(sorted(inputs))]
     )
-    found: dict[Asked, Known] = {}
-    for task, given, output, origin, allowed in (row for one in queries for row in connection.execute(one)):
-        asked = (task, int(given), output)
-        before = found.get(asked)
+    answers: dict[Subject, KnownAnswer] = {}
+    for task, input_id, output, origin, allowed in (
+        row for statement in queries for row in connection.execute(statement)
+    ):
+        subject = (task, int(input_id), output)
+        before = answers.get(subject)
         if before is None or precedence.index(origin) < precedence.index(before.origin):
-            found[asked] = Known(frozenset(allowed), origin)
-    return found
+            answers[subject] = KnownAnswer(frozenset(allowed), origin)
+    return answers
 
 
 def drawn_groups(
@@ -150,7 +152,7 @@ def drawn_groups(
     They come sample by sample, cell by cell, in the order of their rank.
     """
     draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
-    relation, given = table_of(tables.Relation), table_of(tables.Input)
+    relation, input_table = table_of(tables.Relation), table_of(tables.Input)
     query = (
         select(
             draw.c.sample_id,
@@ -190,14 +192,14 @@ def drawn_groups(
     reading = {row[7] for row in rows if row[-3:] in read} if read else set()
     inputs: dict[int, Input] = {}
     for piece in pieces(reading):
-        for found in connection.execute(select(given).where(given.c.id.in_(piece))).mappings():
-            inputs[found["id"]] = Input.stored(found["texts"], found["languages"])
+        for input_row in connection.execute(select(input_table).where(input_table.c.id.in_(piece))).mappings():
+            inputs[input_row["id"]] = Input.stored(input_row["texts"], input_row["languages"])
     cell_and_group = itemgetter(0, 1, 2, 3, 4, -3, -2, -1)
-    for (sample_id, relation_id, system_id, rank, group_id, task, name, params), some in groupby(
+    for (sample_id, relation_id, system_id, rank, group_id, task, name, params), group_rows in groupby(
         rows, key=cell_and_group
     ):
         steps: dict[int, Step] = {}
-        for step, role, input_id, label, score, text, error in (row[5:12] for row in some):
+        for step, role, input_id, label, score, text, error in (row[5:12] for row in group_rows):
             # Ordered by attempt: the last one stays.
             steps[step] = Step(role, input_id, Output(label, score, text, error), inputs.get(input_id))
         of, parts = carries[task, name, params], tuple(steps.values())
@@ -209,8 +211,8 @@ def carry_of(task: str, relation: str, params: str = "{}") -> Carry:
     neither."""
     if params != "{}" and (carry := _declared(params)) is not None:
         return carry
-    found = find_relation(base_of(task), relation)
-    return found.carry if found else nothing
+    registered = find_relation(base_of(task), relation)
+    return registered.carry if registered else nothing
 
 
 @cache
@@ -237,20 +239,20 @@ def never_carries(carry: Carry, task: str) -> bool:
     return not carry.reads and all(carry({label}) is None for label in get_task(task).labels)
 
 
-def settle_group(drawn: Drawn, known: Mapping[Asked, Known]) -> Settled:
+def settle_group(drawn: Drawn, answers: Mapping[Subject, KnownAnswer]) -> Settled:
     """Apply the rule to one drawn group."""
     task = get_task(drawn.task)
     pairs = task.question_kind == "pair"
     source = source_of(drawn)
-    about_source = known.get(drawn.asked(source)) if source else None
-    waits_for: list[Asked] = []
+    about_source = answers.get(drawn.subject(source)) if source else None
+    waits_for: list[Subject] = []
     origins: list[str] = []
     contingent: list[int] = []
     wrong: int | None = None
     for number, step in enumerate(drawn.steps):
-        # As `Drawn.asked`, but its task is looked up once: there are millions of steps.
-        asked = (drawn.task, step.input_id, step.output.text if pairs else None)
-        answer = known.get(asked)
+        # As `Drawn.subject`, but its task is looked up once: there are millions of steps.
+        subject = (drawn.task, step.input_id, step.output.text if pairs else None)
+        answer = answers.get(subject)
         if answer is None:
             answer = carried_to(drawn, step, source, about_source)
             if not _carried_whatever(drawn, step, source, about_source):
@@ -259,7 +261,7 @@ def settle_group(drawn: Drawn, known: Mapping[Asked, Known]) -> Settled:
         if answer is None:
             carry = drawn.carry
             if step is source or about_source is not None or never_carries(carry, drawn.task):
-                waits_for.append(asked)
+                waits_for.append(subject)
         elif wrong is None and task.is_wrong(step.output, answer.allowed):
             wrong = number
     if wrong is not None:
@@ -274,16 +276,16 @@ def source_of(drawn: Drawn) -> Step | None:
     return next((step for step in drawn.steps if step.role == "source"), None)
 
 
-def carried_to(drawn: Drawn, step: Step, source: Step | None, about_source: Known | None) -> Known | None:
+def carried_to(drawn: Drawn, step: Step, source: Step | None, about_source: KnownAnswer | None) -> KnownAnswer | None:
     """What the relation carries from the answer about the source to this step, whatever is known of it directly."""
     if step is source or source is None or about_source is None or not drawn.corresponds:
         return None
     carry = drawn.carry
     allowed = carry(about_source.allowed, _seen(source), _seen(step)) if carry.reads else carry(about_source.allowed)
-    return Known(allowed, f"{CARRIED} {about_source.origin}") if allowed else None
+    return KnownAnswer(allowed, f"{CARRIED} {about_source.origin}") if allowed else None
 
 
-def _carried_whatever(drawn: Drawn, step: Step, source: Step | None, about_source: Known | None) -> bool:
+def _carried_whatever(drawn: Drawn, step: Step, source: Step | None, about_source: KnownAnswer | None) -> bool:
     """Whether this step would have a carried answer whatever were the one about the source, which there is."""
     if step is source or source is None or about_source is None or not drawn.corresponds:
         return False
@@ -325,7 +327,7 @@ class Beginning:
     drawn_false: int
     drawn_open: int
     behind: int
-    first: Asked | None
+    first: Subject | None
     counts: tuple[bool, ...]
 
 
@@ -338,7 +340,7 @@ class Process:
     a relation that carries these carries whatever gold answers.
     """
 
-    passed: frozenset[Asked] = frozenset()
+    passed: frozenset[Subject] = frozenset()
     gold: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
@@ -350,28 +352,30 @@ def beginnings(
     `together`: the cells are one list, as the design `informative` draws them, so they end together.
     """
     process = process or Process()
-    groups = [one for cell in cells for one in cell]
-    waiting = [one for one in groups if one.state is State.WAITING]
-    reached = min((one.drawn.rank for one in waiting if not process.passed.issuperset(one.waits_for)), default=math.inf)
-    steps = {step for one in groups for step, origin in enumerate(one.origins) if origin in PEOPLE}
+    groups = [group for cell in cells for group in cell]
+    waiting = [group for group in groups if group.state is State.WAITING]
+    reached = min(
+        (group.drawn.rank for group in waiting if not process.passed.issuperset(group.waits_for)), default=math.inf
+    )
+    steps = {step for group in groups for step, origin in enumerate(group.origins) if origin in PEOPLE}
 
-    def counts(one: Settled) -> bool:
-        if one.state is State.WAITING:
+    def counts(group: Settled) -> bool:
+        if group.state is State.WAITING:
             return False
-        if not one.contingent or _carried_by_gold(one, process.gold):
+        if not group.contingent or _carried_by_gold(group, process.gold):
             return True
-        if steps.issuperset(one.contingent):
-            return one.drawn.rank < reached
-        return not waiting and one.decided_by in PEOPLE
+        if steps.issuperset(group.contingent):
+            return group.drawn.rank < reached
+        return not waiting and group.decided_by in PEOPLE
 
-    counting = [tuple(counts(one) for one in cell) for cell in cells]
+    counting = [tuple(counts(group) for group in cell) for cell in cells]
     ends = [
-        next((one.drawn.rank for one, good in zip(cell, flags, strict=True) if not good), math.inf)
+        next((group.drawn.rank for group, is_counted in zip(cell, flags, strict=True) if not is_counted), math.inf)
         for cell, flags in zip(cells, counting, strict=True)
     ]
     if together:
         ends = [min(ends, default=math.inf)] * len(cells)
-    return [_beginning(*one, together) for one in zip(cells, ends, counting, strict=True)]
+    return [_beginning(*parts, together) for parts in zip(cells, ends, counting, strict=True)]
 
 
 def read_process(connection: Connection) -> Process:
@@ -399,29 +403,36 @@ def gold_labels(connection: Connection, studies: Sequence[int] | None = None) ->
     labels: dict[str, set[str]] = {}
     for task, label in connection.execute(query):
         labels.setdefault(str(task), set()).add(str(label))
-    return {task: frozenset(some) for task, some in labels.items()}
+    return {task: frozenset(golds) for task, golds in labels.items()}
 
 
-def _carried_by_gold(one: Settled, gold: Mapping[str, frozenset[str]]) -> bool:
+def _carried_by_gold(settled: Settled, gold: Mapping[str, frozenset[str]]) -> bool:
     """Whether gold answered a group and the relation carries whatever gold could have said."""
-    labels = gold.get(one.drawn.task)
-    return bool(labels) and all(one.origins) and one.decided_by == "gold" and carries_all(one.drawn.carry, labels)
+    labels = gold.get(settled.drawn.task)
+    return (
+        bool(labels)
+        and all(settled.origins)
+        and settled.decided_by == "gold"
+        and carries_all(settled.drawn.carry, labels)
+    )
 
 
 def _beginning(cell: Sequence[Settled], end: float, counts: tuple[bool, ...], together: bool) -> Beginning:
-    inside = [one for one in cell if one.drawn.rank < end]
-    by_people = [one.state is not State.WAITING and any(origin in PEOPLE for origin in one.origins) for one in cell]
+    inside = [settled for settled in cell if settled.drawn.rank < end]
+    by_people = [
+        settled.state is not State.WAITING and any(origin in PEOPLE for origin in settled.origins) for settled in cell
+    ]
     if not together and sum(by_people[len(inside) :]) > len(inside):
         # What stays open is what is hard, and the run before the first hard one is as biased as what is settled of all.
         inside = []
     rest = cell[len(inside) :]
     return Beginning(
         len(inside),
-        sum(one.state is State.FALSE for one in inside),
+        sum(settled.state is State.FALSE for settled in inside),
         len(cell),
-        sum(one.state is State.FALSE for one in cell),
-        sum(one.state is State.WAITING for one in cell),
+        sum(settled.state is State.FALSE for settled in cell),
+        sum(settled.state is State.WAITING for settled in cell),
         sum(by_people[len(inside) :]),
-        next((one.waits_for[0] for one in rest if one.waits_for), None),
+        next((settled.waits_for[0] for settled in rest if settled.waits_for), None),
         counts,
     )

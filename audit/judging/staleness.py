@@ -16,9 +16,9 @@ from audit.annotation.accounts import note, require_manager
 from audit.annotation.answers import ORIGINS, PEOPLE, UNSURE, WITHDRAWN, by_people, counts, is_vote, standing, stands
 from audit.annotation.deferral import check_comment
 from audit.annotation.guidelines import ELSEWHERE
-from audit.annotation.questions import Asked, labels_of
+from audit.annotation.questions import Subject, labels_of
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.resolution import Known, State, drawn_groups, known_answers, settle_group
+from audit.false_satisfaction.resolution import KnownAnswer, State, drawn_groups, known_answers, settle_group
 from audit.judging.unit import unit_of_work
 from audit.store import pieces, table_of, tables
 from audit.tasks import get_task
@@ -158,7 +158,7 @@ def losing(engine: Engine, stale: Stale, by: int | None = None) -> Losing:
     question, member = table_of(tables.Question), table_of(tables.Member)
     with engine.connect() as connection:
         require_manager(connection, by)
-        changed: dict[Asked, Known | None] = {}
+        changed: dict[Subject, KnownAnswer | None] = {}
         holds = 0
         for piece in pieces(sorted(stale.changed)):
             query = select(*(question.c[name] for name in ("id", "task", "kind", "input_id", "output")))
@@ -169,7 +169,7 @@ def losing(engine: Engine, stale: Stale, by: int | None = None) -> Losing:
                 else:
                     origin = next((candidate for candidate in ORIGINS if candidate in remaining), None)
                     changed[task, int(input_id), output] = (
-                        None if origin is None else Known(frozenset(remaining[origin]), origin)
+                        None if origin is None else KnownAnswer(frozenset(remaining[origin]), origin)
                     )
         touched: set[int] = set()
         for piece in pieces(sorted({input_id for _, input_id, _ in changed})):
@@ -180,7 +180,7 @@ def losing(engine: Engine, stale: Stale, by: int | None = None) -> Losing:
         after |= {key: answer for key, answer in changed.items() if answer is not None}
         states: dict[tuple[int, int], tuple[State, State]] = {}
         for drawn in drawn_groups(connection, None, touched):
-            if not any(drawn.asked(step) in changed for step in drawn.steps):
+            if not any(drawn.subject(step) in changed for step in drawn.steps):
                 continue  # it has the text, and another output for it
             now = settle_group(drawn, before).state
             if now is not State.WAITING:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, Engine, and_, case, select
 
-from audit.annotation.questions import Asked, asks_pairs
+from audit.annotation.questions import Subject, asks_pairs
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.resolution import State, Whose, carry_of, drawn_groups, known_answers, settle_group
@@ -474,7 +474,7 @@ def _notes(counted: Counted, guess: float, decide: Goal | None, domain: str | No
     return notes
 
 
-def _answered(known: Mapping[Asked, Any]) -> np.ndarray:
+def _answered(known: Mapping[Subject, Any]) -> np.ndarray:
     return np.array(sorted({numbered(given, output) for _, given, output in known}), np.int64)
 
 
@@ -482,7 +482,7 @@ def _for_width(
     connection: Connection,
     asked: pd.DataFrame,
     counted: Counted,
-    known: Mapping[Asked, Any],
+    known: Mapping[Subject, Any],
     half_width: float,
     confidence: float,
     guess: float,
@@ -525,7 +525,7 @@ def _for_width(
     return needs, places, relations
 
 
-def _states(connection: Connection, counted: Counted, known: Mapping[Asked, Any]) -> dict[tuple[int, int], float]:
+def _states(connection: Connection, counted: Counted, known: Mapping[Subject, Any]) -> dict[tuple[int, int], float]:
     """(group, system) -> 1 (genuinely satisfied) or 0 (false satisfaction), of drawn groups that are settled."""
     samples = [int(str(one["id"])) for one in counted.samples]
     states = {}
@@ -540,7 +540,7 @@ def _for_decisions(
     connection: Connection,
     asked: pd.DataFrame,
     counted: Counted,
-    known: Mapping[Asked, Any],
+    known: Mapping[Subject, Any],
     states: dict[tuple[int, int], float],
     goal: Goal,
     delta: float,

@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted, DrawnCell, Ground, counted_from, drawn_cells
 from audit.false_satisfaction.groups import Comparison, Shared, shared_groups
-from audit.false_satisfaction.resolution import Known, State, Whose, known_answers, read_process
+from audit.false_satisfaction.resolution import KnownAnswer, State, Whose, known_answers, read_process
 from audit.statistics.comparison import LEAST
 from audit.statistics.corrected import Resting, correct, corrected_values, resting_share
 from audit.statistics.intervals import Target
@@ -48,7 +48,9 @@ def read_lenient(
     cells, says = [], []
     with engine.connect() as connection:
         known = {
-            asked: Known(one.allowed | set(lacking.get(asked[0], ())), one.origin) if one.origin == "gold" else one
+            asked: KnownAnswer(one.allowed | set(lacking.get(asked[0], ())), one.origin)
+            if one.origin == "gold"
+            else one
             for asked, one in known_answers(connection, whose).items()
         }
         process = read_process(connection)

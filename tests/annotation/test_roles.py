@@ -93,7 +93,7 @@ def world(tmp_path) -> tuple[Any, dict[str, Account]]:
 def test_the_walk_finds_what_there_is() -> None:
     names = {one.__name__ for one in FOUND}
     assert {"judge", "undo", "disputes", "adjudicate", "progress", "stored_ratings", "answer_with_gold"} <= names
-    assert {"add_account", "set_password", "disable_account", "enable_account", "kept_accounts"} <= names
+    assert {"add_account", "set_password", "disable_account", "enable_account", "account_details"} <= names
     assert names >= FOR_ANNOTATORS
 
 

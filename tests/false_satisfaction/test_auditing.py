@@ -24,7 +24,7 @@ from audit.false_satisfaction.questions import (
     queue_length,
     rests_on_carried,
 )
-from audit.false_satisfaction.resolution import Drawn, Known, State, Step, settle_group
+from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, settle_group
 from audit.judging.adjudications import adjudicate, check, checks_left, next_check
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
@@ -79,7 +79,7 @@ def drawn(*labels, relation="MR3.1", rank=1, group=1):
 def known(origin="people", **answers):
     """known(i10="positive") -> the answer about input 10."""
     return {
-        ("sentiment", int(name[1:]), None): Known(frozenset(allowed.split("|")), origin)
+        ("sentiment", int(name[1:]), None): KnownAnswer(frozenset(allowed.split("|")), origin)
         for name, allowed in answers.items()
     }
 
@@ -107,14 +107,14 @@ def test_only_where_every_member_has_an_answer_carried_ones_are_audited():
 def test_an_answered_audit_never_unsettles(labels, source, others, own, relation):
     group = drawn(*labels, relation=relation)
     about = known(i10=source) | {
-        ("sentiment", 11 + at, None): Known(frozenset({one}), "people")
+        ("sentiment", 11 + at, None): KnownAnswer(frozenset({one}), "people")
         for at, one in enumerate(others[: len(labels) - 1])
         if one
     }
     settled = settle_group(group, about)
     for asked in audited_follow_ups(settled):
         assert settled.state is not State.WAITING
-        after = settle_group(group, about | {asked: Known(frozenset({own}), "people")})
+        after = settle_group(group, about | {asked: KnownAnswer(frozenset({own}), "people")})
         assert after.state is not State.WAITING
 
 

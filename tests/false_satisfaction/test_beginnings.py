@@ -9,13 +9,13 @@ from hypothesis import given
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.questions import Asked
+from audit.annotation.questions import Subject
 from audit.annotation.queue import next_question
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.history import replay
 from audit.false_satisfaction.resolution import (
     Drawn,
-    Known,
+    KnownAnswer,
     Process,
     State,
     Step,
@@ -43,12 +43,12 @@ def drawn(relation: str, rank: int, *labels: str) -> Drawn:
     return Drawn("sentiment", relation, 1, 1, rank, rank, steps)
 
 
-def about(rank: int, step: int = 0) -> Asked:
+def about(rank: int, step: int = 0) -> Subject:
     return "sentiment", 10 * rank + step, None
 
 
-def says(label: str, origin: str = "gold") -> Known:
-    return Known(frozenset({label}), origin)
+def says(label: str, origin: str = "gold") -> KnownAnswer:
+    return KnownAnswer(frozenset({label}), origin)
 
 
 def settled(relation: str, outputs, answers):  # type: ignore[no-untyped-def]

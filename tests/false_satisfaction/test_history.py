@@ -12,9 +12,9 @@ from audit.annotation.queue import next_question
 from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.history import (
-    Given,
     History,
-    Settling,
+    PastAdjudication,
+    PastJudgement,
     answers_until,
     history_of,
     known_from,
@@ -39,7 +39,7 @@ POSITIVE, NEGATIVE = frozenset(["positive"]), frozenset(["negative"])
 
 def said(number, question, answer, role="annotator", supersedes=None):
     """A judgement with this id, given so many hours after noon."""
-    return Given(number, question, role, answer, AT[number], supersedes)
+    return PastJudgement(number, question, role, answer, AT[number], supersedes)
 
 
 def test_answers_come_change_and_go():
@@ -51,7 +51,7 @@ def test_answers_come_change_and_go():
             said(4, 7, "withdrawn", supersedes=2),
             said(5, 7, "negative"),
         ],
-        [Settling(1, 7, NEGATIVE, AT[6]), Settling(2, 7, POSITIVE, AT[7])],
+        [PastAdjudication(1, 7, NEGATIVE, AT[6]), PastAdjudication(2, 7, POSITIVE, AT[7])],
         {7: 2, 8: 2},
     )
     gold = {(8, "gold"): NEGATIVE}
@@ -74,7 +74,7 @@ def test_moments_are_evenly_spaced_and_the_last_is_now():
     assert moments_of(told, 100) == [*AT[1:8], None]
     assert moments_of(History([said(1, 1, "positive", "gold")], [], {})) == [None]
     # What happened in one moment is not parted.
-    together = History([Given(n, n, "annotator", "positive", AT[0], None) for n in range(1, 9)], [], {})
+    together = History([PastJudgement(n, n, "annotator", "positive", AT[0], None) for n in range(1, 9)], [], {})
     assert moments_of(together, 4) == [None]
 
 

@@ -24,7 +24,7 @@ from audit.false_satisfaction.impact import consequences, fragile
 from audit.false_satisfaction.opinions import answered_outputs, attributed_outputs, opinions
 from audit.false_satisfaction.protocol_arms import count_arms
 from audit.false_satisfaction.questions import queue_length
-from audit.false_satisfaction.resolution import Drawn, Known, State, Step, carry_of, settle_group
+from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, carry_of, settle_group
 from audit.judging.adjudications import adjudicate, check, checks_left, next_check
 from audit.judging.judgements import judge
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
@@ -52,7 +52,7 @@ def drawn(*texts, relation="R"):
 
 
 def about(number, text, *labels):
-    return {("summarization", number, text): Known(frozenset(labels), "people")}
+    return {("summarization", number, text): KnownAnswer(frozenset(labels), "people")}
 
 
 def test_the_answer_is_about_the_very_output():

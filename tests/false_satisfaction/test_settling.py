@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.false_satisfaction.resolution import Drawn, Known, State, Step, settle_group
+from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, settle_group
 from audit.tasks import Output
 
 LABELS = ["positive", "neutral", "negative"]
@@ -27,7 +27,9 @@ def about(number):
 
 def known(**answers):
     """known(i1="positive") -> the answer about input 1."""
-    return {about(int(name[1:])): Known(frozenset(allowed.split("|")), "people") for name, allowed in answers.items()}
+    return {
+        about(int(name[1:])): KnownAnswer(frozenset(allowed.split("|")), "people") for name, allowed in answers.items()
+    }
 
 
 def test_a_carried_answer_settles_a_true_satisfaction():
@@ -86,7 +88,7 @@ def test_an_unregistered_relation_carries_nothing():
 )
 def test_more_answers_never_unsettle_and_states_mean_what_they_say(labels, answers, relation):
     group = drawn(relation, *labels)
-    answered = {about(at): Known(frozenset({one}), "gold") for at, one in enumerate(answers, 1) if one}
+    answered = {about(at): KnownAnswer(frozenset({one}), "gold") for at, one in enumerate(answers, 1) if one}
     settled = settle_group(group, answered)
     directly_wrong = any(one is not None and one != label for one, label in zip(answers, labels, strict=False))
     if directly_wrong:
