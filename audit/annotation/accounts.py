@@ -81,7 +81,7 @@ _MOST_LANGUAGES = 50
 
 @dataclass(frozen=True)
 class Account:
-    """Who somebody is, without the password."""
+    """An account, without its password."""
 
     id: int
     name: str
@@ -160,14 +160,14 @@ def require(connection: Connection, account_id: int, *roles: str) -> Account:
 def is_person(annotator: Any) -> ColumnElement[bool]:
     """Condition on an annotator, the table or an alias of it: it has one of the `ROLES`.
 
-    One comparison for each: `IN` is put together anew whenever a statement is executed.
+    One comparison per role: SQLAlchemy rebuilds an `IN` at every execution.
     """
     return or_(*(annotator.c.role == role for role in ROLES))
 
 
 @cache
 def _account_query() -> Select[Any]:
-    """Made once: everything that somebody does asks this, and putting a statement together takes longer than it."""
+    """Cached: every write checks the account, and building the statement takes longer than running it."""
     table = table_of(tables.Annotator)
     columns = (table.c.id, table.c.name, table.c.role, table.c.disabled)
     return select(*columns).where(table.c.id == bindparam("account"))
@@ -196,7 +196,7 @@ def _joined(languages: Sequence[str]) -> str:
     return ",".join(dict.fromkeys(languages))
 
 
-# Who is logged in where: a row for each browser, found by the SHA-256 of what the browser shows.
+# Logins: a row for each browser, found by the SHA-256 of its cookie.
 #
 # A login expires when it was not used for a while, and after a hard limit in any case. Logging out, disabling the
 # account and another password end it at once, in every tab.
@@ -216,7 +216,7 @@ class Limits:
 
 
 def new_token() -> str:
-    """What a browser's cookie holds: 256 random bits. It is nowhere else; the database has `cookie_key` of it."""
+    """A session cookie: 256 random bits. Only the browser has it; the database stores its `cookie_key`."""
     return secrets.token_urlsafe(32)
 
 
@@ -239,7 +239,7 @@ def identity_key(claims: Mapping[str, Any]) -> bytes:
 
 
 def form_token(token: str) -> str:
-    """What a form of this login carries to show that it is one of ours: bound to the login, and no way back to it."""
+    """The CSRF token of this login's forms: bound to the login, which cannot be computed from it."""
     return sha256(b"form:" + token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -324,7 +324,7 @@ def end_logins(connection: Connection, account_id: int, but: bytes | None = None
 
 @cache
 def _valid_login() -> Select[Any]:
-    """Made once: every click asks this, and putting the statement together takes longer than its answer."""
+    """Cached: every click runs it, and building the statement takes longer than running it."""
     table, annotator = table_of(tables.Login), table_of(tables.Annotator)
     return (
         select(annotator.c.id, annotator.c.name, annotator.c.role, table.c.created_at, table.c.seen_at)
@@ -509,8 +509,8 @@ def account_of_identity(
     return Account(int(id), name, role)
 
 
-# Keeping accounts: who there is, other passwords, disabling. By managers, or by whoever has the database itself;
-# one's own password by oneself.
+# Managing accounts: listing them, setting passwords, disabling. By managers, or by whoever has the database itself;
+# everybody changes their own password.
 #
 # People are never deleted here, since their judgements are history; a disabled account is out at once, in every
 # browser.
@@ -518,7 +518,7 @@ def account_of_identity(
 
 @dataclass(frozen=True)
 class AccountDetails:
-    """An account as its keepers see it."""
+    """An account as managers see it."""
 
     id: int
     name: str
@@ -572,7 +572,7 @@ def set_password(engine: Engine, name: str, password: str, *, by: int | None = N
 
 
 def own_account(engine: Engine, account_id: int) -> AccountDetails:
-    """One's own account. Raises NotAllowed where it is disabled or none."""
+    """An account as its owner sees it. Raises NotAllowed where it is disabled or absent."""
     annotator = table_of(tables.Annotator)
     with engine.connect() as connection:
         require(connection, account_id, *ROLES)
@@ -659,7 +659,7 @@ def need_another_manager(connection: Connection, account: Account) -> None:
 
 
 def lock_accounts(connection: Connection) -> None:
-    """One keeper at a time: of two managers who disable each other at once, the second finds itself the last.
+    """Serialise changes of accounts: of two managers who disable each other at once, the second finds itself the last.
 
     A write that changes nothing takes the lock on SQLite and on PostgreSQL.
     """
@@ -686,7 +686,7 @@ def _stored_in_utc(moment: datetime | None) -> datetime | None:
 
 @dataclass(frozen=True)
 class DeletedPerson:
-    """What is left of a person."""
+    """What is kept of a deleted person."""
 
     name: str
     """In place of the name they had."""
@@ -765,7 +765,7 @@ def note(
 ) -> None:
     """Append a line, as a part of the transaction that does what it says.
 
-    `detail` holds numbers and words of lists, never a name or a text of somebody: exports carry it as it is.
+    `detail` holds numbers and fixed words, never anyone's name or text: exports include it unchanged.
     """
     row = {"annotator_id": account_id, "action": action, "question_id": question_id, "detail": detail}
     connection.execute(table_of(tables.Log).insert(), row | {"at": tables.now()})

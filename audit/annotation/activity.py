@@ -1,4 +1,4 @@
-"""How far the judging is, how fast it goes and when it ends at that pace: for managers."""
+"""Progress of judging, its speed, and when it will end at that speed: for managers."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from audit.annotation.questions import BEHIND
 from audit.store import pieces, reading, table_of, tables
 from audit.store.copying import in_utc
 
-# How far the judging is: for managers.
+# Progress of judging: for managers.
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Pace:
 
     @property
     def tired(self) -> bool:
-        """Whether a pause would do good."""
+        """Whether to suggest a pause."""
         return self.since_pause >= STRETCH
 
 
@@ -433,7 +433,7 @@ def _decisions(connection: Connection, since: datetime) -> dict[int, list[tuple[
 
 @dataclass(frozen=True)
 class PersonActivity:
-    """One person's first-pass judgements that count. Who judged nothing is there, too."""
+    """One person's first-pass judgements that count; people who judged nothing are included."""
 
     name: str
     role: str

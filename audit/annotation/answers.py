@@ -51,12 +51,12 @@ class Vote:
 
 
 class _QuestionState(NamedTuple):
-    """What settling has to know of a question."""
+    """What `settle` needs to know about a question."""
 
     number: int
-    """People whose votes it wants."""
+    """Votes that it needs."""
     filled: bool
-    """Whether it says that it has them."""
+    """Whether its row says that it has them."""
     adjudicated: bool
     answered: bool
     """Whether there are adjudications, and answers: of most questions there are none to be read."""
@@ -81,7 +81,7 @@ def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[
 
 
 def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
-    """Rebuild what is derived of these questions: their answers, and whether they have all the votes they want.
+    """Rebuild what is derived about these questions: their answers, and whether they have all the votes they need.
 
     Writes what has changed and nothing else. Returns the questions that have other answers than before.
     """
@@ -237,8 +237,8 @@ def _votes(connection: Connection, ids: list[int]) -> dict[int, list[Vote]]:
     return votes
 
 
-# Statements are made once: every judgement asks them, and putting one together takes longer than its answer.
-# `ids` are given with each call.
+# Statements are cached: every judgement runs them, and building one takes longer than running it.
+# `ids` are bound at each call.
 
 
 @cache
@@ -287,7 +287,7 @@ def _ids() -> BindParameter[Any]:
     return bindparam("ids", expanding=True)
 
 
-# With what an answer was given: the app's version, and the browser's family, version and platform, or the command.
+# The client of an answer: the app's version, and the browser's family, version and platform, or the command.
 #
 # Of what a browser says of itself only words of our own lists and a number are kept: enough to tell that answers of one
 # kind of device differ, too little to know one browser among others, and nothing that a visitor wrote.

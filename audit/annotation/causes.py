@@ -33,7 +33,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class GivenCause:
-    """The cause that counts of one group and system; `id` is that of its row."""
+    """The cause that counts for a group and a system; `id` is its row's."""
 
     id: int
     code: str

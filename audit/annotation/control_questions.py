@@ -1,7 +1,7 @@
-"""Questions whose answer is known before: for training, and hidden among the others to measure those who judge.
+"""Control questions, whose answers are known beforehand: for training, and hidden among others to measure annotators.
 
-They are stored beside the questions and settle nothing. A question that people are waited for cannot be made known:
-its answers count, and nobody is told about them before.
+They are stored beside the questions and settle nothing. A question that still awaits answers cannot become one: its
+answers count, and nobody may be told about them before.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ from audit.store import input_ids, insert_new, pieces, table_of, tables, upsert
 from audit.store.copying import in_utc
 from audit.tasks import Input, get_task
 
-# Reading texts with their known answers from a CSV: the columns text and answer, and perhaps language, explanation.
+# Reading texts with known answers from a CSV: the columns text and answer, and perhaps language and explanation.
 #
 # Where a task compares two texts, the second is in the column text_2.
 
@@ -54,13 +54,13 @@ def read_known(path: str | Path, task: str = "sentiment", language: str = "en") 
     `language` is that of rows without one. Raises BadFile for a file that cannot be used, BadRow for one wrong row
     (file, line, reason) and BadFile that lists the first ten where there are several.
     """
-    return known_from(path, read_text(path), task, language)
+    return parse_known(path, read_text(path), task, language)
 
 
-def known_from(name: str | Path, text: str, task: str = "sentiment", language: str = "en") -> list[KnownText]:
+def parse_known(name: str | Path, text: str, task: str = "sentiment", language: str = "en") -> list[KnownText]:
     """As `read_known`, of the content of a file; `name` is for messages.
 
-    >>> known_from("own.csv", "text,answer\\nA fine film.,positive|neutral")[0].allowed
+    >>> parse_known("own.csv", "text,answer\\nA fine film.,positive|neutral")[0].allowed
     ('positive', 'neutral')
     """
     header, rows = read_table(name, text, _WANTED)
@@ -226,7 +226,7 @@ def add_known(
         return _store(connection, purpose, rows, by)
 
 
-def know_questions(
+def add_settled_questions(
     engine: Engine, purpose: str, question_ids: Iterable[int], explanation: str = "", *, by: int | None = None
 ) -> Added:
     """Make settled questions known, with the answer that settles them: adjudicated before people before gold.
@@ -521,7 +521,7 @@ def _repeats(account_id: int, after: int, languages: tuple[str, ...]) -> Select[
 
 
 def _was_deferred(account_id: int) -> Any:
-    """Condition: this account skipped or flagged the question some time, of which the page would speak again."""
+    """Condition: this account once skipped or flagged the question, which the page would remind it of."""
     question, aside = table_of(tables.Question), table_of(tables.Aside)
     return exists().where(aside.c.question_id == question.c.id, aside.c.annotator_id == account_id)
 
@@ -665,7 +665,7 @@ def _training_questions(connection: Connection, languages: tuple[str, ...]) -> l
     ]
 
 
-# Statements of every claim are made once: putting one together takes longer than its answer.
+# Statements of every claim are cached: building one takes longer than running it.
 
 
 @cache

@@ -82,7 +82,7 @@ def one_at_a_time(someone_looks: ColumnElement[bool]) -> ColumnElement[bool]:
 
 
 def lease_question(connection: Connection, question_id: int, account_id: int, until: datetime, round: int = 1) -> None:
-    """Lease a question, and remember what is shown with it: of others nothing but in the first pass."""
+    """Lease a question, and store what is shown with it: others' answers in the first pass only."""
     params = {"question": question_id, "account": account_id, "until": until}
     connection.execute(_lease_insert(round), params)
 
@@ -142,11 +142,11 @@ def _by_others(judgement: Any, me: Any) -> ColumnElement[bool]:
     return and_(judgement.c.round == 1, judgement.c.annotator_id != me, by_people(judgement))
 
 
-# What the page reminds an annotator of, with a question that they have had on their screen before.
+# What the page reminds an annotator of when a question comes to their screen again.
 
 
 class Before(NamedTuple):
-    """An answer of somebody's that a manager let go stale."""
+    """An annotator's answer that a manager marked stale."""
 
     guideline: int
     reason: str
@@ -167,7 +167,7 @@ NOTHING = Remembered(False, None, None)
 
 
 def remembered(connection: Connection, account_id: int, question_id: int) -> Remembered:
-    """Of a question on this annotator's screen."""
+    """What this annotator did with the question on their screen."""
     params = {"question": question_id, "account": account_id}
     rows = connection.execute(_deferrals(), params).all()
     last = connection.execute(_last_judgement(), params).first()
@@ -191,7 +191,7 @@ def may_be_remembered() -> ColumnElement[bool]:
     return exists().where(aside.c.question_id == question.c.id) | stale
 
 
-# Statements are made once: every question that is shown asks them.
+# Statements are cached: every question that is shown runs them.
 
 
 @cache
@@ -420,8 +420,8 @@ def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
     return Elsewhere(len(rows) - first, first, min((in_utc(row.until) for row in rows), default=None))
 
 
-# Statements are made once for each set of languages: putting one together takes longer than its answer.
-# `account` and `now` are given with each call.
+# Statements are cached for each set of languages: building one takes longer than running it.
+# `account` and `now` are bound at each call.
 
 
 @cache
@@ -495,7 +495,7 @@ def _delete_over_leases() -> Delete:
 
 @cache
 def _release_earlier_leases() -> Delete:
-    """Let go of what this account has leased before; what somebody else reclaims just now goes without our help."""
+    """Release this account's earlier leases; rows that somebody else is reclaiming now are skipped."""
     lease = table_of(tables.Lease)
     before = lease.alias("before")
     own_questions = select(before.c.question_id).where(before.c.annotator_id == bindparam("account"))

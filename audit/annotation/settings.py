@@ -102,7 +102,7 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
 
 @cache
 def _stored() -> Select[Any]:
-    """Made once: every claim asks."""
+    """Cached: every claim runs it."""
     table = table_of(tables.Setting)
     return select(table.c.name, table.c.value)
 

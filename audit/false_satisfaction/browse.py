@@ -14,7 +14,7 @@ from audit.annotation.accounts import require, require_manager
 from audit.annotation.deferral import is_flagged
 from audit.annotation.questions import BROKEN, HOLDS, Subject, asks_pairs, question_ids
 from audit.errors import AuditError
-from audit.false_satisfaction.questions import contents, known_holds
+from audit.false_satisfaction.questions import contents, group_answers
 from audit.false_satisfaction.resolution import (
     Drawn,
     KnownAnswer,
@@ -46,7 +46,7 @@ Cursor = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Wish:
+class GroupFilter:
     """Which groups to show; None: all."""
 
     study: int | None = None
@@ -140,32 +140,32 @@ def choices(engine: Engine, account_id: int) -> Choices:
 
 
 def browse(
-    engine: Engine, account_id: int, wish: Wish | None = None, after: Cursor | None = None, size: int = 25
+    engine: Engine, account_id: int, filters: GroupFilter | None = None, after: Cursor | None = None, size: int = 25
 ) -> Page:
     """The next groups that match. Raises NotAllowed, and AuditError for an unknown state.
 
     A page may hold fewer than `size` lines and still have a `next`: what people's answers say of a group is worked
     out, not stored, so one call looks at 4,000 drawn groups at most.
     """
-    wish = wish or Wish()
-    if wish.state is not None and wish.state not in STATES:
-        raise AuditError(f"state {wish.state!r} is not one of {', '.join(STATES)}")
+    filters = filters or GroupFilter()
+    if filters.state is not None and filters.state not in STATES:
+        raise AuditError(f"state {filters.state!r} is not one of {', '.join(STATES)}")
     with engine.connect() as connection:
         require(connection, account_id, *READERS)
         lines: list[Line] = []
         looked = 0
         while True:
-            batch = _rows(connection, wish, after, _BATCH if wish.state in SETTLED else size + 1)
+            batch = _rows(connection, filters, after, _BATCH if filters.state in SETTLED else size + 1)
             states = _states(connection, batch)
             for row in batch:
                 if len(lines) == size:
                     return Page(tuple(lines), after)
                 key = (int(row["group_id"]), int(row["system_id"]))
                 after = key
-                if wish.state in (None, states[key]):
+                if filters.state in (None, states[key]):
                     lines.append(_line(row, states[key]))
             looked += len(batch)
-            if len(batch) < (_BATCH if wish.state in SETTLED else size + 1):
+            if len(batch) < (_BATCH if filters.state in SETTLED else size + 1):
                 return Page(tuple(lines), None)
             if looked >= _FARTHEST:
                 return Page(tuple(lines), after)
@@ -223,21 +223,21 @@ def _drawn() -> ColumnElement[bool]:
     return exists().where(draw.c.group_id == verdict.c.group_id, draw.c.system_id == verdict.c.system_id)
 
 
-def _rows(connection: Connection, wish: Wish, after: Cursor | None, limit: int) -> Sequence[RowMapping]:
+def _rows(connection: Connection, filters: GroupFilter, after: Cursor | None, limit: int) -> Sequence[RowMapping]:
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     query = _query().order_by(verdict.c.group_id, verdict.c.system_id).limit(limit)
     for column, value in (
-        (group.c.study_id, wish.study),
-        (group.c.relation_id, wish.relation),
-        (verdict.c.system_id, wish.system),
+        (group.c.study_id, filters.study),
+        (group.c.relation_id, filters.relation),
+        (verdict.c.system_id, filters.system),
     ):
         if value is not None:
             query = query.where(column == value)
-    if wish.state in (*SETTLED, "undrawn"):
-        drawn = _drawn() if wish.state in SETTLED else ~_drawn()
+    if filters.state in (*SETTLED, "undrawn"):
+        drawn = _drawn() if filters.state in SETTLED else ~_drawn()
         query = query.where(verdict.c.outcome == int(Outcome.SATISFIED), drawn)
-    elif wish.state is not None:
-        query = query.where(verdict.c.outcome == int(Outcome[wish.state.upper()]))
+    elif filters.state is not None:
+        query = query.where(verdict.c.outcome == int(Outcome[filters.state.upper()]))
     if after is not None:
         query = query.where(tuple_(verdict.c.group_id, verdict.c.system_id) > tuple_(*after))
     return connection.execute(query).mappings().all()
@@ -279,7 +279,7 @@ def _holds(connection: Connection, group_id: int) -> tuple[str | None, str]:
     if question_id is None:
         is_drawn = exists().where(draw.c.group_id == group_id)
         return ("waiting" if connection.execute(select(is_drawn)).scalar() else None), ""
-    answer = known_holds(connection, questions=[question_id]).get(content)
+    answer = group_answers(connection, questions=[question_id]).get(content)
     if answer is None:
         return "waiting", ""
     return (HOLDS if HOLDS in answer.allowed else BROKEN), answer.origin
@@ -367,7 +367,7 @@ def _numbered_names(rows: Sequence[Any]) -> tuple[tuple[int, str], ...]:
 # truth there: a carry error, whose rate audits of follow-ups measure (`audit.statistics.corrected`).
 
 Pair = tuple[str, bool, Subject, Subject]
-"""Relation, whether it carries every answer, and what is asked of source and follow-up."""
+"""Relation, whether it carries every answer, and the subjects of source and follow-up."""
 
 
 @dataclass(frozen=True)

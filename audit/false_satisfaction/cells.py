@@ -84,7 +84,7 @@ class Audited:
 
 
 class AuditCollector:
-    """Keeps what the audits found while the cells of a report are counted one after the other."""
+    """Collects what the audits found while the cells of a report are counted one by one."""
 
     def __init__(
         self, connection: Connection, samples: Sequence[Mapping[str, object]], whose: Whose, answers: Answers
@@ -211,7 +211,7 @@ class DrawnCell:
 
     @property
     def waiting(self) -> set[Subject]:
-        """What is asked in the questions that its groups wait for."""
+        """The subjects of the questions that its groups wait for."""
         return {subject for settled in self.settled for subject in settled.waits_for}
 
 
@@ -298,7 +298,7 @@ def drawn_cells(
 
 
 def waiting_questions(drawn: Iterable[DrawnCell]) -> set[Subject]:
-    """What is asked in the questions that drawn groups wait for."""
+    """The subjects of the questions that drawn groups wait for."""
     return {subject for cell in drawn for subject in cell.waiting}
 
 

@@ -127,9 +127,10 @@ def answers_until(history: History, until: datetime | None = None) -> Answers:
 
     Gold's answers stand from the beginning, whenever they came: what people add is to be seen.
 
-    >>> noon, one = datetime(2026, 1, 1, 12), datetime(2026, 1, 1, 13)
-    >>> said = [Given(1, 7, "annotator", "positive", noon, None), Given(2, 7, "annotator", "withdrawn", one, 1)]
-    >>> history = History(said, [], {7: 1})
+    >>> noon = datetime(2026, 1, 1, 12)
+    >>> given = PastJudgement(1, 7, "annotator", "positive", noon, None)
+    >>> withdrawn = PastJudgement(2, 7, "annotator", "withdrawn", datetime(2026, 1, 1, 13), 1)
+    >>> history = History([given, withdrawn], [], {7: 1})
     >>> answers_until(history, noon), answers_until(history)
     ({(7, 'people'): frozenset({'positive'})}, {})
     """
@@ -176,7 +177,7 @@ def replay(engine: Engine, whose: Whose = "both", study: int | None = None, poin
         samples = [(sample, list(drawn_groups(connection, [int(str(sample["id"]))]))) for sample in ground.samples]
 
     def point(part: History, until: datetime | None) -> Point:
-        answers = known_from(answers_until(part, until), about, whose)
+        answers = counting_answers(answers_until(part, until), about, whose)
         process = Process(frozenset(about[question] for question in passed_until(part, until)), gold)
         drawn = [cell for sample, groups in samples for cell in drawn_cells(sample, groups, answers, process)]
         people = [judgement.decided_at for judgement in part.judgements if judgement.role in ROLES]
@@ -225,13 +226,15 @@ def _votes_until(history: History, until: datetime | None) -> dict[int, list[Vot
     return votes
 
 
-def known_from(answers: Answers, about: Mapping[int, Subject], whose: Whose = "both") -> dict[Subject, KnownAnswer]:
-    """The answer that counts by what was asked, as `audit.false_satisfaction.resolution.known_answers` has it.
+def counting_answers(
+    answers: Answers, about: Mapping[int, Subject], whose: Whose = "both"
+) -> dict[Subject, KnownAnswer]:
+    """The answer that counts, by subject, as `audit.false_satisfaction.resolution.known_answers` has it.
 
-    `about` says of each question what it asks about.
+    `about` has the subject of each question.
 
     >>> answers = {(7, "gold"): frozenset({"a"}), (7, "people"): frozenset({"b"})}
-    >>> known_from(answers, {7: ("sentiment", 3, None)})["sentiment", 3, None].origin
+    >>> counting_answers(answers, {7: ("sentiment", 3, None)})["sentiment", 3, None].origin
     'people'
     """
     result: dict[Subject, KnownAnswer] = {}

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.questions import HOLDS
 from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted
-from audit.false_satisfaction.questions import AuditGroup, Content, audit_groups, contents, known_holds
+from audit.false_satisfaction.questions import AuditGroup, Content, audit_groups, contents, group_answers
 from audit.false_satisfaction.resolution import KnownAnswer, State, Whose
 from audit.relations import Outcome
 from audit.statistics.corrected import COUNTS
@@ -65,12 +65,12 @@ def count_holds(engine: Engine, counted: Counted, whose: Whose = "both", cluster
     of satisfied ones, the shares among true and false satisfactions are those of the beginning in which that is
     settled, too.
     """
-    designs = {int(str(one["id"])): str(one["design"]) for one in counted.samples}
-    studies = {int(str(one["id"])): int(str(one["study_id"])) for one in counted.samples}
+    designs = {int(str(sample["id"])): str(sample["design"]) for sample in counted.samples}
+    studies = {int(str(sample["id"])): int(str(sample["study_id"])) for sample in counted.samples}
     with engine.connect() as connection:
         audited = audit_groups(connection, designs)
         content_of = contents(connection, {group.group_id for group in audited})
-        answers = known_holds(connection, whose)
+        answers = group_answers(connection, whose)
         sources = _sources(connection, sorted(content_of))
         outcomes = _outcomes(connection, sorted(content_of))
     totals = counted.cells[["task", "study", "relation", "satisfied", "violated"]].join(counted.keys[CELL])
@@ -90,11 +90,11 @@ def count_holds(engine: Engine, counted: Counted, whose: Whose = "both", cluster
         unresolved = {content_of[group.group_id] for group in cell_list.groups} - set(answers)
         waiting.setdefault(cell_list.relation, set()).update(unresolved)
     independent = {study for sample, study in studies.items() if designs[sample] == "simple"}
-    of_source = dict(zip(sources, clusters.of(np.array(list(sources.values()), np.int64)).tolist(), strict=True))
-    cells, groups_of = _cells(lists, counted.drawn, of_source)
+    cluster_of = dict(zip(sources, clusters.of(np.array(list(sources.values()), np.int64)).tolist(), strict=True))
+    cells, groups_of = _cells(lists, counted.drawn, cluster_of)
     return Holds(
         cells,
-        pd.DataFrame(_units(lists, content_of, sources, of_source, outcomes, independent), columns=UNITS),
+        pd.DataFrame(_units(lists, content_of, sources, cluster_of, outcomes, independent), columns=UNITS),
         groups_of,
         {key: len(contents_waiting) for key, contents_waiting in waiting.items()},
     )

@@ -98,7 +98,7 @@ class Stakes:
 
     cells: Sequence[_Cell]
     containing: Mapping[Subject, Sequence[Place]]
-    """What is asked -> the groups of which a counted member asks it."""
+    """Subject -> the groups of which a counted member has it."""
     compared: Mapping[tuple[int, int], tuple[Comparison, Sequence[int]]]
     """(study, relation id) -> how its systems are compared, and numbers of its cells, whose groups come in this order.
     A relation under which one system alone was checked is not there."""
@@ -455,7 +455,7 @@ def _votes(engine: Engine, subjects: set[Subject], answers: Mapping[Subject, Kno
 
 
 @dataclass(frozen=True)
-class Falses:
+class FalseSatisfactions:
     """The false satisfactions of the settled beginnings, evenly down the lists of all cells, and those without a cause.
 
     Pairs are (group, system). Cells that were drawn for comparisons only have none: they are no sample of a cell.
@@ -465,7 +465,7 @@ class Falses:
     without: tuple[Pair, ...]
 
 
-def false_satisfactions(engine: Engine, account_id: int, stakes: Stakes | None = None) -> Falses:
+def false_satisfactions(engine: Engine, account_id: int, stakes: Stakes | None = None) -> FalseSatisfactions:
     """The false satisfactions to which causes can be given, the next ones first; by answers of people and gold.
 
     `stakes` (`audit.false_satisfaction.impact`) saves reading the drawn groups again. Raises NotAllowed, and
@@ -487,7 +487,7 @@ def false_satisfactions(engine: Engine, account_id: int, stakes: Stakes | None =
                 ranked.append((group.rank, group.relation_id, (group.group_id, group.system_id)))
     # Cells share the numbers of their sources, so systems that are wrong on one group mostly stand side by side.
     pairs = tuple(pair for _, _, pair in sorted(ranked))
-    return Falses(pairs, tuple(pair for pair in pairs if pair not in causes))
+    return FalseSatisfactions(pairs, tuple(pair for pair in pairs if pair not in causes))
 
 
 def give_cause(engine: Engine, account_id: int, group_id: int, system_id: int, code: str, comment: str = "") -> int:

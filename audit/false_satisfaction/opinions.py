@@ -113,7 +113,7 @@ def attributed_outputs(engine: Engine, by: Literal["relation", "system"]) -> pd.
 
 
 def _own_answers(connection: Connection, rated: Rated) -> dict[str, dict[Subject, KnownAnswer]]:
-    """Each annotator's own answers by what was asked."""
+    """Each annotator's own answers, by subject."""
     question = table_of(tables.Question)
     columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
     query = select(*columns).where(question.c.kind.in_(ABOUT_OUTPUTS))

@@ -31,6 +31,7 @@ from audit.store import table_of, tables
 COLUMN = "reference"
 """The column of a corpus that holds references."""
 _ROWS = 50_000
+"""Rows that are held as Python objects at once; all else is arrays."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,6 @@ def distances(connection: Connection, study: int, systems: Sequence[int]) -> Dis
 _OF_OUTPUTS = ("disagreement", "low_confidence")
 BUILT_IN = (*_OF_OUTPUTS, "reference")
 """Proxies that need no numeric column. One of the same name is not used."""
-
-"""Rows that are held as Python objects at once; all else is arrays."""
 
 
 @dataclass(frozen=True)

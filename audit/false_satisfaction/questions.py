@@ -60,7 +60,7 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a question gets from the groups that ask it.
+    """How a question is asked by the groups that need it.
 
     `rank` is the best of a group that asks, `waits` the number of drawn (group, system) pairs that ask, `annotators`
     the most people that a sample wants, `protocol` that of the source of the group with the best rank.
@@ -157,7 +157,7 @@ def contents(connection: Connection, group_ids: Collection[int]) -> dict[int, Co
     return result
 
 
-def known_holds(
+def group_answers(
     connection: Connection, whose: Whose = "both", questions: Collection[int] | None = None
 ) -> dict[Content, KnownAnswer]:
     """The answer that counts about each group that was judged, of the origins asked for; of all, or of `questions`."""
@@ -183,7 +183,7 @@ def wanted_groups(connection: Connection, samples: Mapping[int, Terms]) -> list[
     """Questions about groups that nobody has settled, with how the groups of these samples ask them."""
     audited = audit_groups(connection, samples)
     content_of = contents(connection, {group.group_id for group in audited})
-    answers = known_holds(connection)
+    answers = group_answers(connection)
     asking: Asking[Content] = Asking(samples)
     representative: dict[Content, tuple[int, int]] = {}
     for group in audited:
@@ -200,13 +200,17 @@ def wanted_groups(connection: Connection, samples: Mapping[int, Terms]) -> list[
     wanted = []
     for (relation_id, members), ask in asks.items():
         group_id = representative[relation_id, members][1]
-        of = relations[relation_id]
+        stored = relations[relation_id]
         key = group_question_key(
-            of["task"], of["name"], of["version"], of["params"], [(role, keys[input_id]) for role, input_id in members]
+            stored["task"],
+            stored["name"],
+            stored["version"],
+            stored["params"],
+            [(role, keys[input_id]) for role, input_id in members],
         )
         source = next(input_id for role, input_id in members if role == "source")
-        how = (ask.rank, ask.waits, ask.annotators, ask.protocol)
-        wanted.append(WantedGroup(of["task"], key, group_id, source, *how))
+        terms = (ask.rank, ask.waits, ask.annotators, ask.protocol)
+        wanted.append(WantedGroup(stored["task"], key, group_id, source, *terms))
     return wanted
 
 
@@ -447,7 +451,7 @@ def _checked(drawn: Drawn, answers: Versions) -> State:
 
 
 def checked_answers(drawn: Drawn, answers: Versions) -> Iterator[tuple[Subject, bool]]:
-    """Each answer of a group that people agreed on and an adjudicator checked: what was asked, whether it was wrong.
+    """Each answer of a group that people agreed on and an adjudicator checked: its subject, whether it was wrong.
 
     Wrong: the adjudicator allows no label that people agreed on.
     """
@@ -463,7 +467,7 @@ def _cell(drawn: Drawn) -> Cell:
 
 
 Asks = dict[Subject, Ask]
-"""What is asked -> how the groups that ask for it ask."""
+"""Subject -> how the groups that need its question ask it."""
 _FEW = 200
 """Changed answers up to which the queue is brought up to date around each; more are no dearer all at once."""
 
@@ -683,7 +687,7 @@ def _groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
 def _demand_of(
     connection: Connection, samples: Mapping[int, Terms], group_ids: Collection[int] | None = None
 ) -> Demand:
-    """What these groups of the samples, or all, ask for."""
+    """The questions that these groups of the samples (None: all) need."""
     groups: Iterable[Drawn] = drawn_groups(connection, samples, group_ids)
     around: set[int] | None = None
     relations: set[int] | None = None

@@ -82,13 +82,13 @@ class Drawn:
         return self.looked_up or carry_of(self.task, self.relation, self.params)
 
     def subject(self, step: Step) -> Subject:
-        """What the question asks about whose answer says whether the output of this step is right."""
+        """The subject of the question whose answer says whether this step's output is right."""
         return self.task, step.input_id, step.output.text if asks_pairs(self.task) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A drawn group, its state, what is asked in the questions it waits for, and the step that made it false."""
+    """A drawn group, its state, the subjects of the questions it waits for, and the step that made it false."""
 
     drawn: Drawn
     state: State
@@ -108,7 +108,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class KnownAnswer:
-    """The answer to a question that counts, and its origin."""
+    """The answer that counts for a question, and its origin."""
 
     allowed: frozenset[str]
     origin: str
@@ -120,7 +120,7 @@ def known_answers(
     inputs: Collection[int] | None = None,
     precedence: Sequence[str] = ORIGINS,
 ) -> dict[Subject, KnownAnswer]:
-    """The answer that counts by what was asked, of the origins that were asked for; about these inputs, or about all.
+    """The answer that counts, by subject, from the origins of `whose`; about these inputs (None: about all).
 
     Of several origins the first in `precedence` counts.
     """
@@ -335,7 +335,7 @@ class Beginning:
 class Process:
     """How answers come about.
 
-    passed: what is asked in questions that people are through with: they have all the votes they want, or were flagged.
+    passed: subjects of the questions that people are through with: they have all the votes they want, or were flagged.
     Whatever waits for one of them waits for an adjudicator, not for its turn. gold: by task, the labels that gold says;
     a relation that carries these carries whatever gold answers.
     """

@@ -156,8 +156,8 @@ def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, 
     return [(int(question_id), int(superseded)) for _, question_id, superseded in rows]
 
 
-# Statements are made once: every judgement asks them, and putting one together takes longer than its answer.
-# `question` and `account` are given with each call.
+# Statements are cached: every judgement runs them, and building one takes longer than running it.
+# `question` and `account` are bound at each call.
 
 
 @cache
@@ -170,13 +170,13 @@ def _end_lease() -> ReturningDelete[Any]:
 
 @cache
 def _own_answer() -> Select[Any]:
-    """What this account has answered to the question in the pass `round`, and counts."""
+    """This account's counted answer to the question in the pass `round`."""
     judgement = table_of(tables.Judgement)
     same = (judgement.c.question_id == bindparam("question")) & (judgement.c.round == bindparam("round"))
     return select(judgement.c.id).where(same, _counts_for(bindparam("account")))
 
 
 def _counts_for(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
-    """Condition: a judgement of this annotator that counts, in any pass; what was said in training is none."""
+    """Condition: a counted judgement of this annotator, in any pass but training."""
     judgement = table_of(tables.Judgement)
     return (judgement.c.annotator_id == account_id) & (judgement.c.round >= FIRST) & counts(judgement)

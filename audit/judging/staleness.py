@@ -1,4 +1,4 @@
-"""Answers that go stale: a manager lets go of those that a changed guideline or label has overtaken.
+"""Stale answers: a manager withdraws those that a changed guideline or label has overtaken.
 
 Nothing goes stale by itself. What does stays in the history: a judgement is superseded by a row `withdrawn` that names
 the manager and says why, and its question comes to the same annotator again; an adjudication is followed by one that
@@ -89,7 +89,7 @@ class Stale:
 
 
 @dataclass(frozen=True)
-class Losing:
+class AffectedGroups:
     """Drawn (group, system) pairs, each once, and questions about groups."""
 
     settled: int
@@ -143,14 +143,14 @@ def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
     )
 
 
-def would_go(engine: Engine, choice: Choice, by: int | None = None) -> Stale:
-    """What `let_go_stale` would do with this choice; writes nothing. Raises NotAllowed as `stale_counts`."""
+def preview_stale(engine: Engine, choice: Choice, by: int | None = None) -> Stale:
+    """What `mark_stale` would do with this choice; writes nothing. Raises NotAllowed as `stale_counts`."""
     with engine.connect() as connection:
         require_manager(connection, by)
         return _effect(connection, *_chosen(connection, choice))
 
 
-def losing(engine: Engine, stale: Stale, by: int | None = None) -> Losing:
+def affected_groups(engine: Engine, stale: Stale, by: int | None = None) -> AffectedGroups:
     """Settle what `stale` touches as it is now, and as it would be without these answers; writes nothing.
 
     Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself).
@@ -187,11 +187,11 @@ def losing(engine: Engine, stale: Stale, by: int | None = None) -> Losing:
                 states[drawn.group_id, drawn.system_id] = (now, settle_group(drawn, after).state)
     waiting = sum(then is State.WAITING for _, then in states.values())
     turned = sum(then not in (State.WAITING, now) for now, then in states.values())
-    return Losing(len(states), waiting, turned, holds)
+    return AffectedGroups(len(states), waiting, turned, holds)
 
 
-def let_go_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: str | None = None) -> Stale:
-    """Let the chosen answers go stale, in one transaction with a line in the log; returns what went.
+def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: str | None = None) -> Stale:
+    """Mark the chosen answers as stale, in one transaction with a line in the log; returns what went.
 
     Hidden repeats of an answer that goes, go with it. `reason` is shown to those who are asked again. Raises NotAllowed
     unless the account `by` is a manager's, Refused for a reason that is empty or too long, and where nothing fits the
@@ -251,7 +251,7 @@ def let_go_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client
 
 
 def _log_detail(choice: Choice) -> dict[str, Any]:
-    """A choice for the log; the numbers there have the name of the adjudications."""
+    """A choice as details of the log, where `adjudications` is their number already."""
     values = {name: value for name, value in asdict(choice).items() if value not in (None, (), False)}
     if choice.labels:
         values["labels"] = list(choice.labels)

@@ -48,8 +48,8 @@ class Feedback:
 
 
 @dataclass(frozen=True)
-class Way:
-    """How judging goes for an account just now."""
+class JudgingMode:
+    """What an account does now: train first, or judge, with or without hidden questions."""
 
     training: Training | None
     """None: not trained, or passed."""
@@ -57,14 +57,14 @@ class Way:
     """Whether hidden questions are mixed in; the browser is not told which they are."""
 
 
-def way_of(engine: Engine, account_id: int) -> Way:
+def judging_mode(engine: Engine, account_id: int) -> JudgingMode:
     """Whether this account is trained first, and where it stands. Raises NotAllowed for one that may not judge."""
     with reading(engine) as connection:
         account = require(connection, account_id, *ROLES)
         settings = settings_of(connection)
     mixed = bool(settings.gold_share or settings.repeat_share)
     if not settings.pass_mark:
-        return Way(None, mixed)
+        return JudgingMode(None, mixed)
     with engine.connect() as connection:
         state = _round(connection, account, settings)
         training = None
@@ -79,7 +79,7 @@ def way_of(engine: Engine, account_id: int) -> Way:
                 state.attempts[-1] if state.attempts else None,
                 show(connection, following.id),
             )
-    return Way(training, mixed)
+    return JudgingMode(training, mixed)
 
 
 def train(

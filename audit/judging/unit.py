@@ -64,7 +64,7 @@ class Work:
         return self._held[question_id]
 
     def hold_all(self) -> None:
-        """The same for all questions, where many are answered or drawn; before anything else."""
+        """As `hold`, for all questions: where many are answered or drawn. Call it before anything else."""
         lock_queue(self.connection)
         self._held = None
 
@@ -143,7 +143,7 @@ def rebuild(engine: Engine) -> int:
 
 @cache
 def _question() -> Select[Any]:
-    """What is asked in the question and by which protocol, locked."""
+    """The question's task, kind and protocol, locked."""
     question = table_of(tables.Question)
     columns = (question.c.id, question.c.task, question.c.kind, question.c.protocol)
     return select(*columns).where(question.c.id == bindparam("question")).with_for_update(key_share=True)

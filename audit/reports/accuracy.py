@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from audit.false_satisfaction.accuracy import NO_GOLD, Answered, RightOutputs
+from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccuracy
 from audit.reports.violations import rates_of
 from audit.reports.words import in_order
 from audit.statistics.intervals import mid_p
@@ -39,7 +39,7 @@ def _entry(table: Mapping[str, Any], found: RightOutputs | None, confidence: flo
     return entry | {f"order_{score}": order for score, order in orders.items()}
 
 
-def _system(table: Mapping[str, Any], one: Answered, confidence: float) -> dict[str, Any]:
+def _system(table: Mapping[str, Any], one: SystemAccuracy, confidence: float) -> dict[str, Any]:
     # What groups of a document are worth takes the place of their number.
     share = 1.0 if one.worth is None else one.worth / one.outputs
     ends = mid_p(one.right * share, one.outputs * share, None, confidence=confidence) if one.outputs else None

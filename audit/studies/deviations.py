@@ -1,4 +1,4 @@
-"""What in a database is otherwise than a plan says, key by key, from the database alone.
+"""Deviations of a study from its plan, key by key, as the database alone shows them.
 
 Only what differs in effect counts: a sample that is not drawn yet deviates from nothing. What a plan does not know
 (a key that came with a later version of `audit`) is not compared.
@@ -37,7 +37,7 @@ class Deviation:
 
 @dataclass(frozen=True)
 class _Described:
-    """What `fitting` asks of a corpus, from a plan: the corpus itself may be on another machine."""
+    """What `fitting` needs of a corpus, taken from the plan: the corpus itself may be on another machine."""
 
     name: str
     task: str

@@ -54,7 +54,7 @@ GONE = "its process ended without a word (killed, or the machine was restarted)"
 
 
 @dataclass(frozen=True)
-class Work:
+class Job:
     """A job as managers see it. `state` is that of the row, or `LOST`."""
 
     id: int
@@ -133,7 +133,7 @@ def stop_job(engine: Engine, id: int, *, by: int) -> None:
         os.kill(row["pid"], signal.SIGTERM)
 
 
-def jobs(engine: Engine, name: str | None = None, *, by: int | None = None) -> list[Work]:
+def jobs(engine: Engine, name: str | None = None, *, by: int | None = None) -> list[Job]:
     """The jobs of a plan, or all, the last one first. Raises NotAllowed for anyone but a manager."""
     table, annotator = table_of(tables.Job), table_of(tables.Annotator)
     query = (
@@ -146,7 +146,7 @@ def jobs(engine: Engine, name: str | None = None, *, by: int | None = None) -> l
     with engine.connect() as connection:
         require_manager(connection, by)
         return [
-            Work(
+            Job(
                 row["id"],
                 row["plan"],
                 _state(row),
@@ -295,8 +295,8 @@ class Worker(Watcher):
 
 
 @contextmanager
-def at_work(engine: Engine, id: int, where: str) -> Iterator[tuple[Worker, int | None]]:
-    """While the process works at job `id`: gives who watches it, and the account of who asked for it.
+def running_job(engine: Engine, id: int, where: str) -> Iterator[tuple[Worker, int | None]]:
+    """Work on job `id` in this process: yields its watcher, and the account that asked for it.
 
     SIGTERM and Ctrl-C stop the work; however it ends, the row says so. What the process prints is kept for the row, as
     far as it holds no password of the database at `where`. Raises AuditError where the job does not wait to be begun.
@@ -354,7 +354,7 @@ def _secrets(where: str) -> list[str]:
 
 @contextmanager
 def _kept_prints() -> Iterator[int]:
-    """Whatever is printed meanwhile, by this process and its workers, goes to a file without a name; gives it."""
+    """Redirect what this process and its workers print to an unnamed file; yields its descriptor."""
     with tempfile.TemporaryFile() as file:
         kept = {stream: os.dup(stream) for stream in (1, 2)}
         sys.stdout.flush()
@@ -387,7 +387,7 @@ class CarriedOut:
     plan: str
     ran: Ran
     drawn: Drawn
-    gilded: GoldAnswers | None
+    gold: GoldAnswers | None
     waiting: int
     """Questions of all samples that wait for an answer."""
     audits: int
@@ -399,7 +399,7 @@ class CarriedOut:
             "plan": self.plan,
             "run": self.ran.as_json(),
             "sample": asdict(self.drawn),
-            "gold": None if self.gilded is None else asdict(self.gilded),
+            "gold": None if self.gold is None else asdict(self.gold),
             "waiting": self.waiting,
             "audits": self.audits,
         }
@@ -453,15 +453,15 @@ def carry_out(
     )
     for study_id, ids in primaries.items():
         name_primary(engine, study_id, ids, by)
-    gilded = None
+    gold = None
     if plan.judging["gold"]:
         begin("gold")
-        gilded = answer_with_gold(engine, by=by)
-    return CarriedOut(plan.name, ran, drawn, gilded, *queue_length(engine))
+        gold = answer_with_gold(engine, by=by)
+    return CarriedOut(plan.name, ran, drawn, gold, *queue_length(engine))
 
 
 def _new_settings(engine: Engine, plan: Plan) -> dict[str, Any]:
-    """Settings of judging that the plan wants and that are not so."""
+    """The settings of judging in which the plan differs from the database."""
     with engine.connect() as connection:
         now = asdict(settings_of(connection))
     return {name: plan.judging[name] for name in SETTINGS if plan.judging[name] != now[name]}

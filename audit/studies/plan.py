@@ -534,7 +534,7 @@ def _ask(where: str, work: Callable[[], Any], note: Note) -> Any:
 
 
 def as_key(sentence: str) -> str:
-    """What a sentence says of a command's option, said of the key of a plan.
+    """Turn a sentence about a command's option into one about the key of a plan.
 
     >>> as_key("--per-relation 0: must be at least 1")
     'per_relation 0: must be at least 1'

@@ -203,7 +203,7 @@ def _in_order(content: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, A
 
 @dataclass(frozen=True)
 class Standing:
-    """A study, the plan that it belongs to, and what became of that."""
+    """How a study stands to its plan: what was frozen, what changed since, and what was done otherwise."""
 
     study: int
     plan: Version

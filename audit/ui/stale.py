@@ -6,7 +6,7 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import Account
 from audit.annotation.guidelines import ELSEWHERE, guideline_of
 from audit.errors import AuditError
-from audit.judging.staleness import Choice, Stale, Tally, let_go_stale, losing, stale_counts, would_go
+from audit.judging.staleness import Choice, Stale, Tally, affected_groups, mark_stale, preview_stale, stale_counts
 from audit.ui import session
 from audit.ui.language import label_name, t, task_name
 from audit.ui.question import FIELD
@@ -34,7 +34,7 @@ def page() -> None:
     try:
         choice = _choosing(tallies)
         if choice is not None:
-            st.session_state[_SEEN] = (choice, _numbers(would_go(engine, choice, account.id)))
+            st.session_state[_SEEN] = (choice, _numbers(preview_stale(engine, choice, account.id)))
     except AuditError as problem:
         st.session_state.pop(_SEEN, None)
         session.refused(problem)
@@ -93,8 +93,8 @@ def _present(task: str, kind: str) -> int:
 
 def _preview(engine: Engine, account: Account) -> None:
     choice, seen = st.session_state[_SEEN]
-    stale = would_go(engine, choice, account.id)
-    lost = losing(engine, stale, account.id)
+    stale = preview_stale(engine, choice, account.id)
+    lost = affected_groups(engine, stale, account.id)
     st.write(t("stale.would", **_numbers(stale)))
     st.write(t("stale.groups", settled=lost.settled, waiting=lost.waiting, turned=lost.turned))
     if lost.holds:
@@ -115,7 +115,7 @@ def _preview(engine: Engine, account: Account) -> None:
         return
     try:
         by = session.allowed(engine, *ROLES).id
-        went = let_go_stale(engine, by, choice, reason, client=session.client())
+        went = mark_stale(engine, by, choice, reason, client=session.client())
     except AuditError as problem:
         session.refused(problem)
         return

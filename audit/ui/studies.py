@@ -14,7 +14,7 @@ from audit.reports.build import Report
 from audit.reports.words import count
 from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE
 from audit.statistics.intervals import METHODS, TARGETS
-from audit.studies.jobs import Work, begin_job, jobs, stop_job
+from audit.studies.jobs import Job, begin_job, jobs, stop_job
 from audit.studies.plan import (
     ANSWERS,
     LARGEST,
@@ -42,7 +42,7 @@ _LOOKED = "studies-was-live"
 """Set while the page shows a run that is at work: when that has ended, the whole page is shown anew."""
 
 
-def _last_job(engine: Engine, name: str, account_id: int) -> Work | None:
+def _last_job(engine: Engine, name: str, account_id: int) -> Job | None:
     return next(iter(jobs(engine, name, by=account_id)), None)
 
 
@@ -55,7 +55,7 @@ def running(engine: Engine, name: str) -> None:
     st.fragment(_look, run_every=EVERY if live else None)(name)
 
 
-def state_text(work: Work | None) -> str:
+def state_text(work: Job | None) -> str:
     """The state of a run in a word or two."""
     return t("work.never") if work is None else t(f"work.{work.state}")
 
@@ -84,7 +84,7 @@ def _look(name: str) -> None:
             st.code(work.log, language=None, wrap_lines=True)
 
 
-def _at_work(work: Work) -> None:
+def _at_work(work: Job) -> None:
     step = t(f"step.{work.step}") if work.step else t("step.waiting")
     if work.state == "stopping":
         step = t("work.stopping")
@@ -96,7 +96,7 @@ def _at_work(work: Work) -> None:
     st.caption(plain(t("studies.close", when=f"{work.started_at:%Y-%m-%d %H:%M} UTC", who=work.by or "")))
 
 
-def _ended(work: Work | None) -> None:
+def _ended(work: Job | None) -> None:
     if work is None:
         st.caption(t("studies.not_run"))
     elif work.state == "done":
@@ -477,7 +477,7 @@ def page() -> None:
 
 
 def _plans(engine: Engine, account_id: int, plans: dict[str, list[Version]]) -> None:
-    last: dict[str, Work] = {}
+    last: dict[str, Job] = {}
     for work in jobs(engine, by=account_id):
         last.setdefault(work.plan, work)
     st.dataframe([_row(history, last.get(name)) for name, history in plans.items()], hide_index=True)
@@ -500,7 +500,7 @@ def _plans(engine: Engine, account_id: int, plans: dict[str, list[Version]]) -> 
     _freezing(engine, history[-1])
 
 
-def _row(history: History, work: Work | None) -> dict[str, object]:
+def _row(history: History, work: Job | None) -> dict[str, object]:
     study = history[-1].content["study"]
     return {
         t("studies.plan"): history[-1].name,

@@ -10,7 +10,7 @@ from audit.judging.adjudications import adjudicate, check
 from audit.judging.deferral import flag, send_back, skip
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold, import_labels, read_labels
-from audit.judging.staleness import Choice, let_go_stale
+from audit.judging.staleness import Choice, mark_stale
 from audit.store import open_store, table_of, tables
 
 MEGABYTE = "x" * 1_000_000
@@ -77,7 +77,7 @@ def test_an_annotator_settles_checks_and_sends_back_nothing(world, content):
         lambda: adjudicate(engine, eve, 1, ["positive"], "because"),
         lambda: check(engine, eve, 1, ["positive"]),
         lambda: send_back(engine, eve, 1),
-        lambda: let_go_stale(engine, eve, Choice(below=9), "because"),
+        lambda: mark_stale(engine, eve, Choice(below=9), "because"),
         lambda: answer_with_gold(engine, by=eve),
     ):
         unchanged(engine, content, NotAllowed, "needs the role", work)
@@ -121,7 +121,7 @@ def test_a_comment_that_cannot_be_kept_by_every_way_in(world, content, text):
         lambda: adjudicate(engine, ada, shown.id, [], text) if len(text) < 100 else adjudicate(
             engine, ada, shown.id, ["negative"], text),
         lambda: send_back(engine, ada, shown.id, text),
-        lambda: let_go_stale(engine, mia, Choice(below=9), text),
+        lambda: mark_stale(engine, mia, Choice(below=9), text),
     ):  # fmt: skip
         unchanged(engine, content, Refused, f"{message}|choose at least", work)
 

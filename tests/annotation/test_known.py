@@ -10,9 +10,9 @@ from small_corpus import SmallCorpus
 from audit.annotation.control_questions import (
     KnownText,
     add_known,
-    know_questions,
-    known_from,
+    add_settled_questions,
     known_questions,
+    parse_known,
     pick_known,
     read_known,
     remove_known,
@@ -68,7 +68,7 @@ def test_a_question_that_waits_for_people_cannot_be_known(made, content):
             [KnownText(Input.of("Other."), ("positive",)), KnownText(Input.of("Film 2 was fine."), ("positive",))],
         )
     with pytest.raises(Refused, match="question 1 has no answer that settles it"):
-        know_questions(engine, "gold", [1])
+        add_settled_questions(engine, "gold", [1])
     assert content(engine) == before
 
 
@@ -76,7 +76,7 @@ def test_a_settled_question_becomes_known_with_its_answer(made):
     engine, who = made
     adjudicate(engine, who["ada"], 2, ["negative", "neutral"], "two readings")
     rebuild(engine)  # nobody waits any more: no drawn group has it
-    added = know_questions(engine, "training", [2], "Read it twice.", by=who["mia"])
+    added = add_settled_questions(engine, "training", [2], "Read it twice.", by=who["mia"])
     assert added.added == 1
     (one,) = known_questions(engine)
     assert (one.id, one.allowed, one.explanation) == (2, ("negative", "neutral"), "Read it twice.")
@@ -88,7 +88,7 @@ def test_a_settled_question_becomes_known_with_its_answer(made):
         (lambda engine: add_known(engine, "quiz", [KnownText(Input.of("A."), ("positive",))]), "purpose 'quiz'"),
         (lambda engine: add_known(engine, "gold", [KnownText(Input.of("A."), ("good",))]), "answer 'good' is not one"),
         (lambda engine: add_known(engine, "gold", []), "there is no text to make known"),
-        (lambda engine: know_questions(engine, "gold", [99]), "question 99 has no answer"),
+        (lambda engine: add_settled_questions(engine, "gold", [99]), "question 99 has no answer"),
         (lambda engine: pick_known(engine, "gold", 0), "count 0: must be from 1"),
         (lambda engine: pick_known(engine, "gold", 5), "there is no question to pick"),
         (lambda engine: remove_known(engine, [1]), "question 1 is not known"),
@@ -190,7 +190,7 @@ def test_a_file_of_known_texts(tmp_path: Path):
 )
 def test_wrong_rows_are_refused_with_their_line(rows, message):
     with pytest.raises(BadRow, match=message):
-        known_from("known.csv", CSV + rows)
+        parse_known("known.csv", CSV + rows)
 
 
 @pytest.mark.parametrize(
@@ -203,4 +203,4 @@ def test_wrong_rows_are_refused_with_their_line(rows, message):
 )
 def test_files_of_another_shape_are_refused(text, message):
     with pytest.raises(BadFile, match=message):
-        known_from("known.csv", text)
+        parse_known("known.csv", text)

@@ -9,7 +9,7 @@ from question_world import rows
 from audit.annotation.control_questions import judging_record, known_questions, pick_known, remove_known
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
-from audit.judging.training import train, way_of
+from audit.judging.training import judging_mode, train
 from audit.reports.quality import quality_report
 from audit.store import tables
 
@@ -29,7 +29,7 @@ def test_from_training_to_measuring(postgres_url):
     def work(name):
         try:
             assert next_question(engine, who[name]) is None
-            while (training := way_of(engine, who[name]).training) is not None:
+            while (training := judging_mode(engine, who[name]).training) is not None:
                 train(engine, who[name], training.shown.id, right_answer(training.shown.texts[0]))
             while answer_next(engine, who[name]) is not None:
                 pass

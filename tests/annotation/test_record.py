@@ -12,7 +12,7 @@ from audit.errors import NotAllowed, Refused
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flagged_ids, refer
 from audit.judging.judgements import undo
-from audit.judging.training import train, way_of
+from audit.judging.training import judging_mode, train
 from audit.keys import uniform
 from audit.store import tables
 
@@ -63,7 +63,7 @@ def test_attempts_are_in_the_record(tmp_path):
     know(engine, "training", 1)
     settle_how(engine, pass_mark=1.0)
     for label in LABELS[::-1]:
-        shown = way_of(engine, who["ann"]).training.shown
+        shown = judging_mode(engine, who["ann"]).training.shown
         train(engine, who["ann"], shown.id, label)
     found = judging_record(engine)
     assert found.attempts == {"ann": (3, True)}

@@ -23,12 +23,12 @@ from audit.errors import NotAllowed, Refused
 from audit.judging import unit
 from audit.judging.deferral import flag, skip, unflag
 from audit.judging.judgements import judge, undo, undone
-from audit.judging.training import train, way_of
+from audit.judging.training import judging_mode, train
 from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
-    "pace_of", "way_of", "train", "elsewhere", "own_account", "change_password", "unflag",
+    "pace_of", "judging_mode", "train", "elsewhere", "own_account", "change_password", "unflag",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
@@ -134,7 +134,7 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert unflag(engine, people["ann"].id) is None
     assert guideline_before(engine, people["ann"].id, "sentiment", "input") is None
     assert pace_of(engine, people["ann"].id).seconds is None
-    assert way_of(engine, people["ann"].id).training is None
+    assert judging_mode(engine, people["ann"].id).training is None
     for work in (lambda: train(engine, people["ann"].id, 1, "positive"),
                  lambda: judge(engine, people["ann"].id, 1, "positive"), lambda: skip(engine, people["ann"].id, 1),
                  lambda: flag(engine, people["ann"].id, 1, "odd")):  # fmt: skip

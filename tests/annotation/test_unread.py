@@ -10,12 +10,12 @@ from question_world import add_people
 from audit.annotation import control_questions
 from audit.annotation.accounts import add_account, disable_account
 from audit.annotation.activity import Unread, overview, unread_questions
-from audit.annotation.control_questions import know_questions
+from audit.annotation.control_questions import add_settled_questions
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import NotAllowed
 from audit.judging.judgements import judge
-from audit.judging.training import train, way_of
+from audit.judging.training import judging_mode, train
 from audit.reports.over_time import totals, unread_line
 from audit.store import input_ids, open_store
 from audit.tasks import Input
@@ -140,10 +140,10 @@ def known(tmp_path):
 @pytest.mark.parametrize(("languages", "reads"), READERS)
 def test_training_is_for_who_reads_both_languages(known, languages, reads):
     engine, ids = known
-    know_questions(engine, "training", ids)
+    add_settled_questions(engine, "training", ids)
     settle_how(engine, pass_mark=0.5)
     ann = add_account(engine, "ann", "annotator", "long enough", languages=languages).id
-    training = way_of(engine, ann).training
+    training = judging_mode(engine, ann).training
     if not reads:
         assert training is None
         return
@@ -155,7 +155,7 @@ def test_training_is_for_who_reads_both_languages(known, languages, reads):
 @pytest.mark.parametrize(("languages", "reads"), READERS)
 def test_hidden_questions_are_for_who_reads_both_languages(known, languages, reads, monkeypatch):
     engine, ids = known
-    know_questions(engine, "gold", ids)
+    add_settled_questions(engine, "gold", ids)
     settle_how(engine, gold_share=0.1)
     monkeypatch.setattr(control_questions, "uniform", lambda *of: 0.0)  # a hidden question comes whenever there is one
     ann = add_account(engine, "ann", "annotator", "long enough", languages=languages).id

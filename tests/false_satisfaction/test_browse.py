@@ -10,7 +10,7 @@ from audit.annotation.accounts import Account, add_account
 from audit.annotation.activity import progress
 from audit.annotation.queue import next_question
 from audit.errors import AuditError, NotAllowed
-from audit.false_satisfaction.browse import STATES, Page, Wish, browse, choices, detail
+from audit.false_satisfaction.browse import STATES, GroupFilter, Page, browse, choices, detail
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.judging.samples import draw
@@ -57,7 +57,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return engine, people
 
 
-def everything(made: Made, wish: Wish, size: int) -> list[tuple[int, int]]:
+def everything(made: Made, wish: GroupFilter, size: int) -> list[tuple[int, int]]:
     engine, people = made
     found: list[tuple[int, int]] = []
     page: Page | None = None
@@ -82,14 +82,14 @@ def test_pages_of_any_size_show_every_group_once(made: Made, size: int) -> None:
     verdict = table_of(tables.Verdict)
     with made[0].connect() as connection:
         stored = {(row[0], row[1]) for row in connection.execute(select(verdict.c.group_id, verdict.c.system_id))}
-    found = everything(made, Wish(), size)
+    found = everything(made, GroupFilter(), size)
     assert len(found) == len(set(found))
     assert set(found) == stored
 
 
 def test_states_part_the_groups(made: Made) -> None:
-    by_state = {state: everything(made, Wish(state=state), 3) for state in STATES}
-    assert sorted(key for some in by_state.values() for key in some) == sorted(everything(made, Wish(), 50))
+    by_state = {state: everything(made, GroupFilter(state=state), 3) for state in STATES}
+    assert sorted(key for some in by_state.values() for key in some) == sorted(everything(made, GroupFilter(), 50))
     assert all(by_state[state] for state in ("false", "true", "waiting", "undrawn", "violated", "inapplicable"))
 
 
@@ -98,9 +98,9 @@ def test_states_are_those_of_the_report(made: Made) -> None:
 
     engine, _ = made
     cells = count(engine).cells
-    assert int(cells["drawn"].sum()) == sum(len(everything(made, Wish(state=one), 9)) for one in STATES[:3])
-    assert int(cells["violated"].sum()) == len(everything(made, Wish(state="violated"), 9))
-    assert int(cells["false"].sum()) <= len(everything(made, Wish(state="false"), 9))
+    assert int(cells["drawn"].sum()) == sum(len(everything(made, GroupFilter(state=one), 9)) for one in STATES[:3])
+    assert int(cells["violated"].sum()) == len(everything(made, GroupFilter(state="violated"), 9))
+    assert int(cells["false"].sum()) <= len(everything(made, GroupFilter(state="false"), 9))
 
 
 def test_filters_narrow_and_names_are_those_of_the_database(made: Made) -> None:
@@ -110,17 +110,17 @@ def test_filters_narrow_and_names_are_those_of_the_database(made: Made) -> None:
     assert [name for _, name in known.systems] == ["textblob", "vader"]
     assert [name for _, name in known.studies] == ["ten"]
     for id, name in known.systems:
-        page = browse(engine, people["boss"].id, Wish(system=id), size=50)
+        page = browse(engine, people["boss"].id, GroupFilter(system=id), size=50)
         assert {line.system for line in page.lines} == {name}
     for id, name in known.relations:
-        page = browse(engine, people["boss"].id, Wish(relation=id), size=50)
+        page = browse(engine, people["boss"].id, GroupFilter(relation=id), size=50)
         assert {line.relation for line in page.lines} == {name}
-    assert not browse(engine, people["boss"].id, Wish(study=99)).lines
+    assert not browse(engine, people["boss"].id, GroupFilter(study=99)).lines
 
 
 def test_a_false_satisfaction_says_which_outputs_are_wrong(made: Made) -> None:
     engine, people = made
-    for group, system in everything(made, Wish(state="false"), 50):
+    for group, system in everything(made, GroupFilter(state="false"), 50):
         found = detail(engine, people["judge"].id, group, system)
         assert found.state == "false"
         assert any(part.wrong for part in found.parts)
@@ -135,14 +135,14 @@ def test_a_false_satisfaction_says_which_outputs_are_wrong(made: Made) -> None:
 
 def test_what_nobody_answered_is_neither_right_nor_wrong(made: Made) -> None:
     engine, people = made
-    group, system = everything(made, Wish(state="waiting"), 50)[0]
+    group, system = everything(made, GroupFilter(state="waiting"), 50)[0]
     parts = detail(engine, people["boss"].id, group, system).parts
     assert any(part.wrong is None and part.allowed == () and part.origin == "" for part in parts)
 
 
 def test_an_adjudication_changes_what_is_shown(made: Made) -> None:
     engine, people = made
-    group, system = everything(made, Wish(state="false"), 50)[0]
+    group, system = everything(made, GroupFilter(state="false"), 50)[0]
     question, member = table_of(tables.Question), table_of(tables.Member)
     with engine.connect() as connection:
         asked = (
@@ -161,7 +161,7 @@ def test_an_adjudication_changes_what_is_shown(made: Made) -> None:
 def test_an_unknown_state_and_group_are_said(made: Made) -> None:
     engine, people = made
     with pytest.raises(AuditError, match="one of false, true"):
-        browse(engine, people["boss"].id, Wish(state="wrong"))
+        browse(engine, people["boss"].id, GroupFilter(state="wrong"))
     with pytest.raises(AuditError, match="no group 1 of system 1"):
         detail(engine, people["boss"].id, 1, 1)
 

@@ -16,8 +16,8 @@ from audit.false_satisfaction.history import (
     PastAdjudication,
     PastJudgement,
     answers_until,
+    counting_answers,
     history_of,
-    known_from,
     moments_of,
     replay,
 )
@@ -81,9 +81,9 @@ def test_moments_are_evenly_spaced_and_the_last_is_now():
 def test_of_several_origins_the_first_that_may_count_does():
     answers = {(7, "gold"): NEGATIVE, (7, "people"): POSITIVE}
     about = {7: ("sentiment", 3, None)}
-    assert known_from(answers, about)["sentiment", 3, None].allowed == POSITIVE
-    assert known_from(answers, about, "gold")["sentiment", 3, None].allowed == NEGATIVE
-    assert known_from({(7, "gold"): NEGATIVE}, about, "people") == {}
+    assert counting_answers(answers, about)["sentiment", 3, None].allowed == POSITIVE
+    assert counting_answers(answers, about, "gold")["sentiment", 3, None].allowed == NEGATIVE
+    assert counting_answers({(7, "gold"): NEGATIVE}, about, "people") == {}
 
 
 def same(engine, whose="both"):

@@ -14,7 +14,7 @@ import summaries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.annotation.control_questions import KnownText, add_known, know_questions, known_questions, pick_known
+from audit.annotation.control_questions import KnownText, add_known, add_settled_questions, known_questions, pick_known
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
 from audit.false_satisfaction.browse import browse, contradictions, detail
@@ -28,7 +28,7 @@ from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step,
 from audit.judging.adjudications import adjudicate, check, checks_left, next_check
 from audit.judging.judgements import judge
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
-from audit.judging.staleness import Choice, let_go_stale, losing, would_go
+from audit.judging.staleness import Choice, affected_groups, mark_stale, preview_stale
 from audit.judging.unit import rebuild
 from audit.relations.base import nothing, unchanged
 from audit.relations.registry import register
@@ -137,8 +137,8 @@ def test_gold_about_a_text_answers_no_question_about_an_output(tmp_path):
     engine = summaries.study(tmp_path)
     with engine.begin() as connection:  # files with gold summaries are refused; this corpus says so all the same
         connection.execute(table_of(tables.Source).update().values(gold="good"))
-    gilded = answer_with_gold(engine)
-    assert (gilded.questions, gilded.answered, gilded.pairs) == (0, 0, 7)
+    answered = answer_with_gold(engine)
+    assert (answered.questions, answered.answered, answered.pairs) == (0, 0, 7)
     assert queue_length(engine).waiting == 7
 
 
@@ -260,11 +260,11 @@ def test_what_would_be_lost_when_answers_go_stale(study):
     anna, ben, _ = summaries.people(study)
     summaries.judge_all(study, anna, ben)
     choice = Choice(kind="pair", labels=("misses_point",))
-    lost = losing(study, would_go(study, choice))
+    lost = affected_groups(study, preview_stale(study, choice))
     # The three groups of `last`.
     assert (lost.settled, lost.waiting) == (3, 3)
     manager = summaries.add_account(study, "mia", "manager", "long enough").id
-    assert let_go_stale(study, manager, choice, "the guideline changed").questions == 3
+    assert mark_stale(study, manager, choice, "the guideline changed").questions == 3
     assert queue_length(study).waiting == 3
 
 
@@ -285,7 +285,7 @@ def test_settled_questions_about_outputs_can_be_made_known(study):
     anna, ben, _ = summaries.people(study)
     summaries.judge_all(study, anna, ben)
     question = summaries.questions(study)[0]
-    know_questions(study, "gold", [question["id"]])
+    add_settled_questions(study, "gold", [question["id"]])
     (known,) = known_questions(study)
     assert (known.kind, known.output) == ("pair", question["output"])
     with pytest.raises(AuditError, match="asks about each output"):

@@ -5,7 +5,7 @@ import pytest
 from conftest_rows import row
 
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.accuracy import NO_GOLD, PAIRS, Answered, right_outputs
+from audit.false_satisfaction.accuracy import NO_GOLD, PAIRS, SystemAccuracy, right_outputs
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.topics import MOST, count_topics
 from audit.store import table_of, tables
@@ -101,7 +101,7 @@ def test_right_outputs_worked_by_hand(build):
     (found,) = right_outputs(engine, count(engine))
     # a is right about one and two, b about two only; four has no gold label.
     assert found.sources == 3
-    assert found.systems == (Answered("a", 3, 2), Answered("b", 3, 1))
+    assert found.systems == (SystemAccuracy("a", 3, 2), SystemAccuracy("b", 3, 1))
 
 
 def test_a_failed_output_is_none(build):
@@ -112,7 +112,7 @@ def test_a_failed_output_is_none(build):
         failed = output.update().where(output.c.input_id == of.input_id, output.c.system_id == 1)
         connection.execute(failed.values(error="down", label=None, score=None))
     (found,) = right_outputs(engine, count(engine))
-    assert found.systems[0] == Answered("a", 2, 1)
+    assert found.systems[0] == SystemAccuracy("a", 2, 1)
 
 
 def test_without_gold_there_is_a_reason(build):

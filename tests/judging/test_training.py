@@ -12,7 +12,7 @@ from audit.annotation.queue import next_question, queue_of
 from audit.annotation.ratings import stored_ratings
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging.judgements import judge, undo
-from audit.judging.training import train, way_of
+from audit.judging.training import judging_mode, train
 from audit.reports.doctor import doctor
 from audit.store import tables
 
@@ -29,7 +29,7 @@ def go_through(engine, account, wrong=0):
     """One attempt with so many wrong answers at its beginning; its feedback."""
     said = []
     while not said or said[-1].finished is None:
-        shown = way_of(engine, account).training.shown
+        shown = judging_mode(engine, account).training.shown
         right = right_answer(shown.texts[0])
         label = LABELS[(LABELS.index(right) + 1) % 3] if len(said) < wrong else right
         said.append(train(engine, account, shown.id, label, shown_at=tables.now()))
@@ -40,19 +40,19 @@ def test_who_has_not_passed_gets_no_question(made):
     engine, who = made
     assert next_question(engine, who["ann"]) is None
     for name in ("ada", "mia"):
-        assert way_of(engine, who[name]).training is None
+        assert judging_mode(engine, who[name]).training is None
         assert next_question(engine, who[name]) is not None
 
 
 def test_feedback_says_what_is_right_and_why(made):
     engine, who = made
-    training = way_of(engine, who["ann"]).training
+    training = judging_mode(engine, who["ann"]).training
     assert (training.attempt, training.answered, training.questions, training.mark) == (1, 0, 4, 0.75)
     right = right_answer(training.shown.texts[0])
     wrong = next(label for label in LABELS if label != right)
     said = train(engine, who["ann"], training.shown.id, wrong)
     assert (said.right, said.allowed, said.explanation, said.finished) == (False, (right,), "Because.", None)
-    assert way_of(engine, who["ann"]).training.answered == 1
+    assert judging_mode(engine, who["ann"]).training.answered == 1
 
 
 def test_passing_lets_in_and_failing_begins_anew(made):
@@ -60,11 +60,11 @@ def test_passing_lets_in_and_failing_begins_anew(made):
     failed = go_through(engine, who["ann"], wrong=2)[-1].finished
     assert failed == control_questions.Attempt(1, 2, 4, False)
     assert next_question(engine, who["ann"]) is None
-    again = way_of(engine, who["ann"]).training
+    again = judging_mode(engine, who["ann"]).training
     assert (again.attempt, again.answered, again.last) == (2, 0, failed)
     passed = go_through(engine, who["ann"], wrong=1)[-1].finished
     assert passed == control_questions.Attempt(2, 3, 4, True)  # 3 of 4 reach a mark of 0.75
-    assert way_of(engine, who["ann"]).training is None
+    assert judging_mode(engine, who["ann"]).training is None
     assert next_question(engine, who["ann"]) is not None
     assert next_question(engine, who["bob"]) is None  # each for themselves
 
@@ -109,7 +109,7 @@ def test_undo_after_passing_does_not_reach_the_training(made):
 @pytest.mark.parametrize(("answer", "message"), [("good", "answer 'good' is not one of"), ("withdrawn", "is not one")])
 def test_answers_that_are_none_are_refused(made, content, answer, message):
     engine, who = made
-    shown = way_of(engine, who["ann"]).training.shown
+    shown = judging_mode(engine, who["ann"]).training.shown
     before = content(engine)
     with pytest.raises(Refused, match=message):
         train(engine, who["ann"], shown.id, answer)
@@ -118,7 +118,7 @@ def test_answers_that_are_none_are_refused(made, content, answer, message):
 
 def test_only_the_next_question_is_taken_and_only_in_training(made, content):
     engine, who = made
-    first = way_of(engine, who["ann"]).training.shown
+    first = judging_mode(engine, who["ann"]).training.shown
     others = [one.id for one in known_questions(engine) if one.id != first.id]
     before = content(engine)
     for id in (*others, 1, 999):
@@ -138,7 +138,7 @@ def test_only_the_next_question_is_taken_and_only_in_training(made, content):
 
 def test_unsure_is_never_right(made):
     engine, who = made
-    shown = way_of(engine, who["ann"]).training.shown
+    shown = judging_mode(engine, who["ann"]).training.shown
     assert not train(engine, who["ann"], shown.id, "unsure").right
 
 
@@ -146,14 +146,14 @@ def test_who_passed_stays_so_until_the_round_or_the_guideline_changes(made, monk
     engine, who = made
     go_through(engine, who["ann"], wrong=1)
     settle_how(engine, pass_mark=1.0)
-    assert way_of(engine, who["ann"]).training is None  # the mark of the day counts
+    assert judging_mode(engine, who["ann"]).training is None  # the mark of the day counts
     with monkeypatch.context() as patch:
         newer = control_questions.guideline_of("sentiment", "input")
         patch.setattr(control_questions, "guideline_of", lambda *of: type(newer)(newer.version + 1, newer.text))
-        assert way_of(engine, who["ann"]).training.answered == 0
+        assert judging_mode(engine, who["ann"]).training.answered == 0
         assert next_question(engine, who["ann"]) is None
     know(engine, "training", 1, begin="Another")
-    assert way_of(engine, who["ann"]).training.questions == 5
+    assert judging_mode(engine, who["ann"]).training.questions == 5
     assert next_question(engine, who["ann"]) is None
 
 
@@ -176,10 +176,10 @@ def test_without_a_mark_or_questions_nobody_is_trained(made):
 def test_a_question_taken_out_in_the_middle_ends_the_attempt(made):
     engine, who = made
     for _ in range(3):
-        shown = way_of(engine, who["ann"]).training.shown
+        shown = judging_mode(engine, who["ann"]).training.shown
         train(engine, who["ann"], shown.id, "unsure")
-    remove_known(engine, [way_of(engine, who["ann"]).training.shown.id])
-    training = way_of(engine, who["ann"]).training
+    remove_known(engine, [judging_mode(engine, who["ann"]).training.shown.id])
+    training = judging_mode(engine, who["ann"]).training
     assert (training.attempt, training.answered, training.questions) == (2, 0, 3)
     assert training.last == control_questions.Attempt(1, 0, 3, False)
     assert go_through(engine, who["ann"])[-1].finished == control_questions.Attempt(2, 3, 3, True)
@@ -196,8 +196,8 @@ def test_the_round_has_the_languages_that_somebody_reads(tmp_path):
     add_known(engine, "training", [KnownText(Input.of("好片。", language="zh"), ("positive",))])
     settle_how(engine, pass_mark=1.0)
     english = add_account(engine, "eve", "annotator", "long enough", languages=["en"]).id
-    assert way_of(engine, english).training is None
-    assert way_of(engine, who["ann"]).training.questions == 1
+    assert judging_mode(engine, english).training is None
+    assert judging_mode(engine, who["ann"]).training.questions == 1
 
 
 def test_who_saw_the_answer_in_training_is_not_asked_when_a_sample_wants_it(made):

@@ -25,8 +25,8 @@ from audit.judging.deferral import flag, refer, send_back, skip, unflag
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
 from audit.judging.samples import draw_all
-from audit.judging.staleness import Choice, let_go_stale
-from audit.judging.training import train, way_of
+from audit.judging.staleness import Choice, mark_stale
+from audit.judging.training import judging_mode, train
 from audit.judging.unit import rebuild, unit_of_work
 from audit.reports.doctor import CHECKS
 from audit.runner.imported import import_run, read_run
@@ -163,7 +163,7 @@ def labels(world: World) -> Call:
 
 def stale(world: World) -> Call:
     world.both("positive", "positive")
-    return lambda engine, who: let_go_stale(engine, who["mia"], Choice(labels=("positive",)), "another guideline")
+    return lambda engine, who: mark_stale(engine, who["mia"], Choice(labels=("positive",)), "another guideline")
 
 
 def drawing_more(world: World) -> Call:
@@ -175,7 +175,7 @@ def training(world: World) -> Call:
     texts = [KnownText(Input.of(f"Known {n}."), ("positive",)) for n in range(2)]
     add_known(world.engine, "training", texts)
     change_settings(world.engine, None, {"pass_mark": 0.5})
-    id = way_of(world.engine, world.who["ann"]).training.shown.id
+    id = judging_mode(world.engine, world.who["ann"]).training.shown.id
     return lambda engine, who: train(engine, who["ann"], id, "positive")
 
 

@@ -26,7 +26,7 @@ def test_it_is_the_same_as_the_single_commands(engine, plan, content, tmp_path, 
     other = open_store(database)
     assert content(engine) == content(other)
     assert found.waiting + found.audits == found.as_json()["waiting"] + found.as_json()["audits"]
-    assert found.gilded.answered > 0
+    assert found.gold.answered > 0
 
 
 def test_doing_it_again_changes_nothing(engine, plan, content):
@@ -35,7 +35,7 @@ def test_doing_it_again_changes_nothing(engine, plan, content):
         before = content(engine)
         again = carry_out(engine, plan(), executor)
     assert content(engine) == before
-    assert (again.ran.counts.executed, again.drawn.added, again.gilded.added) == (0, 0, 0)
+    assert (again.ran.counts.executed, again.drawn.added, again.gold.added) == (0, 0, 0)
 
 
 def test_broken_off_anywhere_it_ends_with_the_same_report(plan, tmp_path):

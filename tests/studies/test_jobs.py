@@ -15,7 +15,7 @@ from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.store import open_store, table_of, tables
 from audit.studies import jobs as module
-from audit.studies.jobs import DATABASE, GONE, at_work, begin_job, carry_out, jobs, redacted, stop_job
+from audit.studies.jobs import DATABASE, GONE, begin_job, carry_out, jobs, redacted, running_job, stop_job
 from audit.studies.versions import freeze, set_plan, versions
 
 PATIENCE = 90
@@ -47,7 +47,7 @@ def row(engine, **values):
 
 def worked(engine, id, where, work, problem):
     """Work at a job in this process, until this problem."""
-    with pytest.raises(problem), at_work(engine, id, where) as (worker, _):
+    with pytest.raises(problem), running_job(engine, id, where) as (worker, _):
         work(worker)
 
 
@@ -190,10 +190,10 @@ def test_a_wish_to_stop_is_read_from_the_row(engine, plan, people, where):
 
 def test_a_job_that_is_stopped_before_it_begins(engine, people, where):
     id = row(engine, state="stopping")
-    with pytest.raises(AuditError, match="does not wait to be begun"), at_work(engine, id, where):
+    with pytest.raises(AuditError, match="does not wait to be begun"), running_job(engine, id, where):
         pass
     assert only(engine).state == "stopped"
-    with pytest.raises(AuditError, match="job 99 does not wait to be begun"), at_work(engine, 99, where):
+    with pytest.raises(AuditError, match="job 99 does not wait to be begun"), running_job(engine, 99, where):
         pass
 
 
@@ -243,7 +243,7 @@ def test_a_job_of_a_disabled_manager_does_nothing(engine, plan, people, where):
         patch.setattr(module, "_begin_process", lambda name, id, where: os.getpid())
         begin_job(engine, "films", where, by=disable)
     disable_account(engine, "boss")
-    with pytest.raises(AuditError, match="does not exist or is disabled"), at_work(engine, 1, where) as (_, by):
+    with pytest.raises(AuditError, match="does not exist or is disabled"), running_job(engine, 1, where) as (_, by):
         carry_out(engine, versions(engine, "films")[-1].plan(), InProcess(), by=by)
     assert only(engine).state == "failed"
     with engine.connect() as connection:

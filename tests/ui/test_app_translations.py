@@ -10,7 +10,7 @@ from translation_driver import both_say, prepare_translations, to_translation
 from translations import FRENCH, SPANISH, TEXTS
 
 from audit.annotation.accounts import add_account
-from audit.annotation.control_questions import know_questions
+from audit.annotation.control_questions import add_settled_questions
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.false_satisfaction.browse import Detail, Part, Side
@@ -201,7 +201,7 @@ def test_causes_show_the_links_of_a_false_satisfaction(made: Prepared, language:
 @in_both
 def test_training_teaches_a_translation(made: Prepared, language: str) -> None:
     question = both_say(made, TEXTS[0], "accurate", "accurate")
-    know_questions(made.engine, "training", [question], "See the guideline.", by=made.boss.id)
+    add_settled_questions(made.engine, "training", [question], "See the guideline.", by=made.boss.id)
     change_settings(made.engine, made.boss.id, {"pass_mark": 0.5})
     new = add_account(made.engine, "new", "annotator", "long enough", languages=["es", "en"])
     app = open_app(new, language)
@@ -227,7 +227,7 @@ def press_training(app, answer: str) -> None:
 
 def test_the_list_of_known_questions_says_the_direction(made: Prepared) -> None:
     question = both_say(made, TEXTS[0], "accurate", "accurate")
-    know_questions(made.engine, "gold", [question], by=made.boss.id)
+    add_settled_questions(made.engine, "gold", [question], by=made.boss.id)
     app = open_app(made.boss)
     app.session_state["quality-mode"] = "known"
     app = go(app, "quality")

@@ -14,7 +14,7 @@ from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge
-from audit.judging.staleness import Choice, let_go_stale
+from audit.judging.staleness import Choice, mark_stale
 from audit.store import table_of, tables
 
 pytestmark = pytest.mark.browser
@@ -51,7 +51,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
     one = next_question(made.engine, made.ben.id)
     assert one is not None
     judge(made.engine, made.ben.id, one.id, "neutral")
-    let_go_stale(made.engine, made.boss.id, Choice(labels=("neutral",)), HOSTILE)
+    mark_stale(made.engine, made.boss.id, Choice(labels=("neutral",)), HOSTILE)
     with app_server(str(made.path), folder / "log.txt") as address:
         yield address, made
 

@@ -8,7 +8,7 @@ import pytest
 import translations
 
 from audit.annotation.accounts import add_account
-from audit.annotation.control_questions import know_questions, known_questions
+from audit.annotation.control_questions import add_settled_questions, known_questions
 from audit.annotation.queue import next_question
 from audit.annotation.ratings import attributed, stored_ratings
 from audit.cli import main
@@ -111,7 +111,7 @@ def test_agreement_by_language_tells_directions_apart(judged):
 def test_known_translations_are_listed_with_their_languages(judged, tmp_path, capsys):
     settled = [one for one in translations.questions(judged) if one["filled"] and one["languages"] == "en,es"]
     ids = [one["id"] for one in settled][:2]
-    know_questions(judged, "training", ids, "As in the guideline.")
+    add_settled_questions(judged, "training", ids, "As in the guideline.")
     (one, _) = known_questions(judged)
     assert (one.kind, len(one.texts), one.languages) == ("pair", 1, ("en", "es"))
     judged.dispose()
