@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, case, func, select
 
-from audit.annotation.accounts import ROLES, account_details, is_person, require, require_manager
+from audit.annotation.accounts import ROLES, AccountDetails, account_details, is_person, require, require_manager
 from audit.annotation.answers import ORIGINS, UNSURE, WITHDRAWN, is_adjudicated, is_vote, settled_by_people
 from audit.annotation.control_questions import FIRST
 from audit.annotation.deferral import is_flagged, midnight
@@ -481,33 +481,35 @@ def people_activity(engine: Engine, by: int | None = None) -> list[PersonActivit
         for person, *fields in connection.execute(query.order_by(judgement.c.id)):
             rows.setdefault(int(person), []).append(_Row(*fields))
     this_day = midnight(tables.now())
-    people = []
-    for account in account_details(engine, by=by):
-        own_rows = rows.get(account.id, [])
-        seconds, today, unsure, resolved, agreed = [], 0, 0, 0, 0
-        for row in own_rows:
-            decided = in_utc(row.decided_at)
-            today += decided >= this_day
-            unsure += row.answer == UNSURE
-            if row.shown_at is not None:
-                seconds.append((decided - in_utc(row.shown_at)).total_seconds())
-            allowed = settled.get(row.question_id)
-            if allowed is not None and row.answer != UNSURE:
-                resolved += 1
-                agreed += row.answer in allowed
-        people.append(
-            PersonActivity(
-                account.name,
-                account.role,
-                account.disabled,
-                account.languages,
-                account.seen_at,
-                len(own_rows),
-                today,
-                median(seconds) if seconds else None,
-                unsure,
-                resolved,
-                agreed,
-            )
-        )
-    return people
+    accounts = account_details(engine, by=by)
+    return [_activity_of(account, rows.get(account.id, []), settled, this_day) for account in accounts]
+
+
+def _activity_of(
+    account: AccountDetails, rows: Sequence[_Row], settled: Mapping[int, frozenset[str]], this_day: datetime
+) -> PersonActivity:
+    """One person's activity by their judgements; `settled` has the labels that people settled on, by question."""
+    seconds, today, unsure, resolved, agreed = [], 0, 0, 0, 0
+    for row in rows:
+        decided = in_utc(row.decided_at)
+        today += decided >= this_day
+        unsure += row.answer == UNSURE
+        if row.shown_at is not None:
+            seconds.append((decided - in_utc(row.shown_at)).total_seconds())
+        allowed = settled.get(row.question_id)
+        if allowed is not None and row.answer != UNSURE:
+            resolved += 1
+            agreed += row.answer in allowed
+    return PersonActivity(
+        account.name,
+        account.role,
+        account.disabled,
+        account.languages,
+        account.seen_at,
+        len(rows),
+        today,
+        median(seconds) if seconds else None,
+        unsure,
+        resolved,
+        agreed,
+    )

@@ -17,9 +17,9 @@ from enum import IntEnum
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import Connection, and_, or_, select
+from sqlalchemy import Connection, Select, and_, or_, select
 
 from audit.annotation.answers import ORIGINS, PEOPLE
 from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
@@ -151,8 +151,34 @@ def drawn_groups(
 
     They come sample by sample, cell by cell, in the order of their rank.
     """
+    query = _drawn_query(samples)
+    if group_ids is None:
+        rows = list(connection.execute(query))
+    else:
+        group_id = table_of(tables.Draw).c.group_id
+        rows = [
+            row for piece in pieces(sorted(group_ids)) for row in connection.execute(query.where(group_id.in_(piece)))
+        ]
+    # The rows' values by place, in the order of `_drawn_query`: by name takes longer than everything else here.
+    carries = {key: carry_of(*key) for key in {row[-3:] for row in rows}}
+    reading = {key for key, carry in carries.items() if carry.reads}
+    inputs = _inputs(connection, {row[7] for row in rows if row[-3:] in reading} if reading else set())
+    for key, group_rows in groupby(rows, key=itemgetter(0, 1, 2, 3, 4, -3, -2, -1)):
+        sample_id, relation_id, system_id, rank, group_id, task, name, params = key
+        steps: dict[int, Step] = {}
+        for step, role, input_id, label, score, text, error in (row[5:12] for row in group_rows):
+            # Ordered by attempt: the last one stays.
+            steps[step] = Step(role, input_id, Output(label, score, text, error), inputs.get(input_id))
+        carry, parts = carries[task, name, params], tuple(steps.values())
+        yield Drawn(
+            task, name, relation_id, system_id, rank, group_id, parts, sample_id, params=params, looked_up=carry
+        )
+
+
+def _drawn_query(samples: Iterable[int] | None) -> Select[Any]:
+    """A row per counted member and attempt of every drawn group; callers read the columns by their place."""
     draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
-    relation, input_table = table_of(tables.Relation), table_of(tables.Input)
+    relation = table_of(tables.Relation)
     query = (
         select(
             draw.c.sample_id,
@@ -176,34 +202,16 @@ def drawn_groups(
         .join(output, and_(output.c.system_id == draw.c.system_id, output.c.input_id == member.c.input_id))
         .order_by(draw.c.sample_id, draw.c.relation_id, draw.c.system_id, draw.c.rank, member.c.step, output.c.attempt)
     )
-    if samples is not None:
-        query = query.where(draw.c.sample_id.in_(list(samples)))
-    if group_ids is None:
-        rows = list(connection.execute(query))
-    else:
-        rows = [
-            row
-            for piece in pieces(sorted(group_ids))
-            for row in connection.execute(query.where(draw.c.group_id.in_(piece)))
-        ]
-    # The rows' values by place, in the order of the query: by name takes longer than everything else here.
-    carries = {of: carry_of(*of) for of in {row[-3:] for row in rows}}
-    read = {of for of, carry in carries.items() if carry.reads}
-    reading = {row[7] for row in rows if row[-3:] in read} if read else set()
+    return query if samples is None else query.where(draw.c.sample_id.in_(list(samples)))
+
+
+def _inputs(connection: Connection, ids: Collection[int]) -> dict[int, Input]:
+    table = table_of(tables.Input)
     inputs: dict[int, Input] = {}
-    for piece in pieces(reading):
-        for input_row in connection.execute(select(input_table).where(input_table.c.id.in_(piece))).mappings():
-            inputs[input_row["id"]] = Input.stored(input_row["texts"], input_row["languages"])
-    cell_and_group = itemgetter(0, 1, 2, 3, 4, -3, -2, -1)
-    for (sample_id, relation_id, system_id, rank, group_id, task, name, params), group_rows in groupby(
-        rows, key=cell_and_group
-    ):
-        steps: dict[int, Step] = {}
-        for step, role, input_id, label, score, text, error in (row[5:12] for row in group_rows):
-            # Ordered by attempt: the last one stays.
-            steps[step] = Step(role, input_id, Output(label, score, text, error), inputs.get(input_id))
-        of, parts = carries[task, name, params], tuple(steps.values())
-        yield Drawn(task, name, relation_id, system_id, rank, group_id, parts, sample_id, params=params, looked_up=of)
+    for piece in pieces(ids):
+        for row in connection.execute(select(table).where(table.c.id.in_(piece))).mappings():
+            inputs[row["id"]] = Input.stored(row["texts"], row["languages"])
+    return inputs
 
 
 def carry_of(task: str, relation: str, params: str = "{}") -> Carry:

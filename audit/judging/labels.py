@@ -7,7 +7,7 @@ them and somebody who judges it here. The annotators are disabled accounts: nobo
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -288,57 +288,20 @@ def import_labels(
         _need_questions(file, target_task)
         annotators = _annotator_names(file, annotator)
         answers = _labels_of_task(file, target_task, renamed or {})
-        unmatched: Counter[str] = Counter()
-        first: dict[str, str] = {}
-
-        def leave_out(label: Label, reason: str) -> None:
-            unmatched[reason] += 1
-            first.setdefault(reason, label.where)
-
         if study is not None:
             need_study(connection, study)
         targets, opened = _questions(connection, file, target_task, language, study)
-        chosen: dict[tuple[str, int], tuple[Label, str]] = {}
-        contradictory: set[tuple[str, int]] = set()
-        repeated = 0
-        for position, (label, answer) in enumerate(zip(file.labels, answers, strict=True)):
-            target = targets[position]
-            if isinstance(target, str):
-                leave_out(label, target)
-                continue
-            key = (annotators[position], target)
-            if key in contradictory:
-                leave_out(label, CONTRADICTORY)
-            elif key not in chosen:
-                chosen[key] = (label, answer)
-            elif chosen[key][1] == answer:
-                repeated += 1
-            else:
-                contradictory.add(key)
-                leave_out(chosen.pop(key)[0], CONTRADICTORY)
-                leave_out(label, CONTRADICTORY)
-        people = _annotators(connection, sorted({name for name, _ in chosen}))
+        matched = _matched(file.labels, answers, annotators, targets)
+        people = _annotators(connection, sorted({name for name, _ in matched.chosen}))
         before = _current_judgements(connection, people.values())
         rows: list[dict[str, Any]] = []
         unchanged = 0
-        for (name, question), (label, answer) in chosen.items():
+        for (name, question), (label, answer) in matched.chosen.items():
             earlier = before.get((people[name], question))
             if earlier is not None and earlier[1] == answer:
                 unchanged += 1
                 continue
-            rows.append(
-                {
-                    "question_id": question,
-                    "annotator_id": people[name],
-                    "round": 1,
-                    "answer": answer,
-                    "guideline": ELSEWHERE,
-                    "client": command("import-labels"),
-                    "shown_at": label.shown_at,
-                    "decided_at": label.decided_at or tables.now(),
-                    "supersedes": earlier[0] if earlier is not None else None,
-                }
-            )
+            rows.append(_judgement_row(label, answer, question, people[name], earlier))
         work.add(tables.Judgement, rows)
     changed = sum(row["supersedes"] is not None for row in rows)
     return Imported(
@@ -346,13 +309,68 @@ def import_labels(
         len(rows) - changed,
         changed,
         unchanged,
-        repeated,
+        matched.repeated,
         opened,
-        dict(unmatched),
-        first,
+        dict(matched.unmatched),
+        matched.first,
         file.without,
         sorted(people),
     )
+
+
+@dataclass
+class _Matched:
+    """The label of each (annotator, question) that has a single one, and the labels that were not used."""
+
+    chosen: dict[tuple[str, int], tuple[Label, str]] = field(default_factory=dict)
+    """With the answer that it stands for."""
+    repeated: int = 0
+    unmatched: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
+
+    def leave_out(self, label: Label, reason: str) -> None:
+        self.unmatched[reason] += 1
+        self.first.setdefault(reason, label.where)
+
+
+def _matched(
+    labels: Sequence[Label], answers: Sequence[str], annotators: Sequence[str], targets: Sequence[int | str]
+) -> _Matched:
+    """Choose labels; all arguments are (labels,), `targets` a question's id or the reason why there is none."""
+    matched = _Matched()
+    contradictory: set[tuple[str, int]] = set()
+    for label, answer, annotator, target in zip(labels, answers, annotators, targets, strict=True):
+        if isinstance(target, str):
+            matched.leave_out(label, target)
+            continue
+        key = (annotator, target)
+        if key in contradictory:
+            matched.leave_out(label, CONTRADICTORY)
+        elif key not in matched.chosen:
+            matched.chosen[key] = (label, answer)
+        elif matched.chosen[key][1] == answer:
+            matched.repeated += 1
+        else:
+            contradictory.add(key)
+            matched.leave_out(matched.chosen.pop(key)[0], CONTRADICTORY)
+            matched.leave_out(label, CONTRADICTORY)
+    return matched
+
+
+def _judgement_row(
+    label: Label, answer: str, question: int, annotator: int, earlier: tuple[int, str] | None
+) -> dict[str, Any]:
+    return {
+        "question_id": question,
+        "annotator_id": annotator,
+        "round": 1,
+        "answer": answer,
+        "guideline": ELSEWHERE,
+        "client": command("import-labels"),
+        "shown_at": label.shown_at,
+        "decided_at": label.decided_at or tables.now(),
+        "supersedes": earlier[0] if earlier is not None else None,
+    }
 
 
 def _task(connection: Connection, name: str | None) -> Task:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, and_, exists, or_, select
 
 from audit.annotation.accounts import note, require_manager
 from audit.annotation.answers import ORIGINS, PEOPLE, UNSURE, WITHDRAWN, by_people, counts, is_vote, standing, stands
@@ -212,6 +212,7 @@ def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: 
             raise Refused("no answer that counts fits this choice; nothing was done")
         effect = _effect(connection, judgements, adjudications)
         moment = tables.now()
+        withdrawn = [*judgements, *_repeats(connection, judgements)]
         work.add(
             tables.Judgement,
             [
@@ -227,20 +228,11 @@ def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: 
                     "client": client,
                     "withdrawn_by": by,
                 }
-                for row in (*judgements, *_repeats(connection, judgements))
+                for row in withdrawn
             ],
         )
-        rows = [
-            {
-                "question_id": row.question_id,
-                "annotator_id": by,
-                "allowed": [],
-                "reason": reason,
-                "decided_at": moment,
-            }
-            for row in adjudications
-        ]
-        work.add(tables.Adjudication, rows)
+        taken_back = {"annotator_id": by, "allowed": [], "reason": reason, "decided_at": moment}
+        work.add(tables.Adjudication, [{"question_id": row.question_id} | taken_back for row in adjudications])
         numbers = {
             "judgements": effect.judgements,
             "adjudications": effect.adjudications,
@@ -267,7 +259,7 @@ def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_R
     """
     _need_labels(connection, choice.labels)
     question, answer = table_of(tables.Question), table_of(tables.Answer)
-    conditions = []
+    conditions: list[ColumnElement[bool]] = []
     if choice.task is not None:
         conditions.append(question.c.task == choice.task)
     if choice.kind is not None:
@@ -275,44 +267,49 @@ def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_R
     if choice.unsettled:
         settled = answer.c.origin.in_(PEOPLE)
         conditions.append(~exists().where(answer.c.question_id == question.c.id, settled))
-    judgement = table_of(tables.Judgement)
-    judged = judgement.c
-    of_judgements = list(conditions)
+    judgements = _chosen_judgements(connection, choice, conditions)
+    return judgements, _chosen_adjudications(connection, choice, conditions) if choice.adjudications else []
+
+
+def _chosen_judgements(connection: Connection, choice: Choice, conditions: Sequence[ColumnElement[bool]]) -> list[_Row]:
+    """The judgements of a choice; `conditions` are those on their questions."""
+    judgement, question = table_of(tables.Judgement), table_of(tables.Question)
+    column = judgement.c
+    chosen = list(conditions)
     if choice.below is not None:
-        ours = and_(judged.guideline > ELSEWHERE, judged.guideline < choice.below)
-        of_judgements.append(or_(ours, judged.guideline == ELSEWHERE) if choice.elsewhere else ours)
+        ours = and_(column.guideline > ELSEWHERE, column.guideline < choice.below)
+        chosen.append(or_(ours, column.guideline == ELSEWHERE) if choice.elsewhere else ours)
     elif not choice.elsewhere:
-        of_judgements.append(judged.guideline > ELSEWHERE)
+        chosen.append(column.guideline > ELSEWHERE)
     if choice.labels:
-        of_judgements.append(judged.answer.in_(choice.labels))
+        chosen.append(column.answer.in_(choice.labels))
     query = (
-        select(judged.id, judged.question_id, judged.annotator_id, judged.round, judged.guideline)
-        .join(question, question.c.id == judged.question_id)
-        .where(is_vote(judgement), *of_judgements)
-        .order_by(judged.id)
+        select(column.id, column.question_id, column.annotator_id, column.round, column.guideline)
+        .join(question, question.c.id == column.question_id)
+        .where(is_vote(judgement), *chosen)
+        .order_by(column.id)
     )
-    judgements = [_Row(*row) for row in connection.execute(query)]
-    if not choice.adjudications:
-        return judgements, []
-    adjudication = table_of(tables.Adjudication)
-    adjudicated = adjudication.c
+    return [_Row(*row) for row in connection.execute(query)]
+
+
+def _chosen_adjudications(
+    connection: Connection, choice: Choice, conditions: Sequence[ColumnElement[bool]]
+) -> list[_Row]:
+    """As `_chosen_judgements`, for adjudications."""
+    adjudication, question = table_of(tables.Adjudication), table_of(tables.Question)
+    column = adjudication.c
+    chosen = list(conditions)
     if choice.below is not None:
-        conditions.append(or_(adjudicated.guideline.is_(None), adjudicated.guideline < choice.below))
-    settled_by = (
-        select(
-            adjudicated.id,
-            adjudicated.question_id,
-            adjudicated.annotator_id,
-            adjudicated.guideline,
-            adjudicated.allowed,
-        )
-        .join(question, question.c.id == adjudicated.question_id)
-        .where(stands(adjudication), *conditions)
-        .order_by(adjudicated.id)
+        chosen.append(or_(column.guideline.is_(None), column.guideline < choice.below))
+    query = (
+        select(column.id, column.question_id, column.annotator_id, column.guideline, column.allowed)
+        .join(question, question.c.id == column.question_id)
+        .where(stands(adjudication), *chosen)
+        .order_by(column.id)
     )
-    return judgements, [
+    return [
         _Row(id, question_id, annotator_id, 1, guideline or 0)
-        for id, question_id, annotator_id, guideline, allowed in connection.execute(settled_by)
+        for id, question_id, annotator_id, guideline, allowed in connection.execute(query)
         if not choice.labels or set(choice.labels) & set(allowed)
     ]
 
