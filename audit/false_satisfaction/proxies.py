@@ -121,6 +121,15 @@ class _Columns:
     values: Mapping[str, np.ndarray]
 
 
+@dataclass(frozen=True)
+class _StudyProxies:
+    """What the proxies of a study are made of; None: not needed, or not there."""
+
+    outputs: _Outputs | None
+    columns: _Columns | None
+    distances: Distances | None
+
+
 def cell_proxies(engine: Engine, counted: Counted, names: Sequence[str]) -> Iterator[CellProxies]:
     """The proxies `names` of every cell of which a group is judged, relation by relation; memory is linear in groups.
 
@@ -141,14 +150,14 @@ def cell_proxies(engine: Engine, counted: Counted, names: Sequence[str]) -> Iter
             if part.empty:
                 continue
             systems = counted.keys.loc[counted.keys["study_id"] == study, "system_id"].unique()
-            outputs = _outputs(connection, study, np.sort(systems)) if set(names) & set(_OF_OUTPUTS) else None
-            reference_distances = distances(connection, study, systems) if "reference" in names else None
+            proxies = _StudyProxies(
+                _outputs(connection, study, np.sort(systems)) if set(names) & set(_OF_OUTPUTS) else None,
+                columns.get(study),
+                distances(connection, study, systems) if "reference" in names else None,
+            )
             for relation in part["relation_id"].unique():
                 beginning = part[part["relation_id"] == relation]
-                study_columns = columns.get(study)
-                yield from _of_relation(
-                    connection, study, int(relation), beginning, names, outputs, study_columns, reference_distances
-                )
+                yield from _of_relation(connection, study, int(relation), beginning, names, proxies)
 
 
 def _of_relation(
@@ -157,10 +166,9 @@ def _of_relation(
     relation: int,
     judged: pd.DataFrame,
     names: Sequence[str],
-    outputs: _Outputs | None,
-    columns: _Columns | None,
-    reference_distances: Distances | None,
+    proxies: _StudyProxies,
 ) -> Iterator[CellProxies]:
+    outputs, columns = proxies.outputs, proxies.columns
     group, verdict, member = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Member)
     here = and_(group.c.study_id == study, group.c.relation_id == relation)
     satisfied = select(group.c.id, verdict.c.system_id, group.c.source_id).join(
@@ -181,8 +189,8 @@ def _of_relation(
         values: dict[str, np.ndarray] = {}
         left_out: dict[str, str] = {}
         for name in names:
-            if name == "reference" and reference_distances is not None:
-                values[name] = reference_distances.of(sources[own], int(str(system)))
+            if name == "reference" and proxies.distances is not None:
+                values[name] = proxies.distances.of(sources[own], int(str(system)))
                 if np.isnan(values[name]).any():
                     left_out[name] = "not every source has a reference and an output that is a text"
                     del values[name]
