@@ -32,10 +32,10 @@ def engine(tmp_path):
 )
 def test_the_last_one_that_was_not_taken_back_counts(engine, history, code):
     with engine.begin() as connection:
-        for who, one in history:
-            add_cause(connection, who, (7, 1), one, None)
-        found = current_causes(connection)
-        assert (found[7, 1].code if found else None) == code
+        for who, code in history:
+            add_cause(connection, who, (7, 1), code, None)
+        causes = current_causes(connection)
+        assert (causes[7, 1].code if causes else None) == code
         assert current_causes(connection, 8) == {}
         assert len(connection.execute(table_of(tables.Cause).select()).all()) == len(history)
 

@@ -37,20 +37,20 @@ def test_from_training_to_measuring(postgres_url):
             problems.append(problem)
 
     threads = [threading.Thread(target=work, args=(name,)) for name in PEOPLE if name != "mia"]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert problems == []
     stored = rows(engine, tables.Judgement)
-    given = [row["round"] for row in stored]
-    assert given.count(0) == 4 * 3
-    assert given.count(1) == 4 * 30
-    assert given.count(2) > 0
-    assert given.count(3) > 0
+    rounds = [row["round"] for row in stored]
+    assert rounds.count(0) == 4 * 3
+    assert rounds.count(1) == 4 * 30
+    assert rounds.count(2) > 0
+    assert rounds.count(3) > 0
     assert len({(row["question_id"], row["annotator_id"], row["round"]) for row in stored}) == len(stored)
     assert len(rows(engine, tables.Answer)) == 30
     report = quality_report(judging_record(engine, by=who["mia"]), least=1)
-    assert [one["training"] for one in report["annotators"]] == [{"attempts": 1, "passed": True}] * 4
+    assert [person["training"] for person in report["annotators"]] == [{"attempts": 1, "passed": True}] * 4
     assert remove_known(engine, None) == 33
     assert known_questions(engine) == []

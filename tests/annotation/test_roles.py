@@ -54,31 +54,31 @@ def functions() -> Iterator[Callable[..., Any]]:
         for module in pkgutil.iter_modules(room.__path__)
     ]
     for loaded in map(importlib.import_module, names):
-        for name, one in vars(loaded).items():
-            if inspect.isfunction(one) and one.__module__ == loaded.__name__ and not name.startswith("_"):
-                parameters = list(inspect.signature(one).parameters)
+        for name, value in vars(loaded).items():
+            if inspect.isfunction(value) and value.__module__ == loaded.__name__ and not name.startswith("_"):
+                parameters = list(inspect.signature(value).parameters)
                 if parameters and parameters[0] == "engine":
-                    yield one
+                    yield value
 
 
-FOUND = [one for one in functions() if one not in WITHOUT_ACCOUNT]
+FUNCTIONS = [one for one in functions() if one not in WITHOUT_ACCOUNT]
 
 
-def account_parameter(one: Callable[..., Any]) -> str | None:
-    return next((name for name in ("account_id", "by") if name in inspect.signature(one).parameters), None)
+def account_parameter(function: Callable[..., Any]) -> str | None:
+    return next((name for name in ("account_id", "by") if name in inspect.signature(function).parameters), None)
 
 
-def call(one: Callable[..., Any], engine: Any, account_id: int) -> Any:
+def call(function: Callable[..., Any], engine: Any, account_id: int) -> Any:
     """Call a function with this account and something for every other parameter that it needs."""
-    given: dict[str, Any] = {}
-    for name, parameter in list(inspect.signature(one).parameters.items())[1:]:
-        if name == account_parameter(one):
-            given[name] = account_id
+    arguments: dict[str, Any] = {}
+    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+        if name == account_parameter(function):
+            arguments[name] = account_id
         elif parameter.default is inspect.Parameter.empty:
-            given[name] = {"name": "ben", "role": "manager", "password": PASSWORD, "answer": "positive"}.get(
+            arguments[name] = {"name": "ben", "role": "manager", "password": PASSWORD, "answer": "positive"}.get(
                 name, 1 if parameter.annotation in (int, "int") else ["positive"] if name == "allowed" else "x"
             )
-    return one(engine, **given)
+    return function(engine, **arguments)
 
 
 @pytest.fixture
@@ -91,36 +91,40 @@ def world(tmp_path) -> tuple[Any, dict[str, Account]]:
 
 
 def test_the_walk_finds_what_there_is() -> None:
-    names = {one.__name__ for one in FOUND}
+    names = {function.__name__ for function in FUNCTIONS}
     assert {"judge", "undo", "disputes", "adjudicate", "progress", "stored_ratings", "answer_with_gold"} <= names
     assert {"add_account", "set_password", "disable_account", "enable_account", "account_details"} <= names
     assert names >= FOR_ANNOTATORS
 
 
-@pytest.mark.parametrize("one", FOUND, ids=lambda one: one.__name__)
-def test_every_function_says_for_which_account(one: Callable[..., Any]) -> None:
-    assert account_parameter(one), f"{one.__name__} takes an engine but no account; see WITHOUT_ACCOUNT of this test"
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_every_function_says_for_which_account(function: Callable[..., Any]) -> None:
+    assert account_parameter(function), (
+        f"{function.__name__} takes an engine but no account; see WITHOUT_ACCOUNT of this test"
+    )
 
 
-@pytest.mark.parametrize("one", FOUND, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("who", ["gone", "nobody"])
-def test_a_disabled_account_and_one_that_is_none_change_and_see_nothing(world, content, one, who) -> None:
+def test_a_disabled_account_and_one_that_is_none_change_and_see_nothing(world, content, function, who) -> None:
     engine, people = world
     id = people[who].id if who in people else 999
     before = content(engine)
     with pytest.raises(NotAllowed, match="does not exist or is disabled"):
-        call(one, engine, id)
+        call(function, engine, id)
     assert content(engine) == before
 
 
 @pytest.mark.parametrize(
-    "one", [one for one in FOUND if one.__name__ not in FOR_ANNOTATORS], ids=lambda one: one.__name__
+    "function",
+    [function for function in FUNCTIONS if function.__name__ not in FOR_ANNOTATORS],
+    ids=lambda function: function.__name__,
 )
-def test_an_annotator_changes_and_sees_nothing_of_others(world, content, one) -> None:
+def test_an_annotator_changes_and_sees_nothing_of_others(world, content, function) -> None:
     engine, people = world
     before = content(engine)
     with pytest.raises(NotAllowed, match="ann has the role annotator"):
-        call(one, engine, people["ann"].id)
+        call(function, engine, people["ann"].id)
     assert content(engine) == before
 
 

@@ -103,8 +103,8 @@ def test_the_last_point_is_the_present(judged, whose):
     assert points[0].judgements == 0
     if whose == "people":
         assert points[0].counted.cells["judged"].sum() == 0
-    given = [point.judgements + point.adjudications for point in points]
-    assert given == sorted(given)
+    steps = [point.judgements + point.adjudications for point in points]
+    assert steps == sorted(steps)
     with engine.connect() as connection:
         said_so_far = history_of(connection)
         questions = connection.execute(select(table_of(tables.Question).c.id)).scalars().all()
@@ -139,7 +139,7 @@ def test_on_real_systems_while_people_judge(tmp_path):
     assert points[-1].judgements == 17  # 16, and the row that takes one back
     # With a point at every step, what was counted then is what is counted for then now.
     replayed = [point.counted.cells["judged"].tolist() for point in replay(engine, points=1000)]
-    assert all(one in replayed for one in seen)
+    assert all(entry in replayed for entry in seen)
     answer_with_gold(engine)
     same(engine)
     same(engine, "people")

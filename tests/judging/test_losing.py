@@ -15,9 +15,10 @@ def states(engine):
     """(group, system) -> state, of every drawn pair."""
     with engine.connect() as connection:
         samples = connection.execute(select(table_of(tables.Sample).c.id)).scalars().all()
-        known = known_answers(connection)
+        answers = known_answers(connection)
         return {
-            (one.group_id, one.system_id): settle_group(one, known).state for one in drawn_groups(connection, samples)
+            (group.group_id, group.system_id): settle_group(group, answers).state
+            for group in drawn_groups(connection, samples)
         }
 
 

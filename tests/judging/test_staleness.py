@@ -54,7 +54,7 @@ def answers(engine):
 
 def sound(engine):
     with engine.connect() as connection:
-        return all(one.ok for name, check in CHECKS.items() for one in check(connection, name))
+        return all(finding.ok for name, check in CHECKS.items() for finding in check(connection, name))
 
 
 def test_answers_by_an_earlier_guideline_go_and_are_asked_again(engine, who, version):
@@ -118,8 +118,8 @@ def test_it_is_nobodys_undo(engine, who, version):
     (last,) = give(engine, who["ann"], "negative")
     assert undo(engine, who["ann"]) == last
     mark_stale(engine, who["mia"], Choice(below=2), WHY)
-    found = undone(engine, who["ann"])
-    assert (found.question_id, found.answer, found.in_a_row) == (last, "negative", 1)
+    withdrawn = undone(engine, who["ann"])
+    assert (withdrawn.question_id, withdrawn.answer, withdrawn.in_a_row) == (last, "negative", 1)
     # Eleven answers went; none of them is there to be undone, and none counts among the ten undos.
     assert undo(engine, who["ann"]) is None
     judge(engine, who["ann"], next_question(engine, who["ann"]).id, "positive")
@@ -136,7 +136,7 @@ def test_an_adjudication_goes_and_the_dispute_is_back(engine, who):
     assert preview_stale(engine, choice, who["mia"]).changed == {first: {}}
     assert mark_stale(engine, who["mia"], choice, WHY).adjudications == 1
     assert answers(engine) == {}
-    assert [one.shown.id for one in disputed(engine, who["ada"])] == [first]
+    assert [dispute.shown.id for dispute in disputed(engine, who["ada"])] == [first]
     assert [row["allowed"] for row in rows(engine, tables.Adjudication)] == [["neutral"], []]
     # What is not adjudicated any more can be undone again, and adjudicated again.
     assert undo(engine, who["ann"]) == first
@@ -159,9 +159,9 @@ def test_people_who_agreed_are_the_answer_where_the_adjudication_goes(engine, wh
 def test_a_flag_that_came_after_the_adjudication_stays_open_and_one_before_it_replied(engine, who):
     give(engine, who["ann"], "positive")
     give(engine, who["ben"], "negative")
-    one = next_question(engine, who["cy"])
-    flag(engine, who["cy"], one.id, "odd")
-    adjudicate(engine, who["ada"], one.id, ["neutral"], "so it is")
+    question = next_question(engine, who["cy"])
+    flag(engine, who["cy"], question.id, "odd")
+    adjudicate(engine, who["ada"], question.id, ["neutral"], "so it is")
     assert flagged_ids(engine, who["ada"]) == []
     mark_stale(engine, who["mia"], Choice(labels=("neutral",), adjudications=True), WHY)
     assert flagged_ids(engine, who["ada"]) == []
