@@ -130,9 +130,9 @@ def log_in(engine: Engine, name: str, password: str) -> Account:
     """The account of this name and password. Raises NotAllowed with one message for every reason."""
     table = table_of(tables.Annotator)
     # No account has a name that cannot be printed, and PostgreSQL refuses a NUL byte in a question.
-    wanted = name.strip() if name.strip().isprintable() else ""
+    printable_name = name.strip() if name.strip().isprintable() else ""
     with engine.connect() as connection:
-        row = connection.execute(select(table).where(table.c.name == wanted)).mappings().first()
+        row = connection.execute(select(table).where(table.c.name == printable_name)).mappings().first()
     right = matches(password, row["password"] if row else None)
     if row is None or not right or row["disabled"] or row["role"] not in ROLES:
         raise NotAllowed("name or password is wrong, or the account is disabled")
@@ -433,12 +433,12 @@ def network(address: str) -> str:
 
 def _limits(name: str, address: str, browser: bytes | None) -> dict[bytes, int]:
     """The free tries by key; whose own they are comes first."""
-    place = network(address)
+    network_of_address = network(address)
     own = {} if browser is None else {_key("browser", browser.hex()): BY_ACCOUNT}
     return {
         **own,
-        _key("name and address", f"{place} {name}"): BY_ACCOUNT,
-        _key("address", place): BY_ADDRESS,
+        _key("name and address", f"{network_of_address} {name}"): BY_ACCOUNT,
+        _key("address", network_of_address): BY_ADDRESS,
         _key("name", name): BY_NAME,
     }
 

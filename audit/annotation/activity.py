@@ -190,17 +190,17 @@ def unread(connection: Connection) -> list[Unread]:
         return []
     annotators = any(account.role == "annotator" for account in accounts)
     result = []
-    for languages, wanted, number, condition in _demand(connection):
+    for languages, needed, number, condition in _demand(connection):
         readers_of_all = [account for account in accounts if account.reads(languages)]
         readers = sum(account.role == "annotator" for account in readers_of_all)
         if readers_of_all and (readers or not annotators):
             number = (
-                _lacking_answers(connection, condition, wanted, [account.id for account in readers_of_all])
-                if len(readers_of_all) < wanted
+                _lacking_answers(connection, condition, needed, [account.id for account in readers_of_all])
+                if len(readers_of_all) < needed
                 else 0
             )
         if number:
-            result.append(Unread(languages, number, wanted, readers, len(readers_of_all) - readers))
+            result.append(Unread(languages, number, needed, readers, len(readers_of_all) - readers))
     return sorted(_merged(result), key=lambda unread: (-unread.questions, unread.languages, unread.wanted))
 
 
@@ -232,16 +232,16 @@ def _demand(connection: Connection) -> Iterator[tuple[tuple[str, ...], int, int,
     """
     question, input_table, member = table_of(tables.Question), table_of(tables.Input), table_of(tables.Member)
     is_open = and_(question.c.filled.is_(False), question.c.priority.is_not(None))
-    own = and_(is_open, question.c.kind != "group")
+    about_texts = and_(is_open, question.c.kind != "group")
     query = (
         select(input_table.c.languages, question.c.annotators, func.count())
         .join(question, question.c.input_id == input_table.c.id)
-        .where(own)
+        .where(about_texts)
         .group_by(input_table.c.languages, question.c.annotators)
     )
-    for joined, wanted, number in connection.execute(query).all():
-        condition = and_(own, input_table.c.languages == joined, question.c.annotators == wanted)
-        yield _codes([joined]), int(wanted), int(number), condition
+    for joined, needed, number in connection.execute(query).all():
+        condition = and_(about_texts, input_table.c.languages == joined, question.c.annotators == needed)
+        yield _codes([joined]), int(needed), int(number), condition
     group_members = (
         select(question.c.id, question.c.annotators, input_table.c.languages)
         .join(member, member.c.group_id == question.c.group_id)
@@ -250,11 +250,11 @@ def _demand(connection: Connection) -> Iterator[tuple[tuple[str, ...], int, int,
         .order_by(question.c.id, member.c.step)
     )
     ids_by_need: dict[tuple[tuple[str, ...], int], list[int]] = {}
-    for (id, wanted), rows in groupby(connection.execute(group_members).all(), key=lambda row: (row[0], row[1])):
-        ids_by_need.setdefault((_codes(row[2] for row in rows), int(wanted)), []).append(int(id))
-    for (languages, wanted), ids in ids_by_need.items():
+    for (id, needed), rows in groupby(connection.execute(group_members).all(), key=lambda row: (row[0], row[1])):
+        ids_by_need.setdefault((_codes(row[2] for row in rows), int(needed)), []).append(int(id))
+    for (languages, needed), ids in ids_by_need.items():
         for piece in pieces(ids):
-            yield languages, wanted, len(piece), question.c.id.in_(piece)
+            yield languages, needed, len(piece), question.c.id.in_(piece)
 
 
 def _codes(joined: Iterable[str]) -> tuple[str, ...]:
@@ -263,7 +263,7 @@ def _codes(joined: Iterable[str]) -> tuple[str, ...]:
 
 
 def _lacking_answers(
-    connection: Connection, condition: ColumnElement[bool], wanted: int, readers: Sequence[int]
+    connection: Connection, condition: ColumnElement[bool], needed: int, readers: Sequence[int]
 ) -> int:
     """How many of these questions want more answers than these accounts can add to those of others."""
     question, input_table, vote = (
@@ -280,7 +280,7 @@ def _lacking_answers(
     query = (
         select(func.count())
         .select_from(question.join(input_table, input_table.c.id == question.c.input_id))
-        .where(condition, by_others < wanted - len(readers))
+        .where(condition, by_others < needed - len(readers))
     )
     return int(connection.execute(query).scalar_one())
 

@@ -62,13 +62,13 @@ class _QuestionState(NamedTuple):
     """Whether there are adjudications, and answers: of most questions there are none to be read."""
 
 
-def standing(votes: list[str], wanted: int) -> Standing:
+def standing(votes: list[str], needed: int) -> Standing:
     """Whether the people's votes on a question agree. "Unsure" is a vote, but never an answer.
 
     >>> standing(["positive", "positive"], 2), standing(["positive", "unsure"], 2), standing(["positive"], 2)
     ('agreed', 'disputed', 'open')
     """
-    if len(votes) < wanted:
+    if len(votes) < needed:
         return "open"
     return "agreed" if len(set(votes)) == 1 and votes[0] != UNSURE else "disputed"
 
@@ -208,7 +208,7 @@ def _answers(
     return rows
 
 
-def voted_answers(votes: Sequence[Vote], wanted: int) -> dict[str, str]:
+def voted_answers(votes: Sequence[Vote], needed: int) -> dict[str, str]:
     """What the votes on one question make its answer, by origin (people, gold); empty where they settle nothing.
 
     >>> votes = [Vote(1, "ann", "annotator", "positive", None), Vote(1, "gold", "gold", "negative", None)]
@@ -218,7 +218,7 @@ def voted_answers(votes: Sequence[Vote], wanted: int) -> dict[str, str]:
     people = [vote.answer for vote in votes if vote.role in ROLES]
     gold = [vote.answer for vote in votes if vote.role == "gold"]
     answers = {}
-    if people and standing(people, wanted) == "agreed":
+    if people and standing(people, needed) == "agreed":
         answers["people"] = people[0]
     if gold and len(set(gold)) == 1:
         answers["gold"] = gold[0]

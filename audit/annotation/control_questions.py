@@ -107,8 +107,8 @@ def _row_problem(
         return "there is a NUL character, which no text has"
     if not allowed:
         return f"the column answer is empty; it is one of {', '.join(labels)}, or several with | between them"
-    if strange := [label for label in allowed if label not in labels]:
-        return f"answer {strange[0]!r} is not one of {', '.join(labels)}"
+    if unknown := [label for label in allowed if label not in labels]:
+        return f"answer {unknown[0]!r} is not one of {', '.join(labels)}"
     if set(allowed) == set(labels):
         return "every label is allowed, so no answer could be wrong"
     if not is_code(code):
@@ -288,8 +288,8 @@ def remove_known(engine: Engine, question_ids: Iterable[int] | None, *, by: int 
         require_manager(connection, by)
         stored = {int(row[0]) for row in connection.execute(select(table.c.question_id))}
         removed = stored if question_ids is None else set(question_ids)
-        if strange := sorted(removed - stored):
-            raise Refused(f"question {strange[0]} is not known; `audit known list` shows which are")
+        if unknown := sorted(removed - stored):
+            raise Refused(f"question {unknown[0]} is not known; `audit known list` shows which are")
         for piece in pieces(sorted(removed)):
             connection.execute(table.delete().where(table.c.question_id.in_(piece)))
         if removed:
@@ -312,8 +312,8 @@ def _store(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[s
         for id, task, kind, priority, filled in connection.execute(query.where(question.c.id.in_(piece))):
             existing.add(int(id))
             labels = labels_of(task, kind)
-            if strange := sorted(set(rows[id][0]) - set(labels)):
-                raise AuditError(f"answer {strange[0]!r} is not one of {', '.join(labels)}")
+            if unknown := sorted(set(rows[id][0]) - set(labels)):
+                raise AuditError(f"answer {unknown[0]!r} is not one of {', '.join(labels)}")
             if priority is not None and not filled:
                 raise Refused(f"people are waited for on question {id}; only a question that nobody waits for is known")
         query_stored = select(table.c.question_id).where(table.c.question_id.in_(piece))
@@ -386,14 +386,14 @@ def _candidates(connection: Connection) -> list[Candidate]:
         if label in get_task(task).labels and not asks_pairs(task):
             labels.setdefault((task, int(input_id), None), set()).add(label)
     allowed = {key: frozenset(golds) for key, golds in labels.items() if len(golds) == 1}
-    settled = (
+    adjudicated = (
         select(question.c.task, question.c.input_id, question.c.output, answer.c.allowed)
         .join(answer, answer.c.question_id == question.c.id)
         .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin == "adjudicated")
     )
     allowed |= {
         (str(task), int(id), output): frozenset(settled_labels)
-        for task, id, output, settled_labels in connection.execute(settled)
+        for task, id, output, settled_labels in connection.execute(adjudicated)
     }
     drawn = select(member.c.input_id).join(draw, draw.c.group_id == member.c.group_id).distinct()
     drawn_inputs = {int(row[0]) for row in connection.execute(drawn)}

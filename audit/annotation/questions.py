@@ -118,7 +118,7 @@ def group_question_key(
     return digest(task, "group", relation, version, params, *parts)
 
 
-def open_questions(connection: Connection, task: str, wanted: Iterable[Wanted], annotators: int) -> None:
+def open_questions(connection: Connection, task: str, questions: Iterable[Wanted], annotators: int) -> None:
     """See to it that these questions exist and stand in the queue with their priority, waits, people and protocol.
 
     `annotators` people answer each, where it does not say so itself. A question that nobody has judged gets what is
@@ -135,12 +135,12 @@ def open_questions(connection: Connection, task: str, wanted: Iterable[Wanted], 
             "annotators": question.annotators or annotators,
             "protocol": question.protocol,
         }
-        for question in wanted
+        for question in questions
     }
     _store(connection, rows)
 
 
-def open_group_questions(connection: Connection, wanted: Iterable[WantedGroup], annotators: int) -> None:
+def open_group_questions(connection: Connection, questions: Iterable[WantedGroup], annotators: int) -> None:
     """As `open_questions`, for questions about groups."""
     rows = {
         question.key: {
@@ -153,7 +153,7 @@ def open_group_questions(connection: Connection, wanted: Iterable[WantedGroup], 
             "annotators": question.annotators or annotators,
             "protocol": question.protocol,
         }
-        for question in wanted
+        for question in questions
     }
     _store(connection, rows)
 

@@ -172,14 +172,16 @@ def remembered(connection: Connection, account_id: int, question_id: int) -> Rem
     rows = connection.execute(_deferrals(), params).all()
     last = connection.execute(_last_judgement(), params).first()
     since, skipped, flagged, remark = midnight(tables.now()), False, False, None
-    for whose, kind, comment, at in rows:
+    for whose, kind, comment, moment in rows:
         if whose == account_id:
-            skipped = skipped or (kind == SKIP and in_utc(at) >= since)
+            skipped = skipped or (kind == SKIP and in_utc(moment) >= since)
             flagged = flagged or kind == FLAG
         if kind == BACK and flagged:
             remark = str(comment or "")
-    gone = last is not None and last.withdrawn_by is not None
-    return Remembered(skipped, remark, Before(int(last.guideline), str(last.comment or "")) if last and gone else None)
+    is_stale = last is not None and last.withdrawn_by is not None
+    return Remembered(
+        skipped, remark, Before(int(last.guideline), str(last.comment or "")) if last and is_stale else None
+    )
 
 
 def may_be_remembered() -> ColumnElement[bool]:
@@ -320,18 +322,18 @@ def _claim(connection: Connection, account_id: int) -> int | None:
         return None
     moment = tables.now()
     params = {"account": account_id, "now": moment, "midnight": midnight(moment)}
-    held = connection.execute(_held_lease(codes), params).first()
-    if held is not None and held.mine:
-        if held.protocol == SHOWN:
-            connection.execute(refresh_lease(), {"account": account_id, "question": held.id})
-        return int(held.id)
+    lease = connection.execute(_held_lease(codes), params).first()
+    if lease is not None and lease.mine:
+        if lease.protocol == SHOWN:
+            connection.execute(refresh_lease(), {"account": account_id, "question": lease.id})
+        return int(lease.id)
     # What this annotator skipped today only where nothing else is left. Past questions that others are claiming first;
     # where only such are left, wait for them.
     for again, past in ((False, True), (False, False), (True, True), (True, False)):
         if (vacant := connection.execute(_vacant_question(codes, past, again), params).first()) is not None:
             if vacant.crowded:
                 connection.execute(_delete_over_leases(), {**params, "question": vacant.id})
-            if held is not None:
+            if lease is not None:
                 connection.execute(_release_earlier_leases(), {"account": account_id})
             # What was skipped today comes with a note that nothing else is left: none hides among that.
             hidden = None if again else hidden_question(connection, account_id, settings, codes)

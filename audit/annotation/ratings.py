@@ -60,7 +60,7 @@ def read_ratings(path: str | Path, also: Sequence[str] = ()) -> Rated:
         if len(fields) != len(header):
             bad.append((line, f"{len(fields)} fields where the header has {len(header)}"))
             continue
-        row = [fields[place] for place in columns]
+        row = [fields[column] for column in columns]
         if not all(row):
             empty = needed[row.index("")]
             bad.append((line, f"column {empty} is empty; leave the row out where nobody judged"))
@@ -84,9 +84,9 @@ def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
         earlier = frame.groupby(["item", "annotator"], sort=False)["line"].transform("first")
         rows = frame.assign(earlier=earlier)[again][["line", "item", "annotator", "earlier"]].itertuples(index=False)
         bad = [
-            (line, f"column annotator: {who} rates item {item} again, first on line {earlier}; allowed is one "
+            (line, f"column annotator: {annotator} rates item {item} again, first on line {earlier}; allowed is one "
              f"rating, or choose with --repeats {', '.join(REPEATS[:-1])} or {REPEATS[-1]}")
-            for line, item, who, earlier in rows
+            for line, item, annotator, earlier in rows
         ]  # fmt: skip
         refuse_bad_rows(path, bad, len(frame))
     if repeats == "majority":

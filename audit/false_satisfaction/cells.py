@@ -287,12 +287,12 @@ def drawn_cells(
     for drawn in groups:
         systems = relations.setdefault(drawn.relation_id, {})
         systems.setdefault(drawn.system_id, []).append(settle_group(drawn, answers))
-    study, together = int(str(sample["study_id"])), sample["design"] == INFORMATIVE
+    study, one_list = int(str(sample["study_id"])), sample["design"] == INFORMATIVE
     return [
         DrawnCell((study, relation, system), settled, beginning)
         for relation, systems in relations.items()
         for (system, settled), beginning in zip(
-            systems.items(), beginnings(list(systems.values()), process, together), strict=True
+            systems.items(), beginnings(list(systems.values()), process, one_list), strict=True
         )
     ]
 
@@ -354,11 +354,11 @@ def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audit
 def _observed(connection: Connection, studies: Sequence[int], checks: Checked) -> pd.DataFrame:
     """One row per cell that was run, those included in which the relation made no group."""
     progress = table_of(tables.Progress)
-    pair, place = np.unique(checks.study * LIMIT + checks.relation, return_inverse=True)
+    pair, pair_code = np.unique(checks.study * LIMIT + checks.relation, return_inverse=True)
     kinds = len(Outcome) + 1  # and not checked
     frames = []
-    for at, system in enumerate(checks.systems):
-        number = np.bincount(place * kinds + checks.outcome[:, at] + 1, minlength=kinds * len(pair))
+    for column, system in enumerate(checks.systems):
+        number = np.bincount(pair_code * kinds + checks.outcome[:, column] + 1, minlength=kinds * len(pair))
         counts = number.reshape(-1, kinds)[:, 1:]
         cell = {"study_id": pair // LIMIT, "relation_id": pair % LIMIT, "system_id": system}
         frames.append(pd.DataFrame(cell | {name: counts[:, int(outcome)] for outcome, name in OUTCOMES.items()}))
@@ -450,8 +450,8 @@ class Clusters:
         source = np.asarray(source, np.int64)
         if not len(self.sources):
             return source
-        place = np.minimum(np.searchsorted(self.sources, source), len(self.sources) - 1)
-        return np.where(self.sources[place] == source, self.codes[place], source)
+        position = np.minimum(np.searchsorted(self.sources, source), len(self.sources) - 1)
+        return np.where(self.sources[position] == source, self.codes[position], source)
 
 
 ALONE = Clusters(np.empty(0, np.int64), np.empty(0, np.int64))
@@ -500,9 +500,9 @@ def read_resting(engine: Engine, counted: Counted, whose: Whose) -> pd.DataFrame
                     state = settle_group(drawn, answers).state
                     rows.append((*key, (), (), np.array(state is State.FALSE), not subjects))
                     continue
-                places = tuple(numbers.setdefault(subject, len(numbers)) for subject in subjects)
+                label_numbers = tuple(numbers.setdefault(subject, len(numbers)) for subject in subjects)
                 seen = tuple(labels.index(next(iter(answers[subject].allowed))) for subject in subjects)
-                rows.append((*key, places, seen, false, True))
+                rows.append((*key, label_numbers, seen, false, True))
     return pd.DataFrame(rows, columns=[*CELL, "group_id", "labels", "seen", "false", "modelled"])
 
 
@@ -525,12 +525,13 @@ def _false(
         return None
     is_false = np.zeros((len(labels),) * len(subjects), bool)
     current = {subject: answers[subject] for step in drawn.steps if (subject := drawn.subject(step)) in answers}
-    for places in product(range(len(labels)), repeat=len(subjects)):
+    for indices in product(range(len(labels)), repeat=len(subjects)):
         trial = {
-            subject: KnownAnswer(frozenset([labels[at]]), "gold") for subject, at in zip(subjects, places, strict=True)
+            subject: KnownAnswer(frozenset([labels[index]]), "gold")
+            for subject, index in zip(subjects, indices, strict=True)
         }
         state = settle_group(drawn, current | trial).state
         if state is State.WAITING:
             return None
-        is_false[places] = state is State.FALSE
+        is_false[indices] = state is State.FALSE
     return is_false

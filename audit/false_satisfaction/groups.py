@@ -81,13 +81,13 @@ def checked_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame
     code), satisfied (0 or 1)."""
     checks, keys = counted.checks, counted.keys.reset_index(drop=True)
     cell = pd.Series(keys.index, index=pd.MultiIndex.from_frame(keys[CELL]))
-    place = checks.study * LIMIT + checks.relation
+    pair_code = checks.study * LIMIT + checks.relation
     nothing = np.empty(0, int)
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(nothing, nothing, nothing)]
-    for at, system in enumerate(checks.systems):
-        outcome = checks.outcome[:, at]
+    for column, system in enumerate(checks.systems):
+        outcome = checks.outcome[:, column]
         rows = np.flatnonzero((outcome == Outcome.SATISFIED) | (outcome == Outcome.VIOLATED))
-        pairs, code = np.unique(place[rows], return_inverse=True)
+        pairs, code = np.unique(pair_code[rows], return_inverse=True)
         number = np.array([cell[pair // LIMIT, pair % LIMIT, system] for pair in pairs.tolist()], int)
         parts.append((number[code], checks.source[rows], (outcome[rows] == Outcome.SATISFIED).astype(int)))
     number, source, satisfied = (np.concatenate(columns) for columns in zip(*parts, strict=True))
@@ -127,26 +127,26 @@ class Comparison:
         every system that satisfies them. Of those, the longest beginning counts in which every group that decides is
         settled for all.
         """
-        of, systems = self.of, len(self.systems)
+        compared, systems = self.of, len(self.systems)
         random = self.inside & judged & (self.design != INFORMATIVE)
         paired = self.design in ("shared", INFORMATIVE)
         settled = self.inside & counts if paired else random
         genuine = self._unjudged.copy()
         genuine[self.place[settled], self.column[settled]] = state[settled] == State.TRUE
         if paired:
-            stop = np.flatnonzero(of.informative & (unsettled(genuine) | self.beyond))
+            stop = np.flatnonzero(compared.informative & (unsettled(genuine) | self.beyond))
             if len(stop):
                 genuine[stop[0] :] = np.nan
         return Common(
             self.systems,
-            np.full(systems, len(of.source)),
+            np.full(systems, len(compared.source)),
             self._satisfied,
             judged=np.bincount(self.column[random], minlength=systems),
             false=np.bincount(self.column[random & (state == State.FALSE)], minlength=systems),
             genuine=genuine,
-            held=of.satisfied,
-            decides=of.informative if paired else None,
-            source=of.source,
+            held=compared.satisfied,
+            decides=compared.informative if paired else None,
+            source=compared.source,
             cluster=self.cluster,
         )
 
@@ -179,13 +179,13 @@ def comparisons(engine: Engine, counted: Counted) -> list[Comparison]:
     names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
     result = []
     with engine.connect() as connection:
-        apart = Apart(connection)
+        telling_apart = Apart(connection)
         clusters = source_clusters(connection, [int(str(study["id"])) for study in counted.studies])
         for study in (int(str(row["id"])) for row in counted.studies):
             sample = samples.get(study, {"seed": 0, "design": None})
             numbers = Numbers.of_study(connection, study, int(str(sample["seed"])))
             design = None if sample["design"] is None else str(sample["design"])
-            for compared in compared_groups(connection, counted.checks, study, numbers, apart):
+            for compared in compared_groups(connection, counted.checks, study, numbers, telling_apart):
                 under = (counted.drawn["study_id"] == study) & (counted.drawn["relation_id"] == compared.relation)
                 drawn = counted.drawn[under]
                 source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
@@ -223,12 +223,12 @@ def shared_groups(counted: Counted, compared: Sequence[Comparison]) -> list[Shar
 def _places(compared: Compared, source: np.ndarray, system: pd.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of drawn groups: whether they are common, their rows among the common groups, and their systems' columns."""
     order = np.argsort(compared.source)
-    place = np.searchsorted(compared.source, source, sorter=order)
-    place = order[np.minimum(place, len(order) - 1)] if len(order) else place
-    column = system.map({system: at for at, system in enumerate(compared.systems)}).fillna(-1).to_numpy(int)
-    inside = (column >= 0) & (place < len(compared.source))
-    inside[inside] &= compared.source[place[inside]] == source[inside]
-    return inside, place, column
+    position = np.searchsorted(compared.source, source, sorter=order)
+    position = order[np.minimum(position, len(order) - 1)] if len(order) else position
+    column = system.map({system: index for index, system in enumerate(compared.systems)}).fillna(-1).to_numpy(int)
+    inside = (column >= 0) & (position < len(compared.source))
+    inside[inside] &= compared.source[position[inside]] == source[inside]
+    return inside, position, column
 
 
 def _reach(compared: Compared, counted: Counted, system: np.ndarray, number: np.ndarray) -> float:

@@ -87,7 +87,7 @@ def history_of(connection: Connection) -> History:
     judgement, adjudication = table_of(tables.Judgement), table_of(tables.Adjudication)
     question, annotator = table_of(tables.Question), table_of(tables.Annotator)
     about_outputs = select(question.c.id, question.c.annotators).where(question.c.kind.in_(ABOUT_OUTPUTS))
-    wanted = {int(row[0]): int(row[1]) for row in connection.execute(about_outputs)}
+    needed = {int(row[0]): int(row[1]) for row in connection.execute(about_outputs)}
     judged = (
         select(
             judgement.c.id,
@@ -108,17 +108,23 @@ def history_of(connection: Connection) -> History:
     flags = select(table.c.question_id, table.c.at).where(table.c.kind == "flag")
     return History(
         [
-            PastJudgement(int(id), int(question_id), role, answer, in_utc(at), None if before is None else int(before))
-            for id, question_id, role, answer, at, before in connection.execute(judged)
-            if question_id in wanted
+            PastJudgement(
+                int(id), int(question_id), role, answer, in_utc(moment), None if before is None else int(before)
+            )
+            for id, question_id, role, answer, moment, before in connection.execute(judged)
+            if question_id in needed
         ],
         [
-            PastAdjudication(int(id), int(question_id), frozenset(allowed), in_utc(at))
-            for id, question_id, allowed, at in connection.execute(adjudicated)
-            if question_id in wanted
+            PastAdjudication(int(id), int(question_id), frozenset(allowed), in_utc(moment))
+            for id, question_id, allowed, moment in connection.execute(adjudicated)
+            if question_id in needed
         ],
-        wanted,
-        [(int(question_id), in_utc(at)) for question_id, at in connection.execute(flags) if question_id in wanted],
+        needed,
+        [
+            (int(question_id), in_utc(moment))
+            for question_id, moment in connection.execute(flags)
+            if question_id in needed
+        ],
     )
 
 
@@ -136,9 +142,9 @@ def answers_until(history: History, until: datetime | None = None) -> Answers:
     """
     votes = _votes_until(history, until)
     last = {
-        settled.question_id: settled.allowed
-        for settled in history.adjudications
-        if until is None or settled.decided_at <= until
+        adjudication.question_id: adjudication.allowed
+        for adjudication in history.adjudications
+        if until is None or adjudication.decided_at <= until
     }
     # One without labels takes back those before it.
     answers: Answers = {(question, "adjudicated"): allowed for question, allowed in last.items() if allowed}
@@ -159,7 +165,7 @@ def moments_of(history: History, points: int = POINTS) -> list[datetime | None]:
     )
     if not steps:
         return [None]
-    ends = sorted({at * len(steps) // points for at in range(1, points)} - {0})
+    ends = sorted({number * len(steps) // points for number in range(1, points)} - {0})
     moments = dict.fromkeys(steps[end - 1] for end in ends)
     return [*(moment for moment in moments if moment < steps[-1]), None]
 
@@ -206,7 +212,7 @@ def passed_until(history: History, until: datetime | None = None) -> set[int]:
         for question, question_votes in votes.items()
         if sum(vote.role in ROLES for vote in question_votes) >= history.wanted[question]
     }
-    return full | {question for question, at in history.flags if until is None or at <= until}
+    return full | {question for question, moment in history.flags if until is None or moment <= until}
 
 
 def _votes_until(history: History, until: datetime | None) -> dict[int, list[Vote]]:
@@ -241,7 +247,9 @@ def counting_answers(
     for origin in reversed(ORIGINS):
         if origin in ALLOWED[whose]:
             result |= {
-                about[question]: KnownAnswer(allowed, of) for (question, of), allowed in answers.items() if of == origin
+                about[question]: KnownAnswer(allowed, from_origin)
+                for (question, from_origin), allowed in answers.items()
+                if from_origin == origin
             }
     return result
 

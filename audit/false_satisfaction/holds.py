@@ -144,16 +144,16 @@ def _units(
             groups.add(group.group_id)
     rows: list[tuple[object, ...]] = []
     for (key, _, content), (holds, by, groups) in reached.items():
-        where = {pair for group in groups for pair in outcomes[group]}
+        cells_of_unit = {pair for group in groups for pair in outcomes[group]}
         study = int(str(key[1]))
         if study in independent:
             # The group was reached unless every list that has it stopped before it.
-            missed = math.prod(1 - shares.get((study, content[0], *pair), 0.0) for pair in where)
+            missed = math.prod(1 - shares.get((study, content[0], *pair), 0.0) for pair in cells_of_unit)
             pi = 1 - missed
         else:
             # One random number in all cells: the group was reached if the list that goes farthest reached it.
             pi = max(by)
-        observed = {outcome for _, outcome in where}
+        observed = {outcome for _, outcome in cells_of_unit}
         cluster = clusters[min(groups)]
         rows.append((*key, not holds, Outcome.SATISFIED in observed, Outcome.VIOLATED in observed, pi, cluster))
     return rows

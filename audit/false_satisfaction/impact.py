@@ -126,9 +126,9 @@ def read_stakes(engine: Engine, account_id: int) -> Stakes:
         study, relation, system = (int(row[name]) for name in CELL)
         groups = drawn.get((study, relation, system), [])
         number[study, relation, system] = len(cells)
-        for place, group in enumerate(groups):
+        for position, group in enumerate(groups):
             for subject in dict.fromkeys(group.subject(step) for step in group.steps):
-                containing.setdefault(subject, []).append((len(cells), place))
+                containing.setdefault(subject, []).append((len(cells), position))
         cells.append(_Cell(study, relation, str(row["relation"]), str(row["system"]), study in informative, groups))
     compared = {}
     for comparison in comparisons(engine, counted):
@@ -180,13 +180,13 @@ def _of_answer(
         # Settling reads the answers about a group's members only, so a copy of those is enough.
         answer = KnownAnswer(frozenset({label}), "adjudicated")
         trial: dict[Place, Settled] = {}
-        for cell, place in places:
-            group = stakes.cells[cell].drawn[place]
+        for cell, position in places:
+            group = stakes.cells[cell].drawn[position]
             subjects = [group.subject(step) for step in group.steps]
             answers = {key: current[key] for key in subjects if key in current}
-            trial[cell, place] = settle_group(group, answers | {subject: answer})
+            trial[cell, position] = settle_group(group, answers | {subject: answer})
         trials.append(trial)
-    decisive = [at for at in places if len({trial[at].state for trial in trials}) > 1]
+    decisive = [pair for pair in places if len({trial[pair].state for trial in trials}) > 1]
     touched = [stakes.cells[cell] for cell, _ in decisive]
     # Labels that make the same of every group, as two wrong ones mostly do, are one trial.
     different = {
@@ -226,13 +226,14 @@ def _common(
     trial: Mapping[Place, Settled],
 ) -> Common:
     """The common groups of a relation, with the settled groups of a trial in the place of those of today."""
-    now = [[trial.get((cell, place), group) for place, group in enumerate(settled[cell])] for cell in cells]
+    now = [[trial.get((cell, position), group) for position, group in enumerate(settled[cell])] for cell in cells]
     cell_beginnings = beginnings(now, process, comparison.design == INFORMATIVE)
     return comparison.common(
         np.array([int(group.state) for cell in now for group in cell], int),
         np.array([counts for beginning in cell_beginnings for counts in beginning.counts], bool),
         np.array(
-            [place < beginning.judged for beginning in cell_beginnings for place in range(len(beginning.counts))], bool
+            [position < beginning.judged for beginning in cell_beginnings for position in range(len(beginning.counts))],
+            bool,
         ),
     )
 
@@ -266,10 +267,14 @@ def _audited(
             .join(system, system.c.id == draw.c.system_id)
             .where(draw.c.group_id.in_(piece))
         )
-        for group, of, by in connection.execute(query):
-            pairs_of.setdefault(int(group), []).append((str(of), str(by)))
+        for group, relation_name, system_name in connection.execute(query):
+            pairs_of.setdefault(int(group), []).append((str(relation_name), str(system_name)))
     return {
-        group: (len(pairs), tuple(sorted({of for of, _ in pairs})), tuple(sorted({by for _, by in pairs})))
+        group: (
+            len(pairs),
+            tuple(sorted({relation_name for relation_name, _ in pairs})),
+            tuple(sorted({system_name for _, system_name in pairs})),
+        )
         for group, pairs in pairs_of.items()
     }
 
@@ -361,8 +366,8 @@ def _relation(
     if unknown:
         return _without_number(replace(empty, winner=best), f"no estimate for {', '.join(unknown)}"), []
     numbers: dict[Subject, int] = {}
-    place = {system: at for at, system in enumerate(comparison.of.systems)}
-    groups = [JudgedGroup(place[group.system_id], tuple(_parts(group, answers, numbers))) for group in drawn]
+    column = {system: index for index, system in enumerate(comparison.of.systems)}
+    groups = [JudgedGroup(column[group.system_id], tuple(_parts(group, answers, numbers))) for group in drawn]
     most, each = common.by_false
     result = fragility(most.tolist(), each.tolist(), groups)
     entry = replace(
@@ -375,7 +380,7 @@ def _relation(
         answered=len(numbers),
         reason=_reason(result),
     )
-    subject_of = {number: of for of, number in numbers.items()}
+    subject_of = {number: subject for subject, number in numbers.items()}
     return entry, [subject_of[number] for number, _ in result.changes]
 
 
@@ -537,7 +542,7 @@ def proposed(
 ) -> str | None:
     """The cause that can be derived, which is only ever proposed; None: look at it.
 
-    `wrong` says of each counted member whether its output is wrong, `wanted` has the allowed labels of each wrong one,
+    `wrong` says of each counted member whether its output is wrong, `allowed` has the allowed labels of each wrong one,
     `labels` every label that the system ever gave. Where none of the allowed ones of some member is among these, the
     system cannot be right: `label_range`. Else, where every output is wrong: `all_wrong`.
 

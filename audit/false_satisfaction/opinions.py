@@ -34,14 +34,14 @@ def opinions(engine: Engine, task: str | None = None) -> Rated:
         answers_by_person = _own_answers(connection, rated)
         samples = [int(row[0]) for row in connection.execute(select(table_of(tables.Sample).c.id))]
         drawn = list({(group.group_id, group.system_id): group for group in drawn_groups(connection, samples)}.values())
-        places = _places(connection, sorted({group.group_id for group in drawn}))
+        source_of_group = _places(connection, sorted({group.group_id for group in drawn}))
         systems = dict(connection.execute(select(table_of(tables.System).c.id, table_of(tables.System).c.name)).all())
     for name, answers in answers_by_person.items():
         for group in drawn:
             state = _state(group, answers)
             if state is None:
                 continue
-            source, language = places[group.group_id]
+            source, language = source_of_group[group.group_id]
             rows.append(
                 {
                     "item": f"{group.group_id}/{group.system_id}",
@@ -131,8 +131,8 @@ def _state(group: Drawn, answers: dict[Subject, KnownAnswer]) -> State | None:
     """The state of a group by these answers; None where they leave a member open."""
     if not any(group.subject(step) in answers for step in group.steps):
         return None
-    settled = settle_group(group, answers)
-    return settled.state if all(settled.origins) else None
+    resolved = settle_group(group, answers)
+    return resolved.state if all(resolved.origins) else None
 
 
 def _places(connection: Connection, groups: list[int]) -> dict[int, tuple[int, str]]:

@@ -76,16 +76,16 @@ def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms 
         }
     )
     with engine.connect() as connection:
-        places = [(sample_of[int(study)], int(group)) for study, group in groups[["study", "group"]].values.tolist()]
-        arms = arms_of(connection, terms, set(places))
-        answered = _answered_by_people(connection, {group for _, group in places})
-        groups["protocol"] = [arms[place] for place in places]
+        drawn = [(sample_of[int(study)], int(group)) for study, group in groups[["study", "group"]].values.tolist()]
+        arms = arms_of(connection, terms, set(drawn))
+        answered = _answered_by_people(connection, {group for _, group in drawn})
+        groups["protocol"] = [arms[pair] for pair in drawn]
         systems = groups["system"].tolist()
         kinds = [
             answered.get((group, 0), frozenset()) | answered.get((group, system), frozenset())
-            for (_, group), system in zip(places, systems, strict=True)
+            for (_, group), system in zip(drawn, systems, strict=True)
         ]
-        groups["crossed"] = [bool(kind - {arms[place]}) for kind, place in zip(kinds, places, strict=True)]
+        groups["crossed"] = [bool(kind - {arms[pair]}) for kind, pair in zip(kinds, drawn, strict=True)]
         groups = groups[np.array([bool(kind) for kind in kinds], bool)].reset_index(drop=True)
         questions = _questions(connection, list(terms))
         answering = {protocol: _answering(connection, questions[protocol]) for protocol in (BLIND, SHOWN)}
@@ -153,14 +153,14 @@ def _questions(connection: Connection, samples: Collection[int]) -> dict[str, di
     return questions
 
 
-def _answering(connection: Connection, wanted: Mapping[int, int]) -> Answering:
+def _answering(connection: Connection, needed: Mapping[int, int]) -> Answering:
     """How these questions (id -> votes wanted) were answered."""
     agreeing: list[float] = []
     total: Counter[str] = Counter()
-    for id, history in _histories(connection, wanted):
+    for id, history in _histories(connection, needed):
         votes = _counting(history)
         labels = [str(vote["answer"]) for vote in votes]
-        total["disputed"] += standing(labels, wanted[id]) == "disputed"
+        total["disputed"] += standing(labels, needed[id]) == "disputed"
         pairs = [label == other for label, other in combinations(labels, 2)]
         if pairs:
             agreeing.append(sum(pairs) / len(pairs))
@@ -172,9 +172,9 @@ def _answering(connection: Connection, wanted: Mapping[int, int]) -> Answering:
             if before:
                 total["validations"] += 1
                 total["unchanged"] += before[-1]["answer"] == vote["answer"]
-    inspected = _inspected(connection, wanted)
+    inspected = _inspected(connection, needed)
     return Answering(
-        questions=len(wanted),
+        questions=len(needed),
         agreement=sum(agreeing) / len(agreeing) if agreeing else None,
         disputed=total["disputed"],
         validations=total["validations"],

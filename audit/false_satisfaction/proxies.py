@@ -54,7 +54,7 @@ class Distances:
 def distances(connection: Connection, study: int, systems: Sequence[int]) -> Distances:
     """The distances of a study's outputs; only the source's own output is compared, for references are of sources."""
     source, output = table_of(tables.Source), table_of(tables.Output)
-    wanted = np.unique(np.asarray(systems, np.int64))
+    system_ids = np.unique(np.asarray(systems, np.int64))
     rows = select(source.c.id, source.c.attributes).where(source.c.study_id == study).order_by(source.c.id)
     references: dict[int, str] = {}
     ids: list[int] = []
@@ -62,19 +62,19 @@ def distances(connection: Connection, study: int, systems: Sequence[int]) -> Dis
         ids.append(int(id))
         if isinstance(value := attributes.get(COLUMN), str) and value.strip():
             references[int(id)] = value.strip()
-    result = Distances(np.array(ids, np.int64), wanted, np.full((len(ids), len(wanted)), np.nan))
+    result = Distances(np.array(ids, np.int64), system_ids, np.full((len(ids), len(system_ids)), np.nan))
     if not references:
         return result
     query = (
         select(source.c.id, output.c.system_id, output.c.text)
         .join(output, output.c.input_id == source.c.input_id)
-        .where(source.c.study_id == study, output.c.system_id.in_(wanted.tolist()), output.c.text.is_not(None))
+        .where(source.c.study_id == study, output.c.system_id.in_(system_ids.tolist()), output.c.text.is_not(None))
         .order_by(output.c.attempt)  # the last attempt counts
     )
     for id, system, text in connection.execute(query, execution_options={"yield_per": _ROWS}):
         if (reference := references.get(int(id))) is not None:
-            place = int(np.searchsorted(result.sources, id)), int(np.searchsorted(wanted, system))
-            result.values[place] = 1 - levenshtein_similarity(reference, str(text))
+            position = int(np.searchsorted(result.sources, id)), int(np.searchsorted(system_ids, system))
+            result.values[position] = 1 - levenshtein_similarity(reference, str(text))
     return result
 
 
@@ -170,20 +170,20 @@ def _of_relation(
 ) -> Iterator[CellProxies]:
     outputs, columns = proxies.outputs, proxies.columns
     group, verdict, member = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Member)
-    here = and_(group.c.study_id == study, group.c.relation_id == relation)
+    of_cell = and_(group.c.study_id == study, group.c.relation_id == relation)
     satisfied = select(group.c.id, verdict.c.system_id, group.c.source_id).join(
         verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED))
     )
-    groups, of_system, sources = _read(connection, satisfied.where(here).order_by(group.c.id), "qqq")
+    groups, of_system, sources = _read(connection, satisfied.where(of_cell).order_by(group.c.id), "qqq")
     ids, against, least = np.empty(0, int), np.empty((0, 0)), np.empty((0, 0))
     if outputs is not None:
         members = select(member.c.group_id, member.c.input_id).join(group, group.c.id == member.c.group_id)
         in_rate = member.c.role.in_(COUNTED)
-        of_group, inputs = _read(connection, members.where(here, in_rate).order_by(member.c.group_id), "qq")
+        of_group, inputs = _read(connection, members.where(of_cell, in_rate).order_by(member.c.group_id), "qq")
         ids, start, size = np.unique(of_group, return_index=True, return_counts=True)
-        at = _places(outputs.inputs, inputs)
-        against = np.add.reduceat(outputs.against[at], start, axis=0) / size[:, None]
-        least = np.minimum.reduceat(outputs.scores[at], start, axis=0)
+        rows_of_inputs = _places(outputs.inputs, inputs)
+        against = np.add.reduceat(outputs.against[rows_of_inputs], start, axis=0) / size[:, None]
+        least = np.minimum.reduceat(outputs.scores[rows_of_inputs], start, axis=0)
     for system, beginning in judged.groupby("system_id", sort=False):
         own = of_system == system
         values: dict[str, np.ndarray] = {}
@@ -208,10 +208,10 @@ def _of_relation(
             else:
                 left_out[name] = "the corpus has no such column"
         population = np.column_stack(list(values.values())) if values else np.empty((int(own.sum()), 0))
-        places = np.searchsorted(groups[own], beginning["group_id"].to_numpy())
+        positions = np.searchsorted(groups[own], beginning["group_id"].to_numpy())
         truth = (beginning["state"] == State.FALSE).to_numpy(float)
         yield CellProxies(
-            study, relation, int(str(system)), tuple(values), left_out, truth, population[places], population
+            study, relation, int(str(system)), tuple(values), left_out, truth, population[positions], population
         )
 
 
@@ -240,19 +240,19 @@ def _outputs(connection: Connection, study: int, systems: np.ndarray) -> _Output
     input_ids, of_system, attempt, score, label = _read(connection, query, "qqqds")
     inputs = np.unique(input_ids)
     last = np.argsort(attempt, kind="stable")  # the last attempt is written last, so it stays
-    place = np.searchsorted(inputs, input_ids[last]), np.searchsorted(systems, of_system[last])
+    position = np.searchsorted(inputs, input_ids[last]), np.searchsorted(systems, of_system[last])
     labels, scores = (np.full((len(inputs) + 1, len(systems)), np.nan) for _ in range(2))
-    labels[place], scores[place] = label[last], score[last]
+    labels[position], scores[position] = label[last], score[last]
     by_system = {str(system): labels[:, column] for column, system in enumerate(systems)}
     return _Outputs(inputs, systems, np.column_stack([disagreement(by_system, name) for name in by_system]), scores)
 
 
-def _places(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _places(ids: np.ndarray, sought: np.ndarray) -> np.ndarray:
     """Where the wanted are among the known, which ascend; one behind the last where they are not."""
-    at = np.searchsorted(ids, wanted)
-    is_present = at < len(ids)
-    is_present[is_present] = ids[at[is_present]] == wanted[is_present]
-    return np.where(is_present, at, len(ids))
+    position = np.searchsorted(ids, sought)
+    is_present = position < len(ids)
+    is_present[is_present] = ids[position[is_present]] == sought[is_present]
+    return np.where(is_present, position, len(ids))
 
 
 def _user_columns(connection: Connection, counted: Counted, names: Sequence[str]) -> dict[int, _Columns]:
@@ -285,15 +285,15 @@ def _user_columns(connection: Connection, counted: Counted, names: Sequence[str]
 def _numbers(name: str, values: Sequence[Any], rows: Sequence[str], study: Mapping[str, object]) -> np.ndarray:
     """Raises AuditError for the first value that is not a finite number."""
     numbers = np.empty(len(values))
-    for at, value in enumerate(values):
+    for index, value in enumerate(values):
         try:
-            numbers[at] = math.nan if isinstance(value, bool) or "_" in str(value) else float(value)
+            numbers[index] = math.nan if isinstance(value, bool) or "_" in str(value) else float(value)
         except (TypeError, ValueError, OverflowError):
-            numbers[at] = math.nan
-        if not math.isfinite(numbers[at]):
+            numbers[index] = math.nan
+        if not math.isfinite(numbers[index]):
             spelling = "missing" if value is None else repr(value)[:60]
             raise AuditError(
-                f"the proxy {name!r} is {spelling} in row {rows[at]!r} of {study['corpus']} (study {study['id']}); "
+                f"the proxy {name!r} is {spelling} in row {rows[index]!r} of {study['corpus']} (study {study['id']}); "
                 "a proxy needs a finite number, such as 0.25, in every row"
             )
     return numbers
@@ -313,9 +313,9 @@ def _read(connection: Connection, query: Select[Any], types: str) -> list[np.nda
 
 
 def _coded(texts: Sequence[str | None], codes: dict[str, int]) -> np.ndarray:
-    at, distinct = pd.factorize(np.array(texts, object))
+    code, distinct = pd.factorize(np.array(texts, object))
     numbers = np.array([codes.setdefault(text, len(codes)) for text in distinct] + [math.nan])
-    return numbers[at]  # None is -1: the last
+    return numbers[code]  # None is -1: the last
 
 
 def _parts(connection: Connection, query: Select[Any]) -> Iterator[Sequence[Any]]:

@@ -101,8 +101,8 @@ class Asking(Generic[Key]):
         best = {key: (sample, group) for key, (_, sample, group) in self._best.items()}
         arms = arms_of(connection, self._terms, set(best.values()))
         return {
-            key: Ask(self._best[key][0], len(self._pairs[key]), self._annotators[key], arms[place])
-            for key, place in best.items()
+            key: Ask(self._best[key][0], len(self._pairs[key]), self._annotators[key], arms[drawn])
+            for key, drawn in best.items()
         }
 
 
@@ -513,15 +513,15 @@ def update_queue(connection: Connection, changed: Collection[int] | None = None)
 def _update_all(connection: Connection) -> None:
     samples = terms_of(connection)
     demand = _demand_of(connection, samples)
-    wanted = demand.in_queue()
+    needed = demand.in_queue()
     table = table_of(tables.Question)
     open_now = select(table.c.id, table.c.task, table.c.input_id, table.c.output).where(
         table.c.priority.is_not(None), table.c.kind.in_(ABOUT_OUTPUTS)
     )
     rows = connection.execute(open_now).all()
-    close_questions(connection, [id for id, *of in rows if tuple(of) not in wanted])
-    for task in {key[0] for key in wanted}:
-        _open_needed(connection, samples, task, {key: ask for key, ask in wanted.items() if key[0] == task})
+    close_questions(connection, [id for id, *subject in rows if tuple(subject) not in needed])
+    for task in {key[0] for key in needed}:
+        _open_needed(connection, samples, task, {key: ask for key, ask in needed.items() if key[0] == task})
     ranks = {key: ask.rank for key, ask in demand.checks.items()}
     _set_checks(connection, _by_question(connection, ranks))
     _update_groups(connection, samples)
@@ -558,23 +558,23 @@ def queue_difference(connection: Connection) -> Difference:
     table, check = table_of(tables.Question), table_of(tables.SpotCheck)
     samples = terms_of(connection)
     demand = _demand_of(connection, samples)
-    wanted: dict[Any, tuple[int, int]] = {key: (ask.rank, ask.waits) for key, ask in demand.in_queue().items()}
-    wanted |= {group.key: (group.priority, group.waits) for group in wanted_groups(connection, samples)}
+    needed: dict[Any, tuple[int, int]] = {key: (ask.rank, ask.waits) for key, ask in demand.in_queue().items()}
+    needed |= {group.key: (group.priority, group.waits) for group in wanted_groups(connection, samples)}
     query = select(
         table.c.id, table.c.kind, table.c.key, table.c.task, table.c.input_id, table.c.output,
         table.c.priority, table.c.waits,
     ).order_by(table.c.id)  # fmt: skip
     misplaced, idle = [], []
     for id, kind, key, *about, priority, waits in connection.execute(query):
-        should = wanted.pop(bytes(key) if kind == "group" else tuple(about), None)
-        if should is not None and should != (priority, waits):
+        expected = needed.pop(bytes(key) if kind == "group" else tuple(about), None)
+        if expected is not None and expected != (priority, waits):
             misplaced.append(int(id))
-        elif should is None and priority is not None:
+        elif expected is None and priority is not None:
             idle.append(int(id))
     stored = {int(id): int(rank) for id, rank in connection.execute(select(check.c.question_id, check.c.priority))}
     checks = _by_question(connection, {key: ask.rank for key, ask in demand.checks.items()})
     differing = {id for id, _ in stored.items() ^ checks.items()}
-    return Difference(tuple(misplaced), tuple(idle), tuple(sorted(differing)), len(wanted))
+    return Difference(tuple(misplaced), tuple(idle), tuple(sorted(differing)), len(needed))
 
 
 class QueueLength(NamedTuple):
@@ -659,14 +659,14 @@ def _update_groups(connection: Connection, samples: Mapping[int, Terms]) -> None
     open_group_questions(connection, wanted, _most(samples))
 
 
-def _set_checks(connection: Connection, wanted: Mapping[int, int], among: Iterable[int] | None = None) -> None:
+def _set_checks(connection: Connection, needed: Mapping[int, int], among: Iterable[int] | None = None) -> None:
     """See to it that exactly these questions (id -> priority) wait for a check, of those in `among`, or of all."""
     table = table_of(tables.SpotCheck)
     if among is None:
         among = [int(row[0]) for row in connection.execute(select(table.c.question_id))]
-    for piece in pieces(sorted(set(among) - set(wanted))):
+    for piece in pieces(sorted(set(among) - set(needed))):
         connection.execute(delete(table).where(table.c.question_id.in_(piece)))
-    rows = [{"question_id": id, "priority": rank} for id, rank in sorted(wanted.items())]
+    rows = [{"question_id": id, "priority": rank} for id, rank in sorted(needed.items())]
     upsert(connection, tables.SpotCheck, rows)
 
 

@@ -353,11 +353,11 @@ class Process:
 
 
 def beginnings(
-    cells: Sequence[Sequence[Settled]], process: Process | None = None, together: bool = False
+    cells: Sequence[Sequence[Settled]], process: Process | None = None, one_list: bool = False
 ) -> list[Beginning]:
     """The beginnings of all cells of one relation in one sample, each given in the order of ranks.
 
-    `together`: the cells are one list, as the design `informative` draws them, so they end together.
+    `one_list`: the cells are one list, as the design `informative` draws them, so they end together.
     """
     process = process or Process()
     groups = [group for cell in cells for group in cell]
@@ -381,9 +381,9 @@ def beginnings(
         next((group.drawn.rank for group, is_counted in zip(cell, flags, strict=True) if not is_counted), math.inf)
         for cell, flags in zip(cells, counting, strict=True)
     ]
-    if together:
+    if one_list:
         ends = [min(ends, default=math.inf)] * len(cells)
-    return [_beginning(*parts, together) for parts in zip(cells, ends, counting, strict=True)]
+    return [_beginning(*parts, one_list) for parts in zip(cells, ends, counting, strict=True)]
 
 
 def read_process(connection: Connection) -> Process:
@@ -425,12 +425,12 @@ def _carried_by_gold(settled: Settled, gold: Mapping[str, frozenset[str]]) -> bo
     )
 
 
-def _beginning(cell: Sequence[Settled], end: float, counts: tuple[bool, ...], together: bool) -> Beginning:
+def _beginning(cell: Sequence[Settled], end: float, counts: tuple[bool, ...], one_list: bool) -> Beginning:
     inside = [settled for settled in cell if settled.drawn.rank < end]
     by_people = [
         settled.state is not State.WAITING and any(origin in PEOPLE for origin in settled.origins) for settled in cell
     ]
-    if not together and sum(by_people[len(inside) :]) > len(inside):
+    if not one_list and sum(by_people[len(inside) :]) > len(inside):
         # What stays open is what is hard, and the run before the first hard one is as biased as what is settled of all.
         inside = []
     rest = cell[len(inside) :]

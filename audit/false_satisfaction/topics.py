@@ -66,8 +66,8 @@ def count_topics(engine: Engine, counted: Counted, by: str, clusters: Clusters =
             attributes |= others
             names = _names(values, by, row)
             if names:
-                place = {name: at for at, name in enumerate(names)}
-                code = np.array([len(names) if value is None else place[_text(value)] for value in values], int)
+                code_of = {name: index for index, name in enumerate(names)}
+                code = np.array([len(names) if value is None else code_of[_text(value)] for value in values], int)
                 topics_by_study[study] = _counted(counted, study, names, sources, code, clusters)
     if not topics_by_study:
         if by == GOLD:
@@ -124,8 +124,8 @@ def _counted(
     name_of = {(row.relation_id, row.system_id): row for row in keys.itertuples()}
     cells: list[dict[str, Any]] = []
     sums: list[dict[str, Any]] = []
-    for at, system in enumerate(checks.systems):
-        satisfied, violated = (checks.outcome[:, at] == kind for kind in (Outcome.SATISFIED, Outcome.VIOLATED))
+    for index, system in enumerate(checks.systems):
+        satisfied, violated = (checks.outcome[:, index] == kind for kind in (Outcome.SATISFIED, Outcome.VIOLATED))
         if not (satisfied.any() or violated.any()):
             continue
         pair, shape = relation * topics + topic, (len(relation_ids), topics)
@@ -136,8 +136,10 @@ def _counted(
             key = name_of[int(relation_ids[row]), system]
             cell: dict[str, Any] = {"study": study}
             cell |= {"task": key.task, "relation": key.relation, "system": key.system, "topic": column}
-            here = pair == row * topics + column
-            parts = (np.bincount(cluster[here & of], minlength=number) for of in (violated, violated | satisfied))
+            in_topic = pair == row * topics + column
+            parts = (
+                np.bincount(cluster[in_topic & mask], minlength=number) for mask in (violated, violated | satisfied)
+            )
             wrong, size = parts
             cell["wrong"], cell["size"] = wrong[size > 0], size[size > 0]
             cells.append(cell | {"satisfied": int(yes[row, column]), "violated": int(no[row, column])})
@@ -145,7 +147,7 @@ def _counted(
             own = (topic == column) & (violated | satisfied)
             if own.any():
                 label = next(str(row.system) for row in name_of.values() if row.system_id == system)
-                wrong, size = (np.bincount(cluster[of], minlength=number) for of in (own & violated, own))
+                wrong, size = (np.bincount(cluster[mask], minlength=number) for mask in (own & violated, own))
                 counts: dict[str, Any] = {"sources": len(np.unique(checks.source[own]))}
                 counts |= {"violated": wrong[size > 0], "groups": size[size > 0]}
                 sums.append({"system": label, "topic": column} | counts)

@@ -24,7 +24,7 @@ def skip(engine: Engine, account_id: int, question_id: int) -> None:
     It comes again today only when nothing else is left. Raises NotAllowed, or Refused where it is not leased to them.
     """
     with unit_of_work(engine, account_id, *ROLES) as work:
-        _put(work, account_id, question_id, SKIP, None)
+        _defer(work, account_id, question_id, SKIP, None)
 
 
 def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
@@ -33,7 +33,7 @@ def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> Non
     Others still are. Raises NotAllowed, or Refused where it is not leased to them or the comment is empty or too long.
     """
     with unit_of_work(engine, account_id, *ROLES) as work:
-        _put(work, account_id, question_id, FLAG, comment.strip())
+        _defer(work, account_id, question_id, FLAG, comment.strip())
 
 
 def unflag(engine: Engine, account_id: int) -> int | None:
@@ -139,16 +139,16 @@ def refer(engine: Engine, account_id: int, question_ids: Sequence[int], comment:
     return len(new)
 
 
-def _put(work: Work, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
+def _defer(work: Work, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
     lease = table_of(tables.Lease)
     # What is refused below is rolled back, the lease included.
-    held = work.connection.execute(
+    leases = work.connection.execute(
         delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
     ).rowcount
     if kind == FLAG and not comment:
         raise Refused("say in the comment what an adjudicator should look at, then flag the question")
     check_comment(comment)
-    if not held:
+    if not leases:
         raise Refused("this question is not leased to you, or the lease has expired; take the next one")
     add_row(work.connection, account_id, question_id, kind, comment)
 

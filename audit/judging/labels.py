@@ -652,13 +652,13 @@ def _questions_about(
 ) -> dict[int, tuple[str, int]]:
     """Questions of this kind about these inputs: question id -> (task, input)."""
     table = table_of(tables.Question)
-    wanted = set(keys)
+    subjects = set(keys)
     questions: dict[int, tuple[str, int]] = {}
     for piece in pieces({input_id for _, input_id in keys}):
         query = select(table.c.id, table.c.task, table.c.input_id).where(
             table.c.kind == kind, table.c.input_id.in_(piece)
         )
         for id, task, input_id in connection.execute(query):
-            if (task, int(input_id)) in wanted:
+            if (task, int(input_id)) in subjects:
                 questions[int(id)] = (task, int(input_id))
     return questions

@@ -127,12 +127,12 @@ def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
         )
         for task, kind, guideline, label in connection.execute(judged):
             numbers["judgement", task, kind, guideline, label] += 1
-        settled = (
+        adjudicated = (
             select(question.c.task, question.c.kind, adjudication.c.guideline, adjudication.c.allowed)
             .join(question, question.c.id == adjudication.c.question_id)
             .where(stands(adjudication))
         )
-        for task, kind, guideline, allowed in connection.execute(settled):
+        for task, kind, guideline, allowed in connection.execute(adjudicated):
             numbers["adjudication", task, kind, guideline, "|".join(sorted(allowed))] += 1
     tallies = [
         Tally(*key, all(label in _labels(key[1], key[2]) for label in key[4].split("|")), number)

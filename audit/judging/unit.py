@@ -74,8 +74,10 @@ class Work:
         Raises RuntimeError for a first answer to a question that is not held. Other passes are no part of an answer.
         """
         first = {int(row["question_id"]) for row in rows if row.get("round", FIRST) == FIRST}
-        if self._held is not None and (loose := sorted(first - self._held.keys())):
-            raise RuntimeError(f"question {loose[0]} is answered and was not held before: what others do would be lost")
+        if self._held is not None and (unheld := sorted(first - self._held.keys())):
+            raise RuntimeError(
+                f"question {unheld[0]} is answered and was not held before: what others do would be lost"
+            )
         self._answered |= first
         if len(rows) != 1:
             insert_new(self.connection, record, rows)

@@ -137,9 +137,9 @@ def _size(connection: Connection, sample: Mapping[str, Any], planned: Mapping[st
     if (lists["drawn"] == expected).all():
         return
     key = "share" if size.per_relation is None else "per_relation"
-    other = lists["drawn"] != expected
+    differs = lists["drawn"] != expected
     larger = bool((lists["drawn"] > expected).any())
-    worst = (lists["drawn"] if key == "per_relation" else lists["pi"])[other]
+    worst = (lists["drawn"] if key == "per_relation" else lists["pi"])[differs]
     actual = worst.max() if larger else worst.min()
     yield Deviation(f"sample.{key}", planned[key], int(actual) if key == "per_relation" else _rounded(actual))
 
@@ -280,18 +280,18 @@ def resolve(engine: Engine, primary: Primary, study: int | None = None) -> dict[
             )
             for study_id in studies
         }
-    wanted = [("system", 0, primary.system), ("system", 0, primary.other)]
-    wanted += [("relation", 1, primary.relation)] if primary.relation else []
-    for kind, position, name in wanted:
+    required = [("system", 0, primary.system), ("system", 0, primary.other)]
+    required += [("relation", 1, primary.relation)] if primary.relation else []
+    for kind, position, name in required:
         if not any(name in by_name[position] for by_name in ids_by_name.values()):
             raise UnknownName(
                 kind, name, sorted({candidate for by_name in ids_by_name.values() for candidate in by_name[position]})
             )
     resolved = {}
     for study_id, by_name in ids_by_name.items():
-        ids = [by_name[position].get(name) for _, position, name in wanted]
+        ids = [by_name[position].get(name) for _, position, name in required]
         if all(ids):
-            for (kind, _, name), versions in zip(wanted, ids, strict=True):
+            for (kind, _, name), versions in zip(required, ids, strict=True):
                 if versions and len(versions) > 1:
                     raise AuditError(
                         f"study {study_id} has several versions of the {kind} {name}, so it is in no primary comparison"
@@ -366,8 +366,12 @@ def _ids_by_name(connection: Connection, study: int, model: Any) -> dict[str, li
     column = "system_id" if model is tables.System else "relation_id"
     ids = set(connection.execute(select(progress.c[column]).where(progress.c.study_id == study).distinct()).scalars())
     if not ids:  # an imported run has no chunks
-        of = verdict.c.system_id if model is tables.System else group.c.relation_id
-        query = select(of).join_from(group, verdict, verdict.c.group_id == group.c.id).where(group.c.study_id == study)
+        id_column = verdict.c.system_id if model is tables.System else group.c.relation_id
+        query = (
+            select(id_column)
+            .join_from(group, verdict, verdict.c.group_id == group.c.id)
+            .where(group.c.study_id == study)
+        )
         ids = set(connection.execute(query.distinct()).scalars())
     names: dict[str, list[int]] = {}
     for id, name in connection.execute(select(table.c.id, table.c.name).order_by(table.c.id)):

@@ -77,10 +77,10 @@ class Job:
         return self.state in LIVE
 
 
-def begin_job(engine: Engine, name: str, where: str, *, by: int) -> int:
+def begin_job(engine: Engine, name: str, database: str, *, by: int) -> int:
     """Begin to carry out the last version of a plan in a process of its own; returns the job's id.
 
-    `where` is the path or URL of the database, `by` the account of a manager. Raises NotAllowed for another role,
+    `database` is the path or URL of the database, `by` the account of a manager. Raises NotAllowed for another role,
     UnknownName for a plan; BadFile for one that names files or code of somebody's own, which only the command line
     may run; AuditError where the same study is being run already, or where no process can be begun.
     """
@@ -107,7 +107,7 @@ def begin_job(engine: Engine, name: str, where: str, *, by: int) -> int:
         id = int(inserted[0]) if inserted else 0
         _refuse_second(connection, id, plan.study)
     try:
-        pid = _begin_process(name, id, where)
+        pid = _begin_process(name, id, database)
     except OSError as problem:
         _end(engine, id, f"no process can be begun ({problem.strerror})")
         raise AuditError(f"no process can be begun on this machine ({problem.strerror}); run the plan there") from None
@@ -190,11 +190,11 @@ def _state(row: RowMapping) -> str:
     return str(row["state"])
 
 
-def _begin_process(name: str, id: int, where: str) -> int:
+def _begin_process(name: str, id: int, database: str) -> int:
     """Begin the process, in a session of its own: what ends the app does not end it. Returns its pid."""
     process = subprocess.Popen(
         another_python("-m", "audit", "study", "run", name, "--job", str(id)),
-        env={**its_environment(), DATABASE: where},
+        env={**its_environment(), DATABASE: database},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
@@ -295,11 +295,11 @@ class Worker(Watcher):
 
 
 @contextmanager
-def running_job(engine: Engine, id: int, where: str) -> Iterator[tuple[Worker, int | None]]:
+def running_job(engine: Engine, id: int, database: str) -> Iterator[tuple[Worker, int | None]]:
     """Work on job `id` in this process: yields its watcher, and the account that asked for it.
 
     SIGTERM and Ctrl-C stop the work; however it ends, the row says so. What the process prints is kept for the row, as
-    far as it holds no password of the database at `where`. Raises AuditError where the job does not wait to be begun.
+    far as it holds no password of `database` (path or URL). Raises AuditError where the job does not wait to be begun.
     """
     table = table_of(tables.Job)
     claimed = {"state": "running", "pid": os.getpid(), "host": socket.gethostname(), "seen_at": tables.now()}
@@ -312,8 +312,8 @@ def running_job(engine: Engine, id: int, where: str) -> Iterator[tuple[Worker, i
     if claim.rowcount != 1 or row is None:
         raise AuditError(f"job {id} does not wait to be begun; begin another in the app, or leave --job out")
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with _kept_prints() as printed:
-        worker = Worker(engine, id, printed, _secrets(where))
+    with _captured_prints() as printed:
+        worker = Worker(engine, id, printed, _secrets(database))
         try:
             yield worker, row.annotator_id
         except KeyboardInterrupt:
@@ -343,30 +343,30 @@ def redacted(text: str, secrets: list[str]) -> str:
     return _LOGIN.sub("://***@", text)
 
 
-def _secrets(where: str) -> list[str]:
+def _secrets(database: str) -> list[str]:
     """Passwords in a database's address."""
     try:
-        password = make_url(where).password if "://" in where else None
+        password = make_url(database).password if "://" in database else None
     except (ArgumentError, ValueError):
         password = None
     return [str(password)] if password else []
 
 
 @contextmanager
-def _kept_prints() -> Iterator[int]:
+def _captured_prints() -> Iterator[int]:
     """Redirect what this process and its workers print to an unnamed file; yields its descriptor."""
     with tempfile.TemporaryFile() as file:
-        kept = {stream: os.dup(stream) for stream in (1, 2)}
+        saved = {stream: os.dup(stream) for stream in (1, 2)}
         sys.stdout.flush()
         sys.stderr.flush()
         try:
-            for stream in kept:
+            for stream in saved:
                 os.dup2(file.fileno(), stream)
             yield file.fileno()
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
-            for stream, old in kept.items():
+            for stream, old in saved.items():
                 os.dup2(old, stream)
                 os.close(old)
 

@@ -299,8 +299,8 @@ def read_plan(content: Mapping[str, Any], file: str = "the plan", registered_onl
     def note(where: str, reason: str) -> None:
         mistakes.append((where, reason))
 
-    if strange := sorted(set(content) - {"name", *TABLES}, key=str):
-        note(str(strange[0])[:80], f"there is no such key; allowed are name and the tables {', '.join(TABLES)}")
+    if unknown := sorted(set(content) - {"name", *TABLES}, key=str):
+        note(str(unknown[0])[:80], f"there is no such key; allowed are name and the tables {', '.join(TABLES)}")
     name = _name(content.get("name"), note)
     tables = {table: _table(table, content.get(table, {}), note) for table in TABLES}
     if not mistakes:
@@ -369,8 +369,8 @@ def _table(table: str, values: Any, note: Note) -> dict[str, Any]:
 def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bool) -> None:
     """Check what the keys mean, and fill in what was left out."""
     study, sample, judging, report = (tables[name] for name in TABLES)
-    if registered_only and (strange := foreign(tables)):
-        for key, reason in strange.items():
+    if registered_only and (refused := foreign(tables)):
+        for key, reason in refused.items():
             note(key, reason)
         return
     corpus = _corpus(study, note)
@@ -406,8 +406,8 @@ def foreign(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     refusals = {}
     if study["corpus"] not in corpora:
         refusals["study.corpus"] = f"{_short(study['corpus'])} is not one of {', '.join(corpora)}; {advice}"
-    if strange := [name for name in study["systems"] if name not in systems]:
-        refusals["study.systems"] = f"{_short(strange[0])} is not one of {', '.join(systems)}; {advice}"
+    if unregistered := [name for name in study["systems"] if name not in systems]:
+        refusals["study.systems"] = f"{_short(unregistered[0])} is not one of {', '.join(systems)}; {advice}"
     for relation, values in study["set"].items():
         for name, value in values.items():
             # hanlp:FOLDER, ngram:FILE, corenlp:ADDRESS: what stands behind a colon is the machine's.
@@ -461,9 +461,9 @@ def _systems(study: dict[str, Any], note: Note) -> dict[str, str]:
 
 def _relations(study: dict[str, Any], corpus: Corpus, note: Note) -> None:
     names = [*(study["relations"] or ()), *study["set"]]
-    places = ["study.relations"] * len(study["relations"] or ()) + ["study.set"] * len(study["set"])
+    keys = ["study.relations"] * len(study["relations"] or ()) + ["study.set"] * len(study["set"])
     relations = [
-        _ask(place, partial(get_relation, study["task"], name), note) for name, place in zip(names, places, strict=True)
+        _ask(key, partial(get_relation, study["task"], name), note) for name, key in zip(names, keys, strict=True)
     ]
     if study["document_share"] == 0:
         note("study.document_share", "0 must be above 0 and at most 1")

@@ -149,7 +149,7 @@ def test_informative_lists_end_together():
     long, short = (settled("MR1.1", [("positive", "positive")] * n, people) for n in (1, 2))
     assert counts([long, short], together=True) == [(1, 0), (1, 0)]
     second = [replace(group, drawn=replace(group.drawn, rank=group.drawn.rank + 1)) for group in long]
-    assert [beginning.judged for beginning in beginnings([second, short], together=True)] == [0, 1]
+    assert [beginning.judged for beginning in beginnings([second, short], one_list=True)] == [0, 1]
 
 
 def test_a_dispute_is_passed_and_a_flag_too(build):
