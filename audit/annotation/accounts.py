@@ -444,7 +444,7 @@ def _limits(name: str, address: str, browser: bytes | None) -> dict[bytes, int]:
 
 
 def _key(kind: str, value: str) -> bytes:
-    """As long for a name of a megabyte as for any other."""
+    """A key of fixed length, also for a name of a megabyte."""
     return sha256(f"{kind}:{value}".encode("utf-8", "replace")).digest()
 
 

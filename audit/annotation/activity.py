@@ -128,7 +128,7 @@ def pace_of(engine: Engine, account_id: int) -> Pace:
 
 
 def since_pause(decided: Sequence[datetime], now: datetime) -> timedelta:
-    """How long somebody who decided at these moments, in their order, has judged without a pause.
+    """The time since the last pause of somebody who decided at these moments, given in their order.
 
     >>> noon = datetime(2026, 1, 1, 12)
     >>> since_pause([noon, noon + timedelta(minutes=7), noon + timedelta(minutes=9)], noon + timedelta(minutes=10))
@@ -265,7 +265,7 @@ def _codes(joined: Iterable[str]) -> tuple[str, ...]:
 def _lacking_answers(
     connection: Connection, condition: ColumnElement[bool], needed: int, readers: Sequence[int]
 ) -> int:
-    """How many of these questions want more answers than these accounts can add to those of others."""
+    """The number of these questions that need more answers than these accounts can add to those of others."""
     question, input_table, vote = (
         table_of(tables.Question),
         table_of(tables.Input),
@@ -415,7 +415,7 @@ def _judged_since(connection: Connection, since: datetime) -> int:
 
 
 def _decisions(connection: Connection, since: datetime) -> dict[int, list[tuple[datetime, datetime]]]:
-    """By person, when each question was shown in the app and when it was decided; withdrawn ones took time, too."""
+    """The times (shown, decided) of each person's judgements in the app, withdrawn ones included: they took time."""
     judgement = table_of(tables.Judgement)
     query = (
         select(judgement.c.annotator_id, judgement.c.shown_at, judgement.c.decided_at)

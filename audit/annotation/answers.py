@@ -109,7 +109,7 @@ def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
 
 
 def wrongly_filled(connection: Connection) -> int:
-    """How many questions say that they have all their votes and have not, or the other way round; writes nothing."""
+    """The number of questions whose column `filled` is wrong; writes nothing."""
     question = table_of(tables.Question)
     return connection.execute(
         select(func.count(question.c.id)).where(question.c.filled != _has_its_votes())
@@ -185,7 +185,7 @@ def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict
 
 
 def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
-    """What people settled on by question: an adjudicator's answer before an agreement."""
+    """The allowed labels by question, as people settled them: an adjudicator's answer before an agreement."""
     answer = table_of(tables.Answer)
     query = select(answer.c.question_id, answer.c.allowed).where(answer.c.origin.in_(PEOPLE))
     # "adjudicated" comes last and takes the place of "people".
@@ -209,7 +209,7 @@ def _answers(
 
 
 def voted_answers(votes: Sequence[Vote], needed: int) -> dict[str, str]:
-    """What the votes on one question make its answer, by origin (people, gold); empty where they settle nothing.
+    """The answers that the votes on one question give, by origin (people, gold); empty where they settle nothing.
 
     >>> votes = [Vote(1, "ann", "annotator", "positive", None), Vote(1, "gold", "gold", "negative", None)]
     >>> voted_answers(votes, 1), voted_answers(votes, 2)
@@ -317,7 +317,7 @@ _READ = 1_000
 
 
 def browser(user_agent: str | None) -> str:
-    """What is stored of a browser by the header User-Agent.
+    """The client to store for a browser, by its header User-Agent.
 
     >>> browser("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36")
     'audit 0.1.0; Chrome 131; Linux'
@@ -331,7 +331,7 @@ def browser(user_agent: str | None) -> str:
 
 
 def command(name: str) -> str:
-    """What is stored of answers that a command stored.
+    """The client to store with answers that come from a command.
 
     >>> command("import-labels")
     'audit 0.1.0; import-labels'

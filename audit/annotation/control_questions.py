@@ -144,7 +144,7 @@ class KnownQuestion:
 
 @dataclass(frozen=True)
 class Added:
-    """What became known by a call."""
+    """The control questions that a call added or changed."""
 
     added: int
     """Questions that were not known before."""
@@ -465,7 +465,7 @@ def hidden_question(
 
 
 def _times_asked(connection: Connection, account_id: int) -> int:
-    """How often this account answered, skipped or flagged: it only ever grows."""
+    """The number of times that this account answered, skipped or flagged: it only ever grows."""
     return int(connection.execute(_asked_count(), {"account": account_id}).scalar() or 0)
 
 
@@ -583,7 +583,7 @@ class Round:
 
     @property
     def number(self) -> int:
-        """Of the attempt that goes on, from 1."""
+        """Number of the attempt that goes on, from 1."""
         return len(self.attempts) + 1
 
     @property
@@ -689,7 +689,7 @@ def _finished_attempts() -> Select[Any]:
 
 
 def _version(questions: list[Trainer]) -> str:
-    """What names a training round: its questions, their answers and the guideline's version."""
+    """A fingerprint of a training round: its questions, their answers and the guideline's version."""
     return fingerprint(
         part
         for question in questions

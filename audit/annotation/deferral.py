@@ -69,7 +69,7 @@ def midnight(moment: datetime) -> datetime:
 
 
 def last_skip(account: Who, since: When) -> ScalarSelect[int]:
-    """Of the question of the outer query: this annotator's last skip since then (its number), or null."""
+    """The id of this annotator's last skip of the outer query's question since then, or null."""
     question, aside = table_of(tables.Question), table_of(tables.Aside)
     return (
         (select(func.max(aside.c.id)).where(aside.c.question_id == question.c.id, _skips(account, since)))

@@ -192,7 +192,7 @@ def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> N
 
 
 def _stored(connection: Connection, keys: Iterable[bytes]) -> dict[bytes, RowMapping]:
-    """What the questions of these keys have now; those that are not there are absent."""
+    """The stored rows of these questions, by key; those that are not there are absent."""
     table = table_of(tables.Question)
     columns = [table.c.key, table.c.id, *(table.c[name] for name in _CHANGES)]
     rows: dict[bytes, RowMapping] = {}

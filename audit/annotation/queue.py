@@ -49,14 +49,14 @@ from audit.tasks import Input, get_task
 
 @dataclass(frozen=True)
 class Earlier:
-    """What somebody else answered, and the comment to it: never who."""
+    """Somebody else's answer and the comment to it: never who gave it."""
 
     answer: str
     comment: str | None
 
 
 def earlier_answers(connection: Connection, question_id: int, account_id: int) -> tuple[Earlier, ...]:
-    """What this account is shown of others' answers with the question that it has leased, oldest first."""
+    """The answers of others that this account is shown with the question that it has leased, oldest first."""
     params = {"question": question_id, "account": account_id}
     return tuple(Earlier(str(row[0]), row[1]) for row in connection.execute(_earlier(), params))
 
@@ -198,7 +198,7 @@ def may_be_remembered() -> ColumnElement[bool]:
 
 @cache
 def _deferrals() -> Select[Any]:
-    """What was done with a question instead of answering it, oldest first; nothing of most."""
+    """The skips and flags of a question and the replies to them, oldest first; most questions have none."""
     aside = table_of(tables.Aside)
     columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
     return select(*columns).where(aside.c.question_id == bindparam("question")).order_by(aside.c.id)
@@ -413,7 +413,8 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
 
 
 def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
-    """What others look at of what this account may still answer. Raises NotAllowed for one that may not judge."""
+    """The questions that this account may still answer and that others have leased. Raises NotAllowed for one that may
+    not judge."""
     with engine.connect() as connection:
         require(connection, account_id, *ROLES)
         params = {"account": account_id, "now": tables.now()}
@@ -428,7 +429,7 @@ def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
 
 @cache
 def _shown() -> Select[Any]:
-    """What is asked, with the texts of its input."""
+    """A question with the texts of its input."""
     question, input_table = table_of(tables.Question), table_of(tables.Input)
     columns = tuple(question.c[name] for name in ("task", "kind", "output", "group_id", "protocol"))
     return (
@@ -522,7 +523,7 @@ def _held_by_others(codes: tuple[str, ...]) -> Select[Any]:
 
 @cache
 def _my_judgements() -> Select[Any]:
-    """How many judgements of this account count, and how many of them are from after `midnight`.
+    """The number of this account's judgements that count, and of those from after `midnight`.
 
     Hidden ones with them, else who is asked one would see that it is not counted; training without.
     """
@@ -536,7 +537,7 @@ def _my_judgements() -> Select[Any]:
 
 @cache
 def _left(codes: tuple[str, ...]) -> Select[Any]:
-    """How many questions with room this account may answer, and how many are in languages it does not read."""
+    """The number of open questions that this account may answer, and of those in languages that it does not read."""
     question = table_of(tables.Question)
     reads = readable(question, codes)
     return (

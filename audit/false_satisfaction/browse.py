@@ -80,7 +80,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Choices:
-    """What a wish can name: (id, name) pairs."""
+    """The values that a `GroupFilter` can take: (id, name) pairs."""
 
     studies: tuple[tuple[int, str], ...]
     relations: tuple[tuple[int, str], ...]
@@ -268,7 +268,7 @@ def _line(row: RowMapping, state: str) -> Line:
 
 
 def _holds(connection: Connection, group_id: int) -> tuple[str | None, str]:
-    """What people say of whether the relation holds in a group, and whose answer it is."""
+    """Whether the relation holds in a group by people's answer, and the answer's origin."""
     question, draw = table_of(tables.Question), table_of(tables.AuditDraw)
     content = contents(connection, [group_id])[group_id]
     source = next(input_id for role, input_id in content[1] if role == "source")

@@ -74,12 +74,12 @@ class Audited:
 
     @property
     def answers(self) -> int:
-        """How many answers were checked."""
+        """The number of answers that were checked."""
         return len(self.answered)
 
     @property
     def answers_wrong(self) -> int:
-        """How many of these were wrong."""
+        """The number of these that were wrong."""
         return int(self.answered["wrong"].sum())
 
 
@@ -238,7 +238,7 @@ def count_drawn(
     design: str | None = None,
     domain: str | None = None,
 ) -> tuple[Counted, list[DrawnCell]]:
-    """As `count`, with the drawn groups, for whoever asks what other answers would make of them."""
+    """As `count`, with the drawn groups, to settle them again by other answers."""
     with engine.connect() as connection:
         ground = ground_of(connection, study, design, domain)
         answers = known_answers(connection, whose)
@@ -257,7 +257,7 @@ def count_drawn(
 def ground_of(
     connection: Connection, study: int | None = None, design: str | None = None, domain: str | None = None
 ) -> Ground:
-    """What answers are counted on; arguments and errors as those of `count`."""
+    """Everything that does not hang on answers; arguments and errors as those of `count`."""
     studies = _studies(connection, study)
     ids = [int(str(row["id"])) for row in studies]
     samples = _samples(connection, ids, design, domain)
@@ -507,7 +507,7 @@ def read_resting(engine: Engine, counted: Counted, whose: Whose) -> pd.DataFrame
 
 
 def _gold_subjects(drawn: Drawn, answers: Mapping[Subject, KnownAnswer]) -> list[Subject]:
-    """What gold answered of a group's members, each once."""
+    """The subjects of a group's members that gold answered with a single label, each once."""
     subjects = dict.fromkeys(drawn.subject(step) for step in drawn.steps)
     return [
         subject

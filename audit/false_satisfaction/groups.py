@@ -174,7 +174,7 @@ class Comparison:
 
 
 def comparisons(engine: Engine, counted: Counted) -> list[Comparison]:
-    """How the systems of each relation with two or more are compared, in the order of studies and relations."""
+    """The comparison of each relation with two systems or more, in the order of studies and relations."""
     samples = {int(str(sample["study_id"])): sample for sample in counted.samples}
     names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
     result = []
@@ -221,7 +221,7 @@ def shared_groups(counted: Counted, compared: Sequence[Comparison]) -> list[Shar
 
 
 def _places(compared: Compared, source: np.ndarray, system: pd.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of drawn groups: whether they are common, their rows among the common groups, and their systems' columns."""
+    """Whether drawn groups are common, their rows among the common groups, and their systems' columns."""
     order = np.argsort(compared.source)
     position = np.searchsorted(compared.source, source, sorter=order)
     position = order[np.minimum(position, len(order) - 1)] if len(order) else position

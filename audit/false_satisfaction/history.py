@@ -56,7 +56,7 @@ class PastAdjudication(NamedTuple):
 
 @dataclass(frozen=True)
 class History:
-    """What was said about questions on inputs and outputs, oldest first.
+    """The judgements and adjudications of questions on inputs and outputs, oldest first.
 
     `wanted` has the annotators that each question wants, `flags` when which question was flagged.
     """
@@ -129,7 +129,7 @@ def history_of(connection: Connection) -> History:
 
 
 def answers_until(history: History, until: datetime | None = None) -> Answers:
-    """What was settled by what people had decided until then (None: everything), by the rule of `audit.annotation`.
+    """The answers that followed from people's decisions until then (None: all), by the rule of `audit.annotation`.
 
     Gold's answers stand from the beginning, whenever they came: what people add is to be seen.
 

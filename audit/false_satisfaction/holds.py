@@ -25,7 +25,7 @@ RelationKey = tuple[str, object, str]
 
 @dataclass(frozen=True)
 class Holds:
-    """What people found of the groups that they were asked about.
+    """Counts of the groups of which people were asked whether the relation holds.
 
     `cells` has the columns of `CELL` and the counts of `audit.statistics.corrected.COUNTS`, one row a cell of which
     groups were asked about. `units` has a row per different group in a settled beginning of some cell: columns of

@@ -257,7 +257,7 @@ def _questions(connection: Connection, ids: Collection[int]) -> list[Any]:
 def _audited(
     connection: Connection, groups: Collection[int]
 ) -> dict[int, tuple[int, tuple[str, ...], tuple[str, ...]]]:
-    """Of groups that people are asked about: how many drawn pairs they stand for, under which relations and systems."""
+    """The drawn pairs that each group stands for that people are asked about: number, relations and systems."""
     draw, relation, system = (table_of(model) for model in (tables.AuditDraw, tables.Relation, tables.System))
     pairs_of: dict[int, list[tuple[str, str]]] = {}
     for piece in pieces(sorted(groups)):
@@ -279,12 +279,12 @@ def _audited(
     }
 
 
-# How many answers hold each relation's winner up, by the judged common groups that its comparison rests on.
+# Fragility: how many answers each relation's winner rests on, by the judged common groups of its comparison.
 
 
 @dataclass(frozen=True)
 class Fragile:
-    """How much holds a relation's winner up.
+    """The fragility of a relation's winner.
 
     `questions` is how many questions' answers let `challenger` win when they are changed: the least number where
     `exact`, else at most so many (and at least `least`). `judgements` are those behind the answers of one such set:

@@ -66,7 +66,7 @@ def opinions(engine: Engine, task: str | None = None) -> Rated:
 
 
 def answered_outputs(engine: Engine, task: str) -> pd.DataFrame:
-    """What the systems say where one answer settles a group: columns item (a question, as in ratings), output, groups.
+    """Outputs of the groups that one answer settles: columns item (a question, as in ratings), output, groups.
 
     `groups` counts the drawn groups, each once for every system, of relations that carry every answer, whose counted
     outputs are all the label `output`: such a group is false exactly where the answer about its source is another one.

@@ -93,7 +93,7 @@ def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms 
 
 
 def _answered_by_people(connection: Connection, groups: Collection[int]) -> dict[tuple[int, int], frozenset[str]]:
-    """By group and system, where people answered something: the protocols of the questions they answered.
+    """The protocols of the questions that people answered, by group and system.
 
     The system is 0 of answers about inputs, which are answers for every system; answers about an output are for those
     that gave it.
@@ -129,7 +129,7 @@ def _answered_by_people(connection: Connection, groups: Collection[int]) -> dict
 
 
 def _questions(connection: Connection, samples: Collection[int]) -> dict[str, dict[int, int]]:
-    """By protocol: the questions about members of these samples' groups that have all their votes, and how many."""
+    """The filled questions about members of these samples' groups, with their numbers of votes, by protocol."""
     draw, member, relation = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Relation)
     question, output = table_of(tables.Question), table_of(tables.Output)
     gave_output = exists().where(
@@ -154,7 +154,7 @@ def _questions(connection: Connection, samples: Collection[int]) -> dict[str, di
 
 
 def _answering(connection: Connection, needed: Mapping[int, int]) -> Answering:
-    """How these questions (id -> votes wanted) were answered."""
+    """The statistics of these questions' answers; `needed` has the votes that each question needs, by id."""
     agreeing: list[float] = []
     total: Counter[str] = Counter()
     for id, history in _histories(connection, needed):
@@ -202,7 +202,7 @@ def _histories(connection: Connection, questions: Collection[int]) -> Iterator[t
 
 
 def _counting(history: list[RowMapping]) -> list[RowMapping]:
-    """Of a history, or a beginning of one, the judgements that count at its end."""
+    """The judgements that count at the end of a history, or of a beginning of one."""
     superseded = {row["supersedes"] for row in history}
     return [row for row in history if row["id"] not in superseded and row["answer"] != WITHDRAWN]
 

@@ -104,7 +104,7 @@ class CellProxies:
 
 @dataclass(frozen=True)
 class _Outputs:
-    """What the systems of a study said: rows are inputs, columns systems, and a last row of inputs without outputs."""
+    """The outputs of a study's systems: rows are inputs, columns systems; a last row is for inputs without outputs."""
 
     inputs: np.ndarray
     systems: np.ndarray

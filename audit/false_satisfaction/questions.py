@@ -72,7 +72,7 @@ class Ask:
     protocol: str
 
     def behind(self) -> "Ask":
-        """The same behind everything that groups wait for.
+        """The same, placed behind everything that groups wait for.
 
         >>> Ask(3, 2, 2, "blind").behind().rank
         1000000003
@@ -97,7 +97,7 @@ class Asking(Generic[Key]):
         self._annotators[key] = max(self._terms[sample].annotators, self._annotators.get(key, 0))
 
     def asks(self, connection: Connection) -> dict[Key, Ask]:
-        """What each question gets."""
+        """How each question is asked, by its key."""
         best = {key: (sample, group) for key, (_, sample, group) in self._best.items()}
         arms = arms_of(connection, self._terms, set(best.values()))
         return {
@@ -141,7 +141,7 @@ def audit_groups(connection: Connection, samples: Iterable[int], relation_id: in
 
 
 def contents(connection: Connection, group_ids: Collection[int]) -> dict[int, Content]:
-    """What these groups are made of."""
+    """The content of each of these groups, by id."""
     group, member = table_of(tables.Group), table_of(tables.Member)
     query = (
         select(group.c.id, group.c.relation_id, member.c.role, member.c.input_id)
@@ -317,7 +317,7 @@ def reach_of(connection: Connection, samples: Iterable[int], relations: Collecti
 
 
 def beginning(share: float, drawn: int) -> int:
-    """How many of `drawn` groups an audit of this share has.
+    """The number of the `drawn` groups that an audit of this share covers.
 
     >>> beginning(0.1, 60), beginning(0.1, 61), beginning(0.0, 60)
     (6, 7, 0)
@@ -326,7 +326,7 @@ def beginning(share: float, drawn: int) -> int:
 
 
 def audited_follow_ups(settled: Settled) -> list[Subject]:
-    """What to ask about in an audited group: those to which an answer is carried, once every member has one."""
+    """The subjects to ask about in an audited group: members with a carried answer, once every member has one."""
     if not all(settled.origins):
         return []
     steps = zip(settled.drawn.steps, settled.origins, strict=True)

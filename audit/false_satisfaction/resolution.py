@@ -39,7 +39,7 @@ PROTOCOL = ("people", "adjudicated", "gold")
 
 
 class State(IntEnum):
-    """Of a drawn (satisfied) group of one system."""
+    """The state of a drawn (satisfied) group of one system."""
 
     TRUE = 0
     FALSE = 1

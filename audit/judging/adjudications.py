@@ -121,7 +121,7 @@ def next_check(engine: Engine, account_id: int, later: Sequence[int] = ()) -> Sh
 
 
 def checks_left(engine: Engine, account_id: int) -> int:
-    """How many checks wait that this adjudicator may make. Raises NotAllowed."""
+    """The number of checks that wait and that this adjudicator may make. Raises NotAllowed."""
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
         query = select(func.count()).select_from(table_of(tables.SpotCheck)).where(_never_judged_by(account_id))
@@ -163,7 +163,8 @@ def next_inspection(engine: Engine, account_id: int, later: Sequence[int] = ()) 
 
 
 def inspections_left(engine: Engine, account_id: int) -> int | None:
-    """How many inspections wait for this account; None: no question has the protocol `shown`. Raises NotAllowed."""
+    """The number of inspections that wait for this account; None: no question has the protocol `shown`. Raises
+    NotAllowed."""
     question = table_of(tables.Question)
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)

@@ -89,7 +89,7 @@ def flagged_ids(engine: Engine, account_id: int) -> list[int]:
 
 
 def flags_left(engine: Engine, account_id: int) -> int:
-    """How many flagged questions wait for a reply. Raises NotAllowed."""
+    """The number of flagged questions that wait for a reply. Raises NotAllowed."""
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
         query = select(func.count()).select_from(table_of(tables.Question)).where(is_flagged())

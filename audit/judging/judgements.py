@@ -124,7 +124,7 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None) -> int |
 
 
 def undone(engine: Engine, account_id: int) -> Undone | None:
-    """What this annotator undid last; None where they have judged since, or never undid. Raises NotAllowed."""
+    """The judgement that this annotator undid last; None where they have judged since. Raises NotAllowed."""
     judgement = table_of(tables.Judgement)
     with engine.connect() as connection:
         require(connection, account_id, *ROLES)

@@ -398,7 +398,7 @@ def _need_questions(file: Labels, task: Task) -> None:
 
 
 def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
-    """Who gave each label."""
+    """The name of each label's annotator. Raises AuditError where the file and `annotator` do not give one."""
     names = {label.annotator for label in file.labels}
     if annotator is None and None in names:
         raise AuditError(f"{file.path}: the file does not say who gave the labels; name them with --annotator")
@@ -581,7 +581,7 @@ def renamed_labels(settings: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class GoldAnswers:
-    """What gold answered."""
+    """The counts of questions that gold answered."""
 
     questions: int
     """Questions there are that gold can answer: those about outputs and groups are for people alone."""

@@ -342,7 +342,7 @@ def _repeats(connection: Connection, judgements: Sequence[_Row]) -> list[_Row]:
 
 
 def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: Sequence[_Row]) -> Stale:
-    """What goes, and what is left of the answers of its questions."""
+    """The effect of withdrawing these: which answers go, and what is left for their questions."""
     touched = {row.question_id for row in (*judgements, *adjudications)}
     stale_ids, unsettled = {row.id for row in judgements}, {row.question_id for row in adjudications}
     before: dict[int, dict[str, list[str]]] = defaultdict(dict)
@@ -377,7 +377,7 @@ def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: S
 
 
 def _labels(task: str, kind: str) -> tuple[str, ...]:
-    """What people can answer today; nothing to a task that there is no longer."""
+    """The labels that people can give today; none for a task that no longer exists."""
     try:
         return (*labels_of(task, kind), UNSURE)
     except AuditError:

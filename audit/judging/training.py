@@ -19,7 +19,7 @@ from audit.store import reading, table_of, tables
 
 @dataclass(frozen=True)
 class Training:
-    """What an annotator who has not passed yet is shown."""
+    """The page of an annotator who has not passed yet."""
 
     attempt: int
     """Number of the attempt that goes on, from 1."""

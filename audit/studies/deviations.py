@@ -254,7 +254,7 @@ class Naming:
 
     @property
     def ids(self) -> tuple[int, int, int | None]:
-        """What is compared."""
+        """The ids of what is compared."""
         return self.system, self.other, self.relation
 
 

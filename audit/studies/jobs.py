@@ -382,7 +382,7 @@ STEPS = ("run", "sample", "gold")
 
 @dataclass(frozen=True)
 class CarriedOut:
-    """What carrying out a plan did."""
+    """The results of carrying out a plan."""
 
     plan: str
     ran: Ran

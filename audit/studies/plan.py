@@ -209,11 +209,11 @@ class Plan:
         return {table: dict(getattr(self, table)) for table in TABLES}
 
     def size(self) -> Size:
-        """How many groups are drawn."""
+        """The size of the sample."""
         return Size(self.sample["per_relation"], self.sample["share"])
 
     def audits(self) -> Audits:
-        """What is asked beyond what settles the groups."""
+        """The audits: what people are asked beyond what settles the groups."""
         return Audits(*(self.sample[f"audit_{name}"] for name in ("groups", "follow_ups", "answers")))
 
 

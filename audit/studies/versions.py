@@ -230,7 +230,7 @@ class Standing:
 def standings(
     connection: Connection, studies: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, Any]]
 ) -> list[Standing]:
-    """Of each study how it stands to each plan that it belongs to.
+    """How each study stands to each plan that it belongs to.
 
     `studies` are rows with id, task, corpus, fingerprint, seed and limit, `samples` rows with id, study_id, design,
     seed, domain and annotators: the ones that a report is made from. A study belongs to a plan where a version of it
@@ -296,7 +296,7 @@ def change_text(change: Change) -> str:
 
 
 def from_to(before: Any, after: Any, words: Mapping[str, str] = ENGLISH) -> str:
-    """How a value became another; of lists what was taken out and put in.
+    """A change of a value in words; for lists, what was taken out and put in.
 
     >>> from_to(None, 0.02), from_to(["a"], ["a", "b"])
     ('nothing -> 0.02', 'with b')
