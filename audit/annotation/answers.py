@@ -36,7 +36,7 @@ ORIGINS = ("adjudicated", "people", "gold")
 PEOPLE = ("adjudicated", "people")
 """Those of them that come from people."""
 
-Standing = Literal["open", "agreed", "disputed"]
+VoteState = Literal["open", "agreed", "disputed"]
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ class _QuestionState(NamedTuple):
     """Whether there are adjudications, and answers: of most questions there are none to be read."""
 
 
-def standing(votes: list[str], needed: int) -> Standing:
+def vote_state(votes: list[str], needed: int) -> VoteState:
     """Whether the people's votes on a question agree. "Unsure" is a vote, but never an answer.
 
-    >>> standing(["positive", "positive"], 2), standing(["positive", "unsure"], 2), standing(["positive"], 2)
+    >>> vote_state(["positive", "positive"], 2), vote_state(["positive", "unsure"], 2), vote_state(["positive"], 2)
     ('agreed', 'disputed', 'open')
     """
     if len(votes) < needed:
@@ -131,7 +131,7 @@ def _update_filled(
             connection.execute(question.update().where(question.c.id.in_(piece)).values(filled=filled))
 
 
-def counts(judgement: Any) -> ColumnElement[bool]:
+def is_counted(judgement: Any) -> ColumnElement[bool]:
     """Condition on a judgement, the table or an alias of it: it takes none back, and nothing supersedes it."""
     later = table_of(tables.Judgement).alias()
     return and_(judgement.c.answer != WITHDRAWN, ~exists().where(later.c.supersedes == judgement.c.id))
@@ -145,7 +145,7 @@ def by_people(judgement: Any) -> ColumnElement[bool]:
 
 def is_vote(judgement: Any) -> ColumnElement[bool]:
     """Condition on a judgement, the table or an alias of it: a person's of the first pass that counts."""
-    return and_(judgement.c.round == 1, by_people(judgement), counts(judgement))
+    return and_(judgement.c.round == 1, by_people(judgement), is_counted(judgement))
 
 
 def _has_its_votes() -> ColumnElement[bool]:
@@ -160,7 +160,7 @@ def _has_its_votes() -> ColumnElement[bool]:
     return votes >= question.c.annotators
 
 
-def allows(adjudication: Any) -> ColumnElement[bool]:
+def allows_labels(adjudication: Any) -> ColumnElement[bool]:
     """Condition: the adjudication allows labels. One without any takes back those before it."""
     return cast(adjudication.c.allowed, Text) != "[]"
 
@@ -175,7 +175,7 @@ def stands(adjudication: Any) -> ColumnElement[bool]:
     """Condition on an adjudication, the table or an alias of it: the last of its question, and it allows labels."""
     later = table_of(tables.Adjudication).alias("later_adjudication")
     after = exists().where(later.c.question_id == adjudication.c.question_id, later.c.id > adjudication.c.id)
-    return and_(allows(adjudication), ~after)
+    return and_(allows_labels(adjudication), ~after)
 
 
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
@@ -218,7 +218,7 @@ def voted_answers(votes: Sequence[Vote], needed: int) -> dict[str, str]:
     people = [vote.answer for vote in votes if vote.role in ROLES]
     gold = [vote.answer for vote in votes if vote.role == "gold"]
     answers = {}
-    if people and standing(people, needed) == "agreed":
+    if people and vote_state(people, needed) == "agreed":
         answers["people"] = people[0]
     if gold and len(set(gold)) == 1:
         answers["gold"] = gold[0]

@@ -15,7 +15,7 @@ import pandas as pd
 from sqlalchemy import BindParameter, Connection, Engine, Select, bindparam, exists, func, select
 
 from audit.annotation.accounts import Account, is_person, note, require_manager
-from audit.annotation.answers import ORIGINS, UNSURE, WITHDRAWN, counts, settled_answers, settled_by_people
+from audit.annotation.answers import ORIGINS, UNSURE, WITHDRAWN, is_counted, settled_answers, settled_by_people
 from audit.annotation.deferral import BACK, COMMENT
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs, kind_of, labels_of, question_key, readable
@@ -722,7 +722,7 @@ def _answers_since(
     query = (
         select(judgement.c.question_id, judgement.c.id, judgement.c.answer)
         .where(judgement.c.annotator_id == account_id, judgement.c.round == PASS, judgement.c.id > until)
-        .where(counts(judgement))
+        .where(is_counted(judgement))
         .order_by(judgement.c.id)
     )
     return {
@@ -787,7 +787,7 @@ def _judgements(connection: Connection) -> pd.DataFrame:
         )
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .join(question, question.c.id == judgement.c.question_id)
-        .where(is_person(annotator), judgement.c.round >= FIRST, counts(judgement))
+        .where(is_person(annotator), judgement.c.round >= FIRST, is_counted(judgement))
         .order_by(judgement.c.id)
     )
     control, settled = _control_answers(connection), settled_by_people(connection)

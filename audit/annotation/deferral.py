@@ -20,7 +20,7 @@ from sqlalchemy import (
     select,
 )
 
-from audit.annotation.answers import allows
+from audit.annotation.answers import allows_labels
 from audit.errors import Refused
 from audit.store import table_of, tables
 
@@ -45,7 +45,7 @@ def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
         exists().where(
             adjudication.c.question_id == aside.c.question_id,
             adjudication.c.decided_at >= aside.c.at,
-            allows(adjudication),
+            allows_labels(adjudication),
         ),
     )
     by_account = [] if account is None else [aside.c.annotator_id == account]

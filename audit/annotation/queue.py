@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import ReturningInsert
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import by_people, counts, is_vote
+from audit.annotation.answers import by_people, is_counted, is_vote
 from audit.annotation.control_questions import FIRST, hidden_question, needs_training
 from audit.annotation.control_questions import PASS as TRAINING
 from audit.annotation.deferral import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight
@@ -69,7 +69,7 @@ def _earlier() -> Select[Any]:
         select(judgement.c.answer, judgement.c.comment)
         .join(lease, lease.c.question_id == judgement.c.question_id)
         .where(own_lease, judgement.c.id <= lease.c.saw)
-        .where(_by_others(judgement, lease.c.annotator_id), counts(judgement))
+        .where(_by_others(judgement, lease.c.annotator_id), is_counted(judgement))
         .order_by(judgement.c.id)
     )
 
@@ -113,7 +113,9 @@ def seen() -> Select[Any]:
     question, judgement = table_of(tables.Question), table_of(tables.Judgement)
     standing = judgement.alias("standing")
     me: Any = bindparam("account")
-    is_answered = exists().where(standing.c.question_id == question.c.id, _by_others(standing, me), counts(standing))
+    is_answered = exists().where(
+        standing.c.question_id == question.c.id, _by_others(standing, me), is_counted(standing)
+    )
     return (
         select(func.max(judgement.c.id))
         .select_from(question.join(judgement, judgement.c.question_id == question.c.id))
@@ -126,7 +128,7 @@ def seen_by_somebody(connection: Connection, question_id: int, judgement_id: int
     """Whether an answer that counts was given to this question by somebody who saw this judgement."""
     judgement = table_of(tables.Judgement)
     query = select(judgement.c.id).where(judgement.c.question_id == question_id, judgement.c.saw >= judgement_id)
-    return connection.execute(query.where(counts(judgement)).limit(1)).first() is not None
+    return connection.execute(query.where(is_counted(judgement)).limit(1)).first() is not None
 
 
 def end_leases_of_others(connection: Connection, question_id: int, account_id: int) -> None:
@@ -531,7 +533,7 @@ def _my_judgements() -> Select[Any]:
     today = case((judgement.c.decided_at >= bindparam("midnight"), 1), else_=0)
     columns: list[Any] = [func.count(), func.sum(today)]
     return select(*columns).where(
-        judgement.c.annotator_id == bindparam("account"), judgement.c.round != TRAINING, counts(judgement)
+        judgement.c.annotator_id == bindparam("account"), judgement.c.round != TRAINING, is_counted(judgement)
     )
 
 
@@ -563,7 +565,7 @@ def _is_open_to_account() -> ColumnElement[bool]:
         own.c.question_id == question.c.id,
         own.c.annotator_id == bindparam("account"),
         or_(own.c.round == TRAINING, own.c.round == FIRST),
-        counts(own),
+        is_counted(own),
     )
     flagged = is_flagged(bindparam("account"))
     return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged)

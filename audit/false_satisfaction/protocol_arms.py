@@ -10,7 +10,7 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, RowMapping, and_, exists, literal, or_, select
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.answers import PEOPLE, WITHDRAWN, standing
+from audit.annotation.answers import PEOPLE, WITHDRAWN, vote_state
 from audit.annotation.causes import INSPECTION
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings
@@ -160,7 +160,7 @@ def _answering(connection: Connection, needed: Mapping[int, int]) -> Answering:
     for id, history in _histories(connection, needed):
         votes = _counting(history)
         labels = [str(vote["answer"]) for vote in votes]
-        total["disputed"] += standing(labels, needed[id]) == "disputed"
+        total["disputed"] += vote_state(labels, needed[id]) == "disputed"
         pairs = [label == other for label, other in combinations(labels, 2)]
         if pairs:
             agreeing.append(sum(pairs) / len(pairs))

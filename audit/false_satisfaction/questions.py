@@ -311,15 +311,15 @@ def reach_of(connection: Connection, samples: Iterable[int], relations: Collecti
         if relations is not None:
             query = query.where(draw.c.relation_id.in_(sorted(relations)))
         for relation, system, number in connection.execute(query):
-            follow_ups[sample, relation, system] = beginning(audits.follow_ups, number)
-            answers[sample, relation, system] = beginning(audits.answers, number)
+            follow_ups[sample, relation, system] = audited_size(audits.follow_ups, number)
+            answers[sample, relation, system] = audited_size(audits.answers, number)
     return Reach(follow_ups, answers)
 
 
-def beginning(share: float, drawn: int) -> int:
+def audited_size(share: float, drawn: int) -> int:
     """The number of the `drawn` groups that an audit of this share covers.
 
-    >>> beginning(0.1, 60), beginning(0.1, 61), beginning(0.0, 60)
+    >>> audited_size(0.1, 60), audited_size(0.1, 61), audited_size(0.0, 60)
     (6, 7, 0)
     """
     return math.ceil(round(share * drawn, 9))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, Engine, delete, exists, func, select
 
 from audit.annotation.accounts import ADJUDICATORS, ROLES, require
-from audit.annotation.answers import counting_votes, counts
+from audit.annotation.answers import counting_votes, is_counted
 from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
 from audit.annotation.queue import LEASE, lease_question
 from audit.errors import Refused
@@ -62,7 +62,7 @@ def unflag(engine: Engine, account_id: int) -> int | None:
         since = select(func.count()).where(judgement.c.annotator_id == account_id, judgement.c.decided_at >= last.at)
         # A hidden question waits for nobody, and a repeat was answered: neither is given as an ordinary one.
         own = (judgement.c.question_id == question.c.id) & (judgement.c.annotator_id == account_id)
-        answered = exists().where(own, counts(judgement))
+        answered = exists().where(own, is_counted(judgement))
         waits = (question.c.id == last.question_id) & question.c.priority.is_not(None) & ~answered
         still_flagged = select(question.c.id).where(waits, is_flagged(account_id))
         if connection.execute(since).scalar() or connection.execute(still_flagged).first() is None:

@@ -10,7 +10,7 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select,
 from sqlalchemy.sql.dml import ReturningDelete
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import WITHDRAWN, counts, is_adjudicated
+from audit.annotation.answers import WITHDRAWN, is_adjudicated, is_counted
 from audit.annotation.control_questions import FIRST
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import LEASE, end_leases_of_others, lease_question, seen, seen_by_somebody
@@ -179,4 +179,4 @@ def _own_answer() -> Select[Any]:
 def _counts_for(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
     """Condition: a counted judgement of this annotator, in any pass but training."""
     judgement = table_of(tables.Judgement)
-    return (judgement.c.annotator_id == account_id) & (judgement.c.round >= FIRST) & counts(judgement)
+    return (judgement.c.annotator_id == account_id) & (judgement.c.round >= FIRST) & is_counted(judgement)

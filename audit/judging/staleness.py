@@ -13,7 +13,17 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Engine, and_, exists, or_, select
 
 from audit.annotation.accounts import note, require_manager
-from audit.annotation.answers import ORIGINS, PEOPLE, UNSURE, WITHDRAWN, by_people, counts, is_vote, standing, stands
+from audit.annotation.answers import (
+    ORIGINS,
+    PEOPLE,
+    UNSURE,
+    WITHDRAWN,
+    by_people,
+    is_counted,
+    is_vote,
+    stands,
+    vote_state,
+)
 from audit.annotation.deferral import check_comment
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.questions import Subject, labels_of
@@ -335,7 +345,7 @@ def _repeats(connection: Connection, judgements: Sequence[_Row]) -> list[_Row]:
     repeats = []
     for piece in pieces(sorted({question_id for question_id, _ in pairs})):
         query = select(columns.id, columns.question_id, columns.annotator_id, columns.round, columns.guideline).where(
-            columns.question_id.in_(piece), columns.round == 2, by_people(judgement), counts(judgement)
+            columns.question_id.in_(piece), columns.round == 2, by_people(judgement), is_counted(judgement)
         )
         repeats += [row for fields in connection.execute(query) if (row := _Row(*fields))[1:3] in pairs]
     return repeats
@@ -366,7 +376,7 @@ def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: S
     changed = {}
     for id in sorted(touched):
         after = {origin: allowed for origin, allowed in before[id].items() if origin == "gold"}
-        if votes[id] and standing(votes[id], required[id]) == "agreed":
+        if votes[id] and vote_state(votes[id], required[id]) == "agreed":
             after["people"] = [votes[id][0]]
         if "adjudicated" in before[id] and id not in unsettled:
             after["adjudicated"] = before[id]["adjudicated"]

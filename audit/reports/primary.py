@@ -19,7 +19,7 @@ from sqlalchemy import Engine
 from audit.statistics.comparison import Common, Pooled, holm, pooled_difference
 from audit.statistics.intervals import Target
 from audit.statistics.orders import TIED
-from audit.studies.deviations import Naming, counting, namings
+from audit.studies.deviations import Naming, namings, valid_naming
 
 Shared = Mapping[tuple[str, object, str], Common | None]
 """The common groups of each relation, by (task, study, relation)."""
@@ -65,7 +65,7 @@ def read_named(engine: Engine, keys: pd.DataFrame) -> list[Named]:
             relation = None if one.relation is None else relations.get(one.relation, f"#{one.relation}")
             return systems.get(one.system, f"#{one.system}"), systems.get(one.other, f"#{one.other}"), relation
 
-        first = counting(history)
+        first = valid_naming(history)
         held = first or history[-1]
         later = () if first is None else tuple((*names(one), one) for one in history[history.index(held) + 1 :])
         task = str(of_study["task"].iloc[0])

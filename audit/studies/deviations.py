@@ -331,12 +331,12 @@ def namings(connection: Connection, studies: Sequence[int]) -> dict[int, list[Na
     return result
 
 
-def counting(history: Sequence[Naming]) -> Naming | None:
+def valid_naming(history: Sequence[Naming]) -> Naming | None:
     """The naming that a report tests by itself: the last one before the first answer; None where there is none.
 
     >>> at = datetime(2026, 3, 2)
     >>> before, after = Naming(1, 2, None, at, 0), Naming(1, 3, None, at, 7)
-    >>> counting([before, after]) is before, counting([after])
+    >>> valid_naming([before, after]) is before, valid_naming([after])
     (True, None)
     """
     return next((naming for naming in reversed(history) if not naming.answers), None)

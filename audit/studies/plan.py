@@ -369,7 +369,7 @@ def _table(table: str, values: Any, note: Note) -> dict[str, Any]:
 def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bool) -> None:
     """Check what the keys mean, and fill in what was left out."""
     study, sample, judging, report = (tables[name] for name in TABLES)
-    if registered_only and (refused := foreign(tables)):
+    if registered_only and (refused := unregistered_keys(tables)):
         for key, reason in refused.items():
             note(key, reason)
         return
@@ -390,13 +390,13 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
         )
 
 
-def foreign(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def unregistered_keys(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Keys that name a file, an address or somebody's own code, and why the app does not take them.
 
     What comes through a browser may name nothing but what is registered: the server's files are not its manager's.
 
     >>> study = {"task": "sentiment", "corpus": "/etc/passwd.csv", "systems": ["os:system"], "set": {}}
-    >>> sorted(foreign({"study": study, "report": {"weights": "/etc/passwd"}}))
+    >>> sorted(unregistered_keys({"study": study, "report": {"weights": "/etc/passwd"}}))
     ['report.weights', 'study.corpus', 'study.systems']
     """
     study, weights = content["study"], content["report"]["weights"]
@@ -420,7 +420,7 @@ def foreign(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 def need_registered(plan: Plan) -> None:
     """Raise BadFile where a plan names files or code of somebody's own: only the command line may run those."""
-    refuse(f"the plan {plan.name!r}", foreign(plan.content()).items())
+    refuse(f"the plan {plan.name!r}", unregistered_keys(plan.content()).items())
 
 
 def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
@@ -593,29 +593,29 @@ def to_toml(plan: Plan) -> str:
     [study.set."MR6.1"]
     sentences = 5
     """
-    lines = [f"name = {spelled(plan.name)}"]
+    lines = [f"name = {toml_value(plan.name)}"]
     for table in TABLES:
         values: Mapping[str, Any] = getattr(plan, table)
         plain = {key: value for key, value in values.items() if value is not None and not isinstance(value, Mapping)}
         if plain:
-            lines += ["", f"[{table}]", *(f"{key} = {spelled(value)}" for key, value in plain.items())]
+            lines += ["", f"[{table}]", *(f"{key} = {toml_value(value)}" for key, value in plain.items())]
         for key, value in values.items():
             for name, inner in value.items() if isinstance(value, Mapping) else ():
                 lines += ["", f"[{table}.{key}.{_key(name)}]"]
-                lines += [f"{_key(parameter)} = {spelled(setting)}" for parameter, setting in inner.items()]
+                lines += [f"{_key(parameter)} = {toml_value(setting)}" for parameter, setting in inner.items()]
     return "\n".join(lines) + "\n"
 
 
-def spelled(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """A value as TOML writes it.
 
-    >>> spelled(True), spelled(0.1), spelled(["a", "b"])
+    >>> toml_value(True), toml_value(0.1), toml_value(["a", "b"])
     ('true', '0.1', '["a", "b"]')
     """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(spelled, value))}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, str):
         # JSON's escapes are TOML's but for this one character, which TOML does not take as it is.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -623,7 +623,7 @@ def spelled(value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else spelled(name)
+    return name if _BARE.fullmatch(name) else toml_value(name)
 
 
 def example() -> str:

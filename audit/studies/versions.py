@@ -20,7 +20,7 @@ from audit.errors import AuditError, UnknownName
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.deviations import Deviation, deviations, judgements_of
-from audit.studies.plan import TABLES, Plan, need_registered, spelled
+from audit.studies.plan import TABLES, Plan, need_registered, toml_value
 
 MISSING = None
 """What a change has in the place of a value that a version lacks: keys that came with a later version of `audit`."""
@@ -202,7 +202,7 @@ def _in_order(content: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, A
 
 
 @dataclass(frozen=True)
-class Standing:
+class PlanAdherence:
     """How a study stands to its plan: what was frozen, what changed since, and what was done otherwise."""
 
     study: int
@@ -227,9 +227,9 @@ class Standing:
         return self.plan.at if self.plan.frozen else None
 
 
-def standings(
+def plan_adherence(
     connection: Connection, studies: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, Any]]
-) -> list[Standing]:
+) -> list[PlanAdherence]:
     """How each study stands to each plan that it belongs to.
 
     `studies` are rows with id, task, corpus, fingerprint, seed and limit, `samples` rows with id, study_id, design,
@@ -242,7 +242,7 @@ def standings(
     for study in studies:
         for history in plans.values():
             if any(belongs(study, version.content) for version in history):
-                result.append(_standing(connection, study, sampled.get(study["id"]), history))
+                result.append(_adherence(connection, study, sampled.get(study["id"]), history))
     return result
 
 
@@ -258,15 +258,15 @@ def belongs(study: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
     )
 
 
-def _standing(
+def _adherence(
     connection: Connection, study: Mapping[str, Any], sample: Mapping[str, Any] | None, history: Sequence[Version]
-) -> Standing:
+) -> PlanAdherence:
     frozen = frozen_version(history)
     binding = frozen or history[-1]
     table = table_of(tables.Study)
     began = connection.execute(select(table.c.created_at).where(table.c.id == study["id"])).scalar_one()
     after = [after_version for after_version in history if after_version.version >= binding.version]
-    return Standing(
+    return PlanAdherence(
         study["id"],
         binding,
         history[-1].version,
@@ -321,4 +321,4 @@ def value_text(value: Any, words: Mapping[str, str] = ENGLISH) -> str:
         return words["nothing"]
     if isinstance(value, dict):
         return ", ".join(f"{name} = {value_text(item, words)}" for name, item in value.items())
-    return spelled(value)
+    return toml_value(value)

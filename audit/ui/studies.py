@@ -23,10 +23,10 @@ from audit.studies.plan import (
     SETTINGS,
     TABLES,
     Plan,
-    foreign,
     read_plan,
     read_plan_bytes,
     to_toml,
+    unregistered_keys,
 )
 from audit.studies.versions import ENGLISH, Version, all_versions, freeze, from_to, frozen_version, set_plan, steps
 from audit.systems import all_systems
@@ -170,7 +170,7 @@ _WORDS = {"answers": "whose", "interval": "interval", "target": "target"}
 
 def form(plans: Mapping[str, list[Version]], store: Store) -> None:
     """The form, beginning with nothing or with a plan there is; what it makes is checked again where it is stored."""
-    ours = [name for name, history in plans.items() if not foreign(history[-1].content)]
+    ours = [name for name, history in plans.items() if not unregistered_keys(history[-1].content)]
     base = st.selectbox(
         t("studies.begin_with"), [None, *ours], format_func=lambda one: one or t("studies.empty"), key="plan-base"
     )

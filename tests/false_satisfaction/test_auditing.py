@@ -19,7 +19,7 @@ from audit.false_satisfaction.questions import (
     Versions,
     audited_carries,
     audited_follow_ups,
-    beginning,
+    audited_size,
     checks_of_cell,
     queue_length,
     rests_on_carried,
@@ -85,8 +85,8 @@ def answers_of(origin="people", **answers):
 
 
 def test_the_beginning_is_a_share_of_the_draw_rounded_up():
-    assert [beginning(share, 60) for share in (0, 0.1, 0.11, 1)] == [0, 6, 7, 60]
-    assert beginning(0.07, 100) == 7  # 0.07 * 100 is 7.000000000000001
+    assert [audited_size(share, 60) for share in (0, 0.1, 0.11, 1)] == [0, 6, 7, 60]
+    assert audited_size(0.07, 100) == 7  # 0.07 * 100 is 7.000000000000001
 
 
 def test_only_where_every_member_has_an_answer_carried_ones_are_audited():

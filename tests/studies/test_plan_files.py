@@ -21,11 +21,11 @@ from audit.studies.plan import (
     Plan,
     check_name,
     example,
-    foreign,
     read_plan,
     read_plan_bytes,
     read_plan_file,
     to_toml,
+    unregistered_keys,
 )
 from audit.studies.versions import belongs
 
@@ -247,8 +247,10 @@ def test_through_the_app_files_and_code_are_refused_before_they_are_touched(own,
 
 def test_what_is_foreign_is_said_of_a_stored_plan():
     content = read_plan(LEAST).content()
-    assert foreign(content) == {}
-    assert set(foreign(content | {"study": content["study"] | {"systems": ["os:system"]}})) == {"study.systems"}
+    assert unregistered_keys(content) == {}
+    assert set(unregistered_keys(content | {"study": content["study"] | {"systems": ["os:system"]}})) == {
+        "study.systems"
+    }
 
 
 def test_a_plan_knows_its_size_and_audits():
@@ -309,7 +311,7 @@ def test_a_study_of_a_published_corpus_belongs_to_its_plan():
 def test_what_comes_through_the_app_names_no_file_address_or_code(key, value, where):
     content = read_plan(LEAST).content()
     table = where.partition(".")[0]
-    assert set(foreign(content | {table: content[table] | {key: value}})) == {where}
+    assert set(unregistered_keys(content | {table: content[table] | {key: value}})) == {where}
 
 
 def test_weights_with_a_name_are_those_of_reports():

@@ -21,7 +21,7 @@ from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size
 from audit.store import table_of, tables
-from audit.studies.deviations import Primary, counting, name_primary, namings, resolve
+from audit.studies.deviations import Primary, name_primary, namings, resolve, valid_naming
 from audit.studies.jobs import carry_out
 from audit.studies.versions import freeze, set_plan
 from audit.ui.language import sentence_in, texts
@@ -137,7 +137,7 @@ def test_another_one_before_the_first_answer_counts_and_afterwards_is_only_told(
     named(study, "vader", "textblob", "MR1.4")
     with study.connect() as connection:
         history = namings(connection, [1])[1]
-    assert counting(history) is history[1]
+    assert valid_naming(history) is history[1]
     (entry,) = study_report(study)["primary"]
     assert (entry["system"], entry["other"], entry["tested"]) == ("textblob", "hiv4", True)
     (later,) = entry["later"]
